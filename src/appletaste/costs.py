@@ -1,0 +1,120 @@
+"""What each outcome costs, and what that says about acting.
+
+With P(positive) = p an act costs ``false_alarm (1-p) + hit p`` and a pass ``miss p + correct_pass (1-p)``.
+Their difference is ``alarm_price - (alarm_price + catch_gain) p``, so two numbers decide everything.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from .errors import CostsError
+
+OUTCOMES = ("miss", "false_alarm", "hit", "correct_pass")
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a miss, a false alarm, a hit and a correct pass cost (negative = gain).
+
+    The paper's losses as its experiments ran them: miss = l10 = 1, false_alarm = l01, hit = l11.
+
+    Examples
+    --------
+    >>> costs = Costs(miss=1.0, false_alarm=0.4, hit=0.05)
+    >>> round(costs.threshold, 4)
+    0.2963
+    >>> costs.best(0.2), costs.best(0.5)
+    (False, True)
+    """
+
+    miss: float
+    false_alarm: float
+    hit: float
+    correct_pass: float = 0.0
+    #: What acting on a negative costs more than passing it.
+    alarm_price: float = field(init=False, repr=False, compare=False)
+    #: What acting on a positive saves against passing it.
+    catch_gain: float = field(init=False, repr=False, compare=False)
+    #: Acting pays if and only if P(positive) >= threshold = alarm_price / (alarm_price + catch_gain); it is infinite
+    #: where acting never pays and minus infinity where it always does.
+    threshold: float = field(init=False, repr=False, compare=False)
+    #: The same threshold on the score z = x'theta: its logit.
+    score_threshold: float = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._complete()
+        if self.catch_gain <= 0:
+            raise CostsError(
+                f"acting never pays: need hit < miss, got hit={self.hit:g}, miss={self.miss:g} "
+                "(Costs.of_item allows this for a single item)"
+            )
+        if self.alarm_price <= 0:
+            raise CostsError(
+                f"passing never pays: need false_alarm > correct_pass, got false_alarm={self.false_alarm:g}, "
+                f"correct_pass={self.correct_pass:g} (Costs.of_item allows this for a single item)"
+            )
+
+    @classmethod
+    def of_item(cls, miss: float, false_alarm: float, hit: float, correct_pass: float = 0.0) -> Costs:
+        """Return costs for one item, where acting may never pay (too small an amount) or always pay.
+
+        Examples
+        --------
+        >>> Costs.of_item(miss=3, false_alarm=5, hit=5).threshold   # reviewing costs 5, at most 3 is at stake
+        inf
+        """
+        costs = object.__new__(cls)
+        for name, value in zip(OUTCOMES, (miss, false_alarm, hit, correct_pass), strict=True):
+            object.__setattr__(costs, name, value)
+        costs._complete()
+        if costs.alarm_price < 0 and costs.catch_gain < 0:
+            raise CostsError(
+                "acting pays only on negatives: need hit <= miss or false_alarm >= correct_pass; "
+                "are the labels swapped?"
+            )
+        return costs
+
+    def _complete(self) -> None:
+        """Check the four numbers and derive the others, once: decisions read them all the time."""
+        for name in OUTCOMES:
+            value = getattr(self, name)
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise CostsError(f"{name} must be a number, got {value!r}") from None
+            if not math.isfinite(number):
+                raise CostsError(f"{name} must be finite, got {number}")
+            object.__setattr__(self, name, number)
+        price, gain = self.false_alarm - self.correct_pass, self.miss - self.hit
+        threshold = score_threshold = -math.inf
+        if price > 0:
+            pays = gain > 0
+            threshold = price / (price + gain) if pays else math.inf
+            score_threshold = math.log(price) - math.log(gain) if pays else math.inf
+        derived = {"alarm_price": price, "catch_gain": gain, "threshold": threshold, "score_threshold": score_threshold}
+        for name, number in derived.items():
+            object.__setattr__(self, name, number)
+
+    def outcomes(self) -> dict[str, float]:
+        """Return the four numbers that were given, by name."""
+        return {name: getattr(self, name) for name in OUTCOMES}
+
+    def expected(self, act: bool, chance: float) -> float:
+        """Return the expected cost mu(a, theta) of an action when P(positive) = chance (eq. lossfun)."""
+        if act:
+            return self.false_alarm * (1 - chance) + self.hit * chance
+        return self.miss * chance + self.correct_pass * (1 - chance)
+
+    def best(self, chance: float) -> bool:
+        """Return whether acting is the cheaper action (alpha_t; a tie acts)."""
+        return chance >= self.threshold
+
+    def regret(self, act: bool, chance: float) -> float:
+        """Return the expected cost of an action above that of the best one."""
+        return self.expected(act, chance) - min(self.expected(True, chance), self.expected(False, chance))
+
+    def incurred(self, act: bool, label: int) -> float:
+        """Return the cost of an action on an item whose label is known."""
+        return self.expected(act, float(label))

@@ -1,0 +1,32 @@
+"""One family of exceptions; each message says what was asked, what was seen and what would be right."""
+
+
+class AppleTasteError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class InputError(AppleTasteError, ValueError):
+    """A value given by the caller cannot be used."""
+
+
+class CostsError(InputError):
+    """A cost sheet under which the decision is no decision."""
+
+
+class FeedbackError(InputError):
+    """A label that cannot exist: from a passed item, or neither 0 nor 1."""
+
+
+class OptionError(InputError):
+    """A name or option that does not exist, or a value it cannot take."""
+
+
+class SaveFileError(AppleTasteError, OSError):
+    """A saved policy that cannot be read back."""
+
+
+class MissingExtraError(AppleTasteError, ImportError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an optional dependency: pip install 'appletaste[{extra}]'")

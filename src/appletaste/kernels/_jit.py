@@ -1,0 +1,61 @@
+"""The only place that knows how kernels are compiled.
+
+Every kernel takes float64 arrays and scalars, validates nothing, allocates nothing, releases the GIL and is
+cached on disk. With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain Python: slow, and the specification.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Every compiled function, by ``module.name``; the tests assert one signature each.
+KERNELS: dict[str, Any] = {}
+
+INTERPRETED = bool(numba.config.DISABLE_JIT)
+if INTERPRETED:
+    # Wrapping of 64-bit words is meant; NumPy warns of it only in interpreted code.
+    np.seterr(over="ignore")
+
+
+def kernel(function: F) -> F:
+    """Compile a function; its floating-point sums keep the order they are written in."""
+    return _compile(function, fastmath=False)
+
+
+def reduction_kernel(function: F) -> F:
+    """Compile a function whose long sums may be re-associated, so that they use vector registers."""
+    return _compile(function, fastmath={"reassoc", "contract"})
+
+
+def _compile(function: F, fastmath: bool | set[str]) -> F:
+    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    compiled = numba.njit(**options)(function)
+    KERNELS[f"{function.__module__}.{function.__name__}"] = compiled
+    return cast(F, compiled)
+
+
+def is_cached(compiled: Callable[..., Any]) -> bool:
+    """Return whether a kernel has been compiled on this machine before."""
+    if INTERPRETED:
+        return True
+    pattern = f"{Path(compiled.__code__.co_filename).stem}.{compiled.__name__}-*.nbi"
+    return any(Path(cast(Any, compiled).stats.cache_path).glob(pattern))
+
+
+_announced = False
+
+
+def announce_compilation(compiled: Callable[..., Any]) -> None:
+    """Say once, on the screen, that the first use is about to compile."""
+    global _announced
+    if not _announced and not is_cached(compiled):
+        print("appletaste: compiling its kernels, once on this machine (about 20 s)", file=sys.stderr, flush=True)
+    _announced = True

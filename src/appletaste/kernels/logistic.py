@@ -1,0 +1,169 @@
+"""Penalised logistic regression by Newton's method with a line search.
+
+Maximises sum_i [y_i z_i - log(1 + exp(z_i))] - (theta - b)' P (theta - b) / 2 over theta, z_i = x_i'theta. The
+penalty keeps the maximum finite on separable data and unique on collinear data; P -> 0 gives the MLE where it
+exists.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._jit import kernel, reduction_kernel
+from .linear import add_gram_block, cholesky, dot, score_block, solve_backward, solve_forward
+from .polya_gamma import BLOCK
+from .types import Matrix, Vector
+
+MAX_STEPS = 100
+#: Stop when a Newton step would raise the objective by less than this (in log-likelihood units).
+TOLERANCE = 1e-10
+
+# Rows of ``work``: six vectors, then the four of a Gram tile.
+SCORES, WEIGHTS, RESIDUALS, GRADIENT, STEP, TRIAL, TILE = 0, 1, 2, 3, 4, 5, 6
+WORK_ROWS = TILE + 4
+
+
+def make_work(d: int) -> tuple[Matrix, NDArray[np.float64]]:
+    """Return the work space of ``fit``: rows for vectors, and two d x d matrices (the Hessian and its backup)."""
+    return np.empty((WORK_ROWS, max(BLOCK, d))), np.empty((2, d, d))
+
+
+@kernel
+def sigmoid(z: float) -> float:
+    """Return 1 / (1 + exp(-z)) without overflow."""
+    if z >= 0.0:
+        return 1.0 / (1.0 + math.exp(-z))
+    e = math.exp(z)
+    return e / (1.0 + e)
+
+
+@kernel
+def log_sigmoid(z: float) -> float:
+    """Return log(1 / (1 + exp(-z))) without overflow."""
+    return min(z, 0.0) - math.log1p(math.exp(-abs(z)))
+
+
+@kernel
+def objective(
+    features: Matrix, labels: Vector, n: int, mean: Vector, precision: Matrix, theta: Vector, work: Matrix
+) -> float:
+    """Return the penalised log-likelihood at theta."""
+    d = theta.size
+    total = 0.0
+    for i in range(d):
+        row = 0.0
+        for j in range(d):
+            row += precision[max(i, j), min(i, j)] * (theta[j] - mean[j])
+        total -= 0.5 * row * (theta[i] - mean[i])
+    first = 0
+    while first < n:
+        m = min(BLOCK, n - first)
+        score_block(features, first, m, theta, work[SCORES])
+        for i in range(m):
+            z = work[SCORES, i]
+            total += log_sigmoid(z if labels[first + i] > 0.5 else -z)
+        first += m
+    return total
+
+
+@reduction_kernel
+def derivatives(
+    features: Matrix,
+    labels: Vector,
+    n: int,
+    mean: Vector,
+    precision: Matrix,
+    theta: Vector,
+    hessian: Matrix,
+    work: Matrix,
+) -> None:
+    """Write the gradient (into ``work``) and minus the Hessian of the objective."""
+    d = theta.size
+    gradient = work[GRADIENT, :d]
+    for i in range(d):
+        row = 0.0
+        for j in range(d):
+            hessian[i, j] = precision[i, j]
+            row += precision[max(i, j), min(i, j)] * (theta[j] - mean[j])
+        gradient[i] = -row
+    first = 0
+    while first < n:
+        m = min(BLOCK, n - first)
+        scores, weights, residuals = work[SCORES], work[WEIGHTS], work[RESIDUALS]
+        score_block(features, first, m, theta, scores)
+        for i in range(m):
+            p = sigmoid(scores[i])
+            residuals[i] = labels[first + i] - p
+            weights[i] = p * (1.0 - p)
+        for j in range(d):
+            row_of_features = features[j, first : first + m]
+            total = 0.0
+            for i in range(m):
+                total += residuals[i] * row_of_features[i]
+            gradient[j] += total
+        add_gram_block(hessian, features, first, m, weights, work[TILE:WORK_ROWS])
+        first += m
+
+
+@kernel
+def factor_safely(matrix: Matrix, backup: Matrix) -> None:
+    """Factor a matrix that may be singular to rounding: add to its diagonal, tenfold more each time, until it works."""
+    d = matrix.shape[0]
+    largest = 0.0
+    for i in range(d):
+        largest = max(largest, matrix[i, i])
+        for j in range(i + 1):
+            backup[i, j] = matrix[i, j]
+    jitter = 1e-14 * largest
+    while not cholesky(matrix):
+        for i in range(d):
+            for j in range(i + 1):
+                matrix[i, j] = backup[i, j]
+            matrix[i, i] += jitter
+        jitter *= 10.0
+
+
+@kernel
+def fit(
+    features: Matrix,
+    labels: Vector,
+    n: int,
+    mean: Vector,
+    precision: Matrix,
+    theta: Vector,
+    work: Matrix,
+    matrices: NDArray[np.float64],
+) -> int:
+    """Move theta to the maximum, starting where it is; return the number of Newton steps taken.
+
+    A step that does not raise the objective by at least a tenth of what the quadratic model promises is halved.
+    """
+    d = theta.size
+    gradient, step, trial, hessian = work[GRADIENT, :d], work[STEP, :d], work[TRIAL, :d], matrices[0]
+    value = objective(features, labels, n, mean, precision, theta, work)
+    for iteration in range(MAX_STEPS):
+        derivatives(features, labels, n, mean, precision, theta, hessian, work)
+        factor_safely(hessian, matrices[1])
+        solve_forward(hessian, gradient, step)
+        solve_backward(hessian, step)
+        promise = dot(gradient, step)
+        if promise < 2.0 * TOLERANCE:  # the last step is too small to check and squares the error
+            for j in range(d):
+                theta[j] += step[j]
+            return iteration
+        length = 1.0
+        while True:
+            for j in range(d):
+                trial[j] = theta[j] + length * step[j]
+            reached = objective(features, labels, n, mean, precision, trial, work)
+            if reached >= value + 0.1 * length * promise:
+                break
+            length *= 0.5
+            if length < 1e-10:  # rounding hides any further gain
+                return iteration
+        theta[:] = trial
+        value = reached
+    return MAX_STEPS

@@ -1,0 +1,192 @@
+"""Exact draws from PG(1, z), the variable that makes the logistic likelihood Gaussian.
+
+omega ~ PG(1, z) is x / 4 with x ~ J*(1, c), c = |z| / 2, whose density is (Devroye 2009; Polson, Scott & Windle
+2013)
+
+    cosh(c) exp(-c^2 x / 2) f(x),   f(x) = K(x) q (1 - 3 q^8 + 5 q^24 - 7 q^48 + ...),
+    q = exp(-1 / (2x)),    K = 2 / sqrt(2 pi x^3)   for x < 0.64,
+    q = exp(-pi^2 x / 8),  K = pi / 2               beyond;   the next term is below 1e-16.
+
+For |z| < 14 we keep, for each c_k = k / 8, a two-sided ziggurat of exp(-c_k^2 x / 2) f(x) (``ziggurat.py``), draw
+from it at the nearest c_k below, and accept with probability exp(-(c^2 - c_k^2) x / 2), at least exp(-1/8). Beyond
+14, exp(-c^2 x / 2) f(x) is the inverse Gaussian IG(1/c, 1) times a factor r(x) <= 1, which is a rejection sampler
+that accepts with probability 1 / (1 + exp(-2c)) > 0.999999.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import float64, int64, uint64
+
+from ._jit import kernel
+from .random import exponential, fill_words, next_word, normal, uniform, unit
+from .types import Indices, Matrix, Stream, Vector, Words
+from .ziggurat import CELLS, CUT, LAYERS, SPACING, load_tables
+
+#: Row k * ROWS + i: the left and right edge of layer i of cell k, and its bottom height.
+EDGES, HEIGHTS, LEFT_SHARE = load_tables()
+ROWS = LAYERS + 1
+LEFT, RIGHT = 0, 1
+
+LIMIT = 2.0 * CELLS * SPACING  # |z| below which the tables serve
+BLOCK = 256  # draws per call of ``draw_block``: its scratch stays in the first-level cache
+SQUEEZE = 0.994  # below the series of the density everywhere: its least value is 0.9942, at x = 0.64
+NEVER = 1e300  # a tilt that no quick test passes
+
+
+@kernel
+def series(e: float) -> float:
+    """Return 1 - 3 e + 5 e^3 - 7 e^6, the alternating series at e = q^8."""
+    return 1.0 - e * (3.0 - e * e * (5.0 - 7.0 * e * e * e))
+
+
+@kernel
+def leading_term(x: float, c: float) -> float:
+    """Return exp(-c^2 x / 2) K(x) q, the tilted density without its series."""
+    if x < CUT:
+        return 2.0 / math.sqrt(2.0 * math.pi * x * x * x) * math.exp(-0.5 * (1.0 / x + c * c * x))
+    return 0.5 * math.pi * math.exp(-0.5 * (0.25 * math.pi * math.pi + c * c) * x)
+
+
+@kernel
+def series_at(x: float) -> float:
+    """Return the series of the density at x; it lies in [SQUEEZE, 1]."""
+    return series(math.exp(-4.0 / x if x < CUT else -math.pi * math.pi * x))
+
+
+@kernel
+def is_below(height: float, x: float, c: float) -> bool:
+    """Return whether a height lies under the tilted density exp(-c^2 x / 2) f(x); rarely needs its series."""
+    bound = leading_term(x, c)
+    return height < SQUEEZE * bound or (height < bound and height < bound * series_at(x))
+
+
+@kernel
+def draw_far(stream: Stream, z: float) -> float:
+    """Draw PG(1, z) for large |z|: inverse Gaussian proposal, accepted with probability r(x).
+
+    The proposal is Michael, Schucany & Haas (1976) with both roots written without cancellation.
+    """
+    c = 0.5 * abs(z)
+    while True:
+        y = normal(stream)
+        m = y * y / c
+        w = 1.0 + 0.5 * m + math.sqrt(m * (1.0 + 0.25 * m))
+        x = 1.0 / (c * w) if uniform(stream) * (1.0 + w) < w else w / c
+        u = uniform(stream)
+        if x < CUT:
+            if u < SQUEEZE or u < series_at(x):
+                return 0.25 * x
+        elif u * 2.0 / math.sqrt(2.0 * math.pi * x * x * x) * math.exp(-0.5 / x) < leading_term(x, 0.0) * series_at(x):
+            return 0.25 * x
+
+
+@kernel
+def finish(stream: Stream, word: int, tilt_word: int, cell: int, tilt: float) -> float:
+    """Finish a ziggurat draw that starts from two given words, drawing more only where those do not decide it."""
+    while True:
+        row = cell * ROWS + int64(word & uint64(LAYERS - 1))
+        low = EDGES[row, LEFT]
+        x = low + unit(word) * (EDGES[row, RIGHT] - low)
+        inside = True
+        if x < EDGES[row + 1, LEFT] or x > EDGES[row + 1, RIGHT]:
+            if row == cell * ROWS:
+                x = draw_tail(stream, cell)
+            else:
+                height = HEIGHTS[row] + uniform(stream) * (HEIGHTS[row + 1] - HEIGHTS[row])
+                inside = is_below(height, x, cell * SPACING)
+        if inside:
+            # 1 - a x <= exp(-a x) <= 1 - a x + (a x)^2 / 2: hardly ever an exp.
+            lost, exponent = unit(tilt_word), tilt * x
+            if lost < 1.0 - exponent:
+                return 0.25 * x
+            if lost < 1.0 - exponent * (1.0 - 0.5 * exponent) and lost < math.exp(-exponent):
+                return 0.25 * x
+        word = next_word(stream)
+        tilt_word = next_word(stream)
+
+
+@kernel
+def draw_tail(stream: Stream, cell: int) -> float:
+    """Draw from the two tails outside the first layer, in proportion to their areas."""
+    grid = cell * SPACING
+    first = cell * ROWS + 1
+    if uniform(stream) < LEFT_SHARE[cell]:  # the density rises there: a flat proposal under its value at the edge
+        while True:
+            x = uniform(stream) * EDGES[first, LEFT]
+            if is_below(uniform(stream) * HEIGHTS[first], x, grid):
+                return x
+    rate = 0.125 * math.pi * math.pi + 0.5 * grid * grid
+    while True:
+        x = EDGES[first, RIGHT] + exponential(stream) / rate
+        if uniform(stream) < series(math.exp(-math.pi * math.pi * x)):
+            return x
+
+
+@kernel
+def draw_block(
+    stream: Stream,
+    z: Vector,
+    out: Vector,
+    n: int,
+    words: Words,
+    scratch: Matrix,
+    index: Indices,
+) -> None:
+    """Draw out[i] ~ PG(1, z[i]) for i < n <= BLOCK.
+
+    Scratch: words [2 BLOCK], scratch [3, BLOCK], index [2 BLOCK + 1]. The first two loops are arithmetic without branches,
+    which LLVM turns into vector code; the third looks the tables up and collects, again without a branch, the few
+    draws that the quick tests leave open. Those are finished **from the same words**: fresh words there would
+    condition the draw on having failed the quick test, and bias it.
+    """
+    place, spare, tilt = scratch[0], scratch[1], scratch[2]
+    fill_words(stream, words, 2 * n)
+    for i in range(n):
+        c = min(0.5 * abs(z[i]), 0.5 * LIMIT)
+        cell = min(int64(c * (1.0 / SPACING)), CELLS - 1)
+        grid = float64(cell) * SPACING
+        tilt[i] = 0.5 * (c - grid) * (c + grid) if c < 0.5 * LIMIT else NEVER
+        index[BLOCK + i] = cell * ROWS + int64(words[i] & uint64(LAYERS - 1))
+        place[i] = unit(words[i])
+        spare[i] = 1.0 - unit(words[n + i])
+    open_draws = 0
+    for i in range(n):
+        row = index[BLOCK + i]
+        low = EDGES[row, LEFT]
+        x = low + place[i] * (EDGES[row, RIGHT] - low)
+        out[i] = 0.25 * x
+        done = (x >= EDGES[row + 1, LEFT]) & (x <= EDGES[row + 1, RIGHT]) & (tilt[i] * x < spare[i])
+        index[open_draws] = i
+        open_draws += 1 - int64(done)
+    for j in range(open_draws):
+        i = index[j]
+        if tilt[i] < NEVER:
+            cell = int64(0.5 * abs(z[i]) * (1.0 / SPACING))
+            out[i] = finish(stream, words[i], words[n + i], cell, tilt[i])
+        else:
+            out[i] = draw_far(stream, z[i])
+
+
+@kernel
+def draw_array(
+    stream: Stream,
+    z: Vector,
+    out: Vector,
+    words: Words,
+    scratch: Matrix,
+    index: Indices,
+) -> None:
+    """Draw out[i] ~ PG(1, z[i]) for a whole array, block by block."""
+    start = 0
+    while start < z.size:
+        n = min(BLOCK, z.size - start)
+        draw_block(stream, z[start : start + n], out[start : start + n], n, words, scratch, index)
+        start += n
+
+
+def make_scratch() -> tuple[Words, Matrix, Indices]:
+    """Return the work space of ``draw_block``."""
+    return np.empty(2 * BLOCK, np.uint64), np.empty((3, BLOCK)), np.empty(2 * BLOCK, np.int64)

@@ -1,0 +1,13 @@
+"""Names for the arrays that kernels take."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Words: TypeAlias = NDArray[np.uint64]
+Indices: TypeAlias = NDArray[np.int64]
+#: One word: the state of a random stream, advanced in place.
+Stream: TypeAlias = NDArray[np.uint64]

@@ -1,0 +1,135 @@
+"""The policy that people use: decide, learn, save. How it decides is a ``Method``; what it carries, a ``Learner``."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..costs import Costs
+from ..decision import Decision, Observation
+from ..errors import FeedbackError, InputError
+from ..kernels.random import uniform_at
+from ..keys import Key
+
+Vector = NDArray[np.float64]
+Arrays = dict[str, NDArray[np.generic]]
+Verdict = tuple[float, dict[str, float]]
+
+
+class Learner(Protocol):
+    """What one policy carries from item to item."""
+
+    def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
+        """Return the probability of acting on x in a round, and why; asking changes nothing that is carried."""
+
+    def commit(self, round_: int) -> None:
+        """Carry on to the next round, after the one that was judged last."""
+
+    def learn(self, observation: Observation) -> None:
+        """Take in one label."""
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, for saving."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+
+
+class Method(Protocol):
+    """A way to decide and its settings: a frozen dataclass."""
+
+    def start(self, n_features: int, key: Key) -> Learner:
+        """Return the learner before the first item."""
+
+
+class Policy:
+    """Decides, one item at a time, whether to act or to pass, and learns from the labels that acting shows.
+
+    Made by ``appletaste.policy``. A decision depends only on the seed, the decisions before it and the labels
+    learnt before it, in the order they were learnt.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> policy = at.policy("pg-ts", n_features=2, costs=at.Costs(miss=1, false_alarm=0.4, hit=0.05), seed=7)
+    >>> decision = policy.decide([0.5, -1.0])
+    >>> if decision.act:
+    ...     policy.learn(decision, label=1)
+    >>> policy.round
+    1
+    """
+
+    def __init__(
+        self, method: Method, *, n_features: int, costs: Costs, seed: int = 0, name: str | None = None
+    ) -> None:
+        if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
+            raise InputError(f"n_features must be a whole number >= 1, got {n_features!r}")
+        if not isinstance(costs, Costs):
+            raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
+        if not math.isfinite(costs.threshold):
+            raise InputError("these costs leave nothing to decide: use Costs(...), and Costs.of_item for one item only")
+        self.name = name or type(method).__name__
+        self.method = method
+        self.n_features = int(n_features)
+        self.costs = costs
+        self.seed = seed
+        #: Decisions made so far.
+        self.round = 0
+        key = Key(seed)
+        self._action_key = key.at("action").word()
+        self._learner = method.start(self.n_features, key)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.name}: {self.n_features} features, {self.costs}, seed={self.seed}, {self.round} decisions made>"
+        )
+
+    def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
+        """Decide on one item; ``costs`` are those of this item alone.
+
+        The action is drawn with exactly the probability that the decision records.
+        """
+        item = self._check(x)
+        costs = costs or self.costs
+        round_ = self.round + 1
+        probability, why = self._learner.judge(item, costs, round_)
+        act = bool(uniform_at(self._action_key, round_) < probability)
+        self._learner.commit(round_)
+        self.round = round_
+        return Decision(act, probability, item, costs, round_, why)
+
+    def probability(self, x: ArrayLike, costs: Costs | None = None) -> float:
+        """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
+        return self._learner.judge(self._check(x), costs or self.costs, self.round + 1)[0]
+
+    def learn(self, decision: Decision, label: int) -> None:
+        """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
+        observation = Observation(decision, label)
+        if decision.x.size != self.n_features:
+            raise FeedbackError(
+                f"the decision has {decision.x.size} features and this policy {self.n_features}: another policy's?"
+            )
+        self._learner.learn(observation)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything that is carried to a file; ``appletaste.load`` continues bit for bit."""
+        from .saving import save
+
+        save(self, path)
+
+    def _check(self, x: ArrayLike) -> Vector:
+        """Return x as a fresh float64 vector, or say what is wrong with it."""
+        try:
+            item = np.array(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"an item must be {self.n_features} numbers, got {x!r}") from None
+        if item.shape != (self.n_features,):
+            raise InputError(f"an item must have shape ({self.n_features},), got {item.shape}")
+        if not math.isfinite(item @ item):
+            bad = int(np.argmax(~(np.abs(item) < 1e150)))
+            raise InputError(f"feature {bad} is {item[bad]}: features must be finite and below 1e150 in size")
+        return item

@@ -1,0 +1,54 @@
+"""Posterior x rule = policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..costs import Costs
+from ..decision import Observation
+from ..keys import Key
+from ..posteriors import Belief, Posterior
+from ..rules import Rule
+from .base import Arrays, Vector, Verdict
+
+
+@dataclass(frozen=True)
+class Bayesian:
+    """Ask a posterior for the score of the item and a rule for the probability of acting.
+
+    PG-TS is ``Bayesian(Gibbs(), Thompson())``; PG-IDS is ``Bayesian(Gibbs(), InformationDirected())``.
+    """
+
+    posterior: Posterior
+    rule: Rule
+
+    def start(self, n_features: int, key: Key) -> BayesianLearner:
+        """Return the learner before the first item."""
+        return BayesianLearner(self.posterior.start(n_features, key), self.rule)
+
+
+class BayesianLearner:
+    """A belief and the rule that reads it."""
+
+    def __init__(self, belief: Belief, rule: Rule) -> None:
+        self.belief, self._rule = belief, rule
+
+    def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
+        """Return the probability of acting on x, and why."""
+        return self._rule.judge(self.belief.score(x, round_), costs)
+
+    def commit(self, round_: int) -> None:
+        """Carry on to the next round."""
+        self.belief.commit(round_)
+
+    def learn(self, observation: Observation) -> None:
+        """Take in one label."""
+        self.belief.learn(observation.x, observation.label)
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, for saving."""
+        return self.belief.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        self.belief.restore(arrays)

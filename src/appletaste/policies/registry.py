@@ -1,0 +1,168 @@
+"""The policies by name. A new one is a function here: its keywords are its options, its first line its summary."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..costs import Costs
+from ..errors import OptionError
+from ..posteriors import Gaussian, Gibbs, Map
+from ..posteriors.gibbs import Schedule
+from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional
+from .base import Method, Policy
+from .bayesian import Bayesian
+from .cbp_side import CbpSide
+from .fixed import Constant, Oracle
+from .sup_logistic import SupLogistic
+
+OPTION_HELP = {
+    "sweeps": "Gibbs sweeps before each decision (M), a number or a schedule [(from_round, sweeps), ...]",
+    "burn_in": "rounds (suplogistic) or sweeps of each round (pg-*) that are run first and not used",
+    "separate_draws": "separate draws for expected regret and for information",
+    "prior": "appletaste.Gaussian(mean, covariance, region)",
+    "weight": "lambda: how much regret a nat of information is worth",
+    "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
+    "epsilon": "share of decisions made by a fair coin",
+    "curvature": "C: largest 1/sigma' over items and parameters, at least 4",
+    "item_bound": "R: bound on the length of an item; none: the longest seen",
+    "radius": "project the estimate into the ball of this radius; none: do not",
+    "horizon": "T: how many items will come",
+    "alpha": "exploration rate",
+    "theta": "the true parameter",
+}
+
+
+def pg_ts(
+    *, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Gaussian | None = None
+) -> Method:
+    """Pólya-Gamma Thompson sampling: act as often as acting is best."""
+    return Bayesian(Gibbs(sweeps, burn_in, prior=prior or Gaussian()), Thompson())
+
+
+def pg_ids(
+    *,
+    weight: float = 0.05,
+    estimator: str = "mutual-information",
+    sweeps: int | Schedule = 15,
+    burn_in: int = 0,
+    separate_draws: bool = False,
+    prior: Gaussian | None = None,
+) -> Method:
+    """Tunable Pólya-Gamma information-directed sampling: pay regret for information at a set rate."""
+    return Bayesian(
+        Gibbs(sweeps, burn_in, separate_draws, prior or Gaussian()), InformationDirected(weight, estimator)
+    )
+
+
+def pg_ids_traditional(
+    *, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Gaussian | None = None
+) -> Method:
+    """Traditional Pólya-Gamma information-directed sampling: the least regret squared per information."""
+    return Bayesian(Gibbs(sweeps, burn_in, prior=prior or Gaussian()), Traditional())
+
+
+def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Gaussian | None = None) -> Method:
+    """Epsilon-greedy on the best-fitting parameter."""
+    return Bayesian(Map(estimator, prior or Gaussian()), EpsilonGreedy(epsilon))
+
+
+def cbp_side(*, curvature: float = 4.0, item_bound: float | None = None, radius: float | None = None) -> Method:
+    """CBP-SIDE: act unless a confidence bound rules it out."""
+    return CbpSide(curvature, item_bound, radius)
+
+
+def suplogistic(*, horizon: int = 1000, alpha: float = 1.0, burn_in: int | None = None) -> Method:
+    """SupLogistic: labels in buckets of rising confidence."""
+    return SupLogistic(horizon, alpha, burn_in)
+
+
+def always() -> Method:
+    """Act on every item."""
+    return Constant(True)
+
+
+def never() -> Method:
+    """Pass every item."""
+    return Constant(False)
+
+
+def oracle(*, theta: ArrayLike | None = None) -> Method:
+    """Know the truth: the best action every time (simulation only)."""
+    return Oracle(theta)
+
+
+@dataclass(frozen=True)
+class PolicyInfo:
+    """One line about a policy, and its options with their defaults."""
+
+    name: str
+    summary: str
+    options: dict[str, Any]
+    build: Callable[..., Method]
+
+
+def _describe(name: str, build: Callable[..., Method]) -> PolicyInfo:
+    options = {option: parameter.default for option, parameter in inspect.signature(build).parameters.items()}
+    return PolicyInfo(name, inspect.cleandoc(build.__doc__ or "").splitlines()[0], options, build)
+
+
+#: Every policy by its name, in the order of the paper's tables.
+POLICIES: dict[str, PolicyInfo] = {
+    name: _describe(name, build)
+    for name, build in {
+        "pg-ts": pg_ts,
+        "pg-ids": pg_ids,
+        "pg-ids-traditional": pg_ids_traditional,
+        "greedy": greedy,
+        "cbp-side": cbp_side,
+        "suplogistic": suplogistic,
+        "always": always,
+        "never": never,
+        "oracle": oracle,
+    }.items()
+}
+
+
+def policies() -> list[PolicyInfo]:
+    """Return every policy with one line about it and its options.
+
+    Examples
+    --------
+    >>> [info.name for info in policies()][:3]
+    ['pg-ts', 'pg-ids', 'pg-ids-traditional']
+    """
+    return list(POLICIES.values())
+
+
+def find(name: str) -> PolicyInfo:
+    """Return what is known of a policy, or say which ones there are."""
+    if name not in POLICIES:
+        raise OptionError(f"there is no policy {name!r}; there are {', '.join(POLICIES)}")
+    return POLICIES[name]
+
+
+def policy(name: str, *, n_features: int, costs: Costs, seed: int = 0, **options: Any) -> Policy:
+    """Return a policy by name, ready for its first item.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> costs = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
+    >>> at.policy("pg-ids", n_features=5, costs=costs, seed=7, weight=0.2)
+    <pg-ids: 5 features, Costs(miss=1.0, false_alarm=0.4, hit=0.05, correct_pass=0.0), seed=7, 0 decisions made>
+    """
+    info = find(name)
+    unknown = sorted(set(options) - set(info.options))
+    if unknown:
+        known = ", ".join(info.options) or "none"
+        raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
+    try:
+        method = info.build(**options)
+    except TypeError as error:
+        raise OptionError(f"{name}: {error}") from error
+    return Policy(method, n_features=n_features, costs=costs, seed=seed, name=name)

@@ -1,0 +1,142 @@
+"""SupLogistic for apple tasting: labels in buckets of rising confidence (Jun, Jain, Nassif & Mason 2021).
+
+The first tau rounds act, their labels dealt to S + 1 buckets in turn; the last bucket gives the reference estimate
+theta-*. Later, at level s = 1, 2, ..., with theta_s the MLE of bucket s and H_s = sum of sigma'(x'theta-*) x x' over it,
+
+    w_s = alpha sqrt(2.2) |x| in the norm of H_s^-1;
+    w_s >= 2^-s        act, and the label goes to bucket s;
+    w_s <= T^-1/2      take the action of least estimated cost;
+    |l_0 - l_1| > 2 2^-s   take it too: the other action is eliminated;
+    else               go to level s + 1.
+
+The estimated costs are the corrected ones, l_0 = miss sigma + correct_pass (1 - sigma) and
+l_1 = false_alarm (1 - sigma) + hit sigma (see docs/paper.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..costs import Costs
+from ..decision import Observation
+from ..errors import OptionError
+from ..kernels.linear import cholesky_update, empty_factor, inverse_norm
+from ..kernels.logistic import sigmoid
+from ..keys import Key
+from ..posteriors.map import MLE_VARIANCE, Fit
+from ..posteriors.prior import Gaussian
+from .base import Arrays, Vector, Verdict
+
+NO_BUCKET = 0.0
+
+
+@dataclass(frozen=True)
+class SupLogistic:
+    """Explore level by level; ``horizon`` is T, the number of items that will come.
+
+    Parameters
+    ----------
+    horizon
+        T; it sets the number of buckets and, by default, the burn-in.
+    alpha
+        The exploration rate.
+    burn_in
+        tau; by default ceil(sqrt(d T)).
+    """
+
+    horizon: int = 1000
+    alpha: float = 1.0
+    burn_in: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.horizon >= 2:
+            raise OptionError(f"horizon must be at least 2, got {self.horizon!r}")
+        if not 0.0 < self.alpha < math.inf:
+            raise OptionError(f"alpha must be a number > 0, got {self.alpha!r}")
+        if self.burn_in is not None and self.burn_in < 0:
+            raise OptionError(f"burn_in must be >= 0, got {self.burn_in!r}")
+
+    def start(self, n_features: int, key: Key) -> SupLogisticLearner:
+        """Return the learner before the first item."""
+        return SupLogisticLearner(self, n_features)
+
+
+class SupLogisticLearner:
+    """The buckets: an estimate each, and the factor of each H_s at the reference estimate."""
+
+    def __init__(self, settings: SupLogistic, n_features: int) -> None:
+        horizon = settings.horizon
+        self._settings = settings
+        self._levels = int(math.log2(horizon))
+        self._burn_in = settings.burn_in
+        if self._burn_in is None:
+            self._burn_in = math.ceil(math.sqrt(n_features * horizon))
+        self._buckets = [Fit(n_features, Gaussian(0.0, MLE_VARIANCE)) for _ in range(self._levels + 1)]
+        self._factors = [self._factor_of(bucket) for bucket in self._buckets]
+        self._work = np.empty(n_features)
+        self._asked: set[int] = set()
+
+    @property
+    def _reference(self) -> Fit:
+        return self._buckets[-1]
+
+    def _factor_of(self, bucket: Fit) -> Vector:
+        """Return the factor of H_s, from scratch."""
+        items = bucket.labels.arrays()["items"]
+        factor = empty_factor(items.shape[1])
+        for x in items:
+            self._extend(factor, x)
+        return factor
+
+    def _extend(self, factor: Vector, x: Vector) -> None:
+        chance = sigmoid(float(self._reference.theta @ x))
+        cholesky_update(factor, math.sqrt(chance * (1.0 - chance)) * x)
+
+    def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
+        """Return 0 or 1, with the level reached and the bucket (0: none) that a label would go to."""
+        self._asked = {self._levels}
+        if round_ <= self._burn_in:
+            return 1.0, {"level": 0.0, "bucket": float((round_ - 1) % (self._levels + 1) + 1)}
+        level = 1
+        while True:
+            width = self._settings.alpha * math.sqrt(2.2) * inverse_norm(self._factors[level - 1], x, self._work)
+            if width >= 2.0**-level:
+                return 1.0, {"level": float(level), "bucket": float(level), "width": width}
+            self._asked.add(level - 1)
+            chance = sigmoid(float(self._buckets[level - 1].theta @ x))
+            gap = costs.expected(False, chance) - costs.expected(True, chance)
+            sure = width <= self._settings.horizon**-0.5 or abs(gap) > 2.0 * 2.0**-level
+            if sure or level == self._levels:
+                why = {"level": float(level), "bucket": NO_BUCKET, "width": width, "chance_positive": chance}
+                return float(gap >= 0.0), why
+            level += 1
+
+    def commit(self, round_: int) -> None:
+        """Carry on: the fits that were asked for are where the next ones start."""
+        for index in self._asked:
+            self._buckets[index].keep()
+
+    def learn(self, observation: Observation) -> None:
+        """Put one label into the bucket that its decision names."""
+        index = int(observation.decision.why["bucket"]) - 1
+        if index < 0:
+            return  # taken on an estimate: a label from it would make the buckets depend on their own estimates
+        self._buckets[index].labels.add(observation.x, observation.label)
+        if index == self._levels:  # the reference moves, and every H_s with it
+            self._factors = [self._factor_of(bucket) for bucket in self._buckets]
+        else:
+            self._extend(self._factors[index], observation.x)
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, for saving."""
+        parts = {f"{i}.{name}": a for i, bucket in enumerate(self._buckets) for name, a in bucket.arrays().items()}
+        return {**parts, "factors": np.stack(self._factors)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        for i, bucket in enumerate(self._buckets):
+            bucket.restore({name: arrays[f"{i}.{name}"] for name in ("items", "labels", "start")})
+        self._factors = [np.array(factor, dtype=np.float64) for factor in arrays["factors"]]

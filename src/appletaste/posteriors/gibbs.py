@@ -1,0 +1,200 @@
+"""The paper's posterior: a Pólya-Gamma Gibbs chain, carried from round to round (Algorithm GIBBS)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from ..errors import OptionError
+from ..kernels import gibbs as kernels
+from ..kernels._jit import announce_compilation
+from ..keys import Key
+from .base import Arrays, Score, Vector
+from .labels import Labels
+from .prior import Gaussian
+
+Schedule = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Gibbs:
+    """Draw theta by ``sweeps`` Gibbs sweeps a round, each round starting where the last one ended.
+
+    Parameters
+    ----------
+    sweeps
+        M, a number or a schedule ``[(from_round, sweeps), ...]`` starting at round 1.
+    burn_in
+        Sweeps of each round that are run first and not used.
+    separate_draws
+        Use the first half of the draws for expected regrets and the second for the information gain.
+    prior
+        N(b, B), restricted to a region or not.
+    """
+
+    sweeps: int | Schedule = 15
+    burn_in: int = 0
+    separate_draws: bool = False
+    prior: Gaussian = field(default_factory=Gaussian)
+
+    def __post_init__(self) -> None:
+        steps = self.schedule
+        rounds = [step[0] for step in steps]
+        if not steps or rounds[0] != 1 or any(a >= b for a, b in pairwise(rounds)):
+            raise OptionError(f"a sweeps schedule starts at round 1 and rises, got rounds {rounds}")
+        fewest = min(sweeps for _, sweeps in steps)
+        if fewest < (2 if self.separate_draws else 1):
+            raise OptionError(f"sweeps must be at least {2 if self.separate_draws else 1}, got {fewest}")
+        if self.burn_in < 0:
+            raise OptionError(f"burn_in must be >= 0, got {self.burn_in}")
+
+    @property
+    def schedule(self) -> tuple[tuple[int, int], ...]:
+        """The sweeps as a schedule, whichever way they were given."""
+        if isinstance(self.sweeps, Sequence):
+            return tuple((int(first), int(sweeps)) for first, sweeps in self.sweeps)
+        return ((1, int(self.sweeps)),)
+
+    def start(self, n_features: int, key: Key) -> GibbsChain:
+        """Return the chain before the first label."""
+        return GibbsChain(self, n_features, key)
+
+
+class GibbsScore(Score):
+    """Scores under the draws, and the Gaussian of the last sweep that the tail probability comes from.
+
+    Given the Pólya-Gamma variables of the last sweep, theta is Gaussian, so the probability with which PG-TS acts is
+    known exactly, converged or not: z ~ N(mean, spread^2), restricted to [low, high] if the prior is.
+    """
+
+    __slots__ = ("_chain", "high", "low", "mean", "spread")
+
+    def __init__(self, chain: GibbsChain, moments: tuple[float, float, float, float]) -> None:
+        self._chain = chain
+        self.mean, self.spread, self.low, self.high = moments
+        self.points, self.information_points = chain.point_views
+
+    def above(self, cut: float) -> float:
+        """Return P(z >= cut | omega), in closed form."""
+        if self.spread > 0.0 and self.low == -math.inf and self.high == math.inf:
+            return 0.5 * math.erfc((cut - self.mean) / self.spread * math.sqrt(0.5))
+        return kernels.chance_above(cut, self.mean, self.spread, self.low, self.high)
+
+    def likelihood_weights(self) -> Vector:
+        """Return weights of the information points in proportion to the likelihood of all labels so far."""
+        return self._chain.likelihood_weights()
+
+
+class GibbsChain:
+    """The state of the sampler: labels, the last theta, and the draws of the round at hand."""
+
+    def __init__(self, settings: Gibbs, n_features: int, key: Key) -> None:
+        d = n_features
+        announce_compilation(kernels.run_sweeps)
+        self._settings = settings
+        self._schedule = settings.schedule
+        self._key = key.at("sweeps").word()
+        self._kind, self._bounds = settings.prior.region_bounds(d)
+        self._labels = Labels(d)
+        precision, mean = settings.prior.precision(d), settings.prior.mean_vector(d)
+        self._belief = np.zeros((kernels.PRECISION + 2 * d, d))
+        self._belief[kernels.PRECISION : kernels.PRECISION + d] = precision
+        self._belief[kernels.LINEAR] = precision @ mean
+        noise = key.at("start").generator().standard_normal(d)
+        theta = mean + np.linalg.solve(np.linalg.cholesky(precision).T, noise)
+        self._belief[kernels.THETA] = self._into_region(theta)
+        self._scratch = kernels.make_scratch(d)
+        self._swept = 0  # the round that the draws belong to; 0 when there are none
+        self._allot(self._schedule[0][1])
+
+    def _into_region(self, theta: Vector) -> Vector:
+        """Return the point of the region nearest to theta."""
+        if self._kind == kernels.BOX:
+            return np.clip(theta, self._bounds[0], self._bounds[1])
+        if self._kind == kernels.BALL:
+            centre, radius = self._bounds[0], self._bounds[1, 0]
+            distance = float(np.linalg.norm(theta - centre))
+            return theta if distance <= radius else centre + (theta - centre) * (radius / distance)
+        return theta
+
+    def _allot(self, sweeps: int) -> None:
+        self._draws = np.zeros((sweeps, self._belief.shape[1]))
+        self._scores = np.zeros(sweeps)
+        half = sweeps // 2 if self._settings.separate_draws else 0
+        parts = (self._scores[: half or sweeps], self._scores[half:])
+        #: The score points of the round (for regrets, for information) with their weights.
+        self.point_views = tuple((part, np.full(part.size, 1.0 / part.size)) for part in parts)
+
+    def _sweep(self, round_: int) -> None:
+        """Run this round's sweeps unless they have been run; they do not depend on the item."""
+        if self._swept == round_:
+            return
+        if len(self._schedule) > 1:
+            sweeps = next(m for first, m in reversed(self._schedule) if first <= round_)
+            if sweeps != len(self._draws):
+                self._allot(sweeps)
+        kernels.run_sweeps(
+            self._key,
+            round_,
+            self._labels.features,
+            self._labels.n,
+            self._belief,
+            self._kind,
+            self._bounds,
+            self._settings.burn_in,
+            self._draws,
+            self._scratch,
+        )
+        self._swept = round_
+
+    def score(self, x: Vector, round_: int) -> GibbsScore:
+        """Return how the score of x is distributed in a round."""
+        self._sweep(round_)
+        moments = kernels.score_item(
+            x, self._belief, self._kind, self._bounds, self._draws, self._scores, self._scratch
+        )
+        return GibbsScore(self, moments)
+
+    def draws(self, round_: int) -> Vector:
+        """Return the draws of theta of a round, one row each."""
+        self._sweep(round_)
+        return self._draws.copy()
+
+    def commit(self, round_: int) -> None:
+        """Carry the last draw on to the next round."""
+        self._sweep(round_)
+        self._belief[kernels.THETA] = self._draws[-1]
+        self._swept = 0
+
+    def learn(self, x: Vector, label: int) -> None:
+        """Take in one label."""
+        labels = self._labels
+        labels.make_room()
+        kernels.add_label(labels.features, labels.values, labels.n, self._belief, x, float(label))
+        labels.n += 1
+        self._swept = 0
+
+    def likelihood_weights(self) -> Vector:
+        """Return the likelihood of all labels under the draws behind the information points, summing to one."""
+        logs = np.empty(len(self._draws))
+        kernels.log_likelihoods(
+            self._labels.features, self._labels.values, self._labels.n, self._draws, logs
+        )
+        logs = logs[-self.point_views[1][0].size :]
+        weights = np.exp(logs - logs.max())
+        return weights / weights.sum()
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, for saving."""
+        carried = self._belief[[kernels.LINEAR, kernels.THETA]]
+        return {**self._labels.arrays(), "linear": carried[0], "theta": carried[1]}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        self._labels = Labels.from_arrays(arrays, self._belief.shape[1])
+        self._belief[kernels.LINEAR], self._belief[kernels.THETA] = arrays["linear"], arrays["theta"]
+        self._swept = 0

@@ -1,0 +1,102 @@
+"""What is believed before the first label: a Gaussian, if need be restricted to a region (the paper's Theta)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..kernels.gibbs import BALL, BOX, FREE
+
+
+def _vector(value: ArrayLike, d: int, name: str) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, got {value!r}") from None
+    if array.ndim > 1 or (array.ndim == 1 and array.shape != (d,)):
+        raise InputError(f"{name} must be one number or {d} of them, got shape {array.shape}")
+    if np.isnan(array).any():
+        raise InputError(f"{name} must not contain NaN")
+    return np.ascontiguousarray(np.broadcast_to(array, (d,)))
+
+
+@dataclass(frozen=True)
+class Box:
+    """All theta with lower <= theta <= upper, coordinate by coordinate."""
+
+    lower: ArrayLike = -1.0
+    upper: ArrayLike = 1.0
+
+    def bounds(self, d: int) -> NDArray[np.float64]:
+        """Return the rows that the kernels read."""
+        lower, upper = _vector(self.lower, d, "lower"), _vector(self.upper, d, "upper")
+        if not np.all(lower < upper):
+            raise InputError("a box needs lower < upper in every coordinate")
+        return np.stack([lower, upper])
+
+
+@dataclass(frozen=True)
+class Ball:
+    """All theta within a distance of a centre."""
+
+    radius: float = 1.0
+    centre: ArrayLike = 0.0
+
+    def bounds(self, d: int) -> NDArray[np.float64]:
+        """Return the rows that the kernels read."""
+        if not (np.isfinite(self.radius) and self.radius > 0):
+            raise InputError(f"a ball needs a radius > 0, got {self.radius!r}")
+        return np.stack([_vector(self.centre, d, "centre"), np.full(d, float(self.radius))])
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """The prior N(mean, covariance), optionally restricted to a Box or Ball (MVN_Theta(b, B)).
+
+    A number stands for all coordinates alike; ``covariance`` may be a variance, a vector of variances or a matrix.
+
+    Examples
+    --------
+    >>> Gaussian(mean=[-2.0, 0.0], covariance=[4.0, 1.0]).precision(2)
+    array([[0.25, 0.  ],
+           [0.  , 1.  ]])
+    """
+
+    mean: ArrayLike = 0.0
+    covariance: ArrayLike = 1.0
+    region: Box | Ball | None = None
+
+    def mean_vector(self, d: int) -> NDArray[np.float64]:
+        """Return b."""
+        mean = _vector(self.mean, d, "prior mean")
+        if not np.isfinite(mean).all():
+            raise InputError("prior mean must be finite")
+        return mean
+
+    def precision(self, d: int) -> NDArray[np.float64]:
+        """Return B^-1."""
+        covariance = np.asarray(self.covariance, dtype=np.float64)
+        if covariance.ndim < 2:
+            variances = _vector(covariance, d, "prior covariance")
+            if not (np.isfinite(variances).all() and (variances > 0).all()):
+                raise InputError("prior variances must be finite and > 0")
+            return np.diag(1.0 / variances)
+        if covariance.shape != (d, d):
+            raise InputError(f"prior covariance must be {d} x {d}, got shape {covariance.shape}")
+        if not np.isfinite(covariance).all() or not np.allclose(covariance, covariance.T, rtol=1e-10, atol=0):
+            raise InputError("prior covariance must be finite and symmetric")
+        try:
+            np.linalg.cholesky(covariance)
+        except np.linalg.LinAlgError:
+            raise InputError("prior covariance must be positive definite") from None
+        precision = np.linalg.inv(covariance)
+        return np.ascontiguousarray((precision + precision.T) / 2)
+
+    def region_bounds(self, d: int) -> tuple[int, NDArray[np.float64]]:
+        """Return the kind of region and its bounds as the kernels take them."""
+        if self.region is None:
+            return FREE, np.zeros((2, d))
+        return (BOX if isinstance(self.region, Box) else BALL), self.region.bounds(d)

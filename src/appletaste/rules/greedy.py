@@ -1,0 +1,29 @@
+"""Epsilon-greedy: do what looks best, and now and then toss a coin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..costs import Costs
+from ..errors import OptionError
+from ..kernels.information import expected_regrets
+from ..posteriors import Score
+from .base import Verdict
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy:
+    """Take the action of least expected cost; with probability ``epsilon`` toss a fair coin instead."""
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.epsilon <= 1.0):
+            raise OptionError(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+
+    def judge(self, score: Score, costs: Costs) -> Verdict:
+        """Return 1 - epsilon/2 if acting looks best (a tie acts), else epsilon/2."""
+        regret_pass, regret_act, chance = expected_regrets(*score.points, costs.alarm_price, costs.catch_gain)
+        explore = 0.5 * self.epsilon
+        probability = 1.0 - explore if regret_act <= regret_pass else explore
+        return probability, {"chance_positive": chance, "epsilon": self.epsilon}

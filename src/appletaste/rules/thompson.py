@@ -1,0 +1,23 @@
+"""Thompson sampling: act as often as acting is best (Thompson 1933; Algorithm PG-TS)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..costs import Costs
+from ..posteriors import Score
+from .base import Verdict
+
+
+@dataclass(frozen=True)
+class Thompson:
+    """Act with probability P(acting is best) = P(z >= logit(threshold)) under the posterior.
+
+    Drawing theta and acting if alpha_t(theta) = 1, as the paper writes it, acts with just this probability.
+    """
+
+    def judge(self, score: Score, costs: Costs) -> Verdict:
+        """Return the posterior probability that acting is best."""
+        cut = costs.score_threshold
+        probability = score.above(cut)
+        return probability, {"score_threshold": cut, "chance_acting_is_best": probability}
