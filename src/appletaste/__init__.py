@@ -7,36 +7,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .costs import Costs
-    from .decision import Decision, Observation
-    from .errors import (
-        AppleTasteError,
-        CostsError,
-        FeedbackError,
-        InputError,
-        MissingExtraError,
-        OptionError,
-        SaveFileError,
-    )
-    from .keys import Key
-    from .metrics import Summary, calibration, precision, recall, summarise
-    from .policies import (
-        Bayesian,
-        CbpSide,
-        Constant,
-        Oracle,
-        Policy,
-        PolicyInfo,
-        SupLogistic,
-        load,
-        policies,
-        policy,
-    )
-    from .polyagamma import random_polyagamma
-    from .posteriors import Ball, Box, Gaussian, Gibbs, Map
-    from .problems import Table, problem, problems
-    from .rules import EpsilonGreedy, InformationDirected, Thompson, Traditional
-    from .simulate import Trace, play, replicate
+    from .costs import Costs as Costs
+    from .decision import Decision as Decision
+    from .decision import Observation as Observation
+    from .errors import AppleTasteError as AppleTasteError
+    from .errors import CostsError as CostsError
+    from .errors import FeedbackError as FeedbackError
+    from .errors import InputError as InputError
+    from .errors import MissingExtraError as MissingExtraError
+    from .errors import OptionError as OptionError
+    from .errors import SaveFileError as SaveFileError
+    from .keys import Key as Key
+    from .metrics import Summary as Summary
+    from .metrics import calibration as calibration
+    from .metrics import precision as precision
+    from .metrics import recall as recall
+    from .metrics import summarise as summarise
+    from .policies import Bayesian as Bayesian
+    from .policies import CbpSide as CbpSide
+    from .policies import Constant as Constant
+    from .policies import Oracle as Oracle
+    from .policies import Policy as Policy
+    from .policies import PolicyInfo as PolicyInfo
+    from .policies import SupLogistic as SupLogistic
+    from .policies import load as load
+    from .policies import policies as policies
+    from .policies import policy as policy
+    from .polyagamma import random_polyagamma as random_polyagamma
+    from .posteriors import Ball as Ball
+    from .posteriors import Box as Box
+    from .posteriors import Gaussian as Gaussian
+    from .posteriors import Gibbs as Gibbs
+    from .posteriors import Map as Map
+    from .problems import Table as Table
+    from .problems import problem as problem
+    from .problems import problems as problems
+    from .rules import EpsilonGreedy as EpsilonGreedy
+    from .rules import InformationDirected as InformationDirected
+    from .rules import Thompson as Thompson
+    from .rules import Traditional as Traditional
+    from .simulate import Trace as Trace
+    from .simulate import play as play
+    from .simulate import replicate as replicate
 
 __version__ = "0.1.0"
 

@@ -93,7 +93,12 @@ class Costs:
             pays = gain > 0
             threshold = price / (price + gain) if pays else math.inf
             score_threshold = math.log(price) - math.log(gain) if pays else math.inf
-        derived = {"alarm_price": price, "catch_gain": gain, "threshold": threshold, "score_threshold": score_threshold}
+        derived = {
+            "alarm_price": price,
+            "catch_gain": gain,
+            "threshold": threshold,
+            "score_threshold": score_threshold,
+        }
         for name, number in derived.items():
             object.__setattr__(self, name, number)
 

@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Every compiled function, by ``module.name``; the tests assert one signature each.
 KERNELS: dict[str, Any] = {}
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)
+INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])
 if INTERPRETED:
     # Wrapping of 64-bit words is meant; NumPy warns of it only in interpreted code.
     np.seterr(over="ignore")
@@ -36,8 +36,7 @@ def reduction_kernel(function: F) -> F:
 
 
 def _compile(function: F, fastmath: bool | set[str]) -> F:
-    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
-    compiled = numba.njit(**options)(function)
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
     KERNELS[f"{function.__module__}.{function.__name__}"] = compiled
     return cast(F, compiled)
 
@@ -57,5 +56,9 @@ def announce_compilation(compiled: Callable[..., Any]) -> None:
     """Say once, on the screen, that the first use is about to compile."""
     global _announced
     if not _announced and not is_cached(compiled):
-        print("appletaste: compiling its kernels, once on this machine (about 20 s)", file=sys.stderr, flush=True)
+        print(
+            "appletaste: compiling its kernels, once on this machine (about 20 s)",
+            file=sys.stderr,
+            flush=True,
+        )
     _announced = True

@@ -20,7 +20,7 @@ from .linear import add_gram_block, cholesky, dot, score_block, solve_backward, 
 from .logistic import log_sigmoid
 from .polya_gamma import BLOCK, draw_block
 from .random import derive, normal, normal_between, normal_cdf
-from .types import Matrix, Stream, Vector
+from .types import Matrix, Stream, Vector, Word
 
 FREE, BOX, BALL = 0, 1, 2  # kinds of Theta; bounds: BOX lower and upper rows, BALL centre and [radius, ...]
 
@@ -40,7 +40,7 @@ def make_scratch(d: int) -> Matrix:
 
 @kernel
 def run_sweeps(
-    key: int,
+    key: Word,
     round_: int,
     features: Matrix,
     n: int,

@@ -80,7 +80,12 @@ def _add_row(out: Vector, k: int, a0: Vector, features: Matrix, start: int, n: i
     for i in range(n):
         p = a0[i]
         s0, s1, s2, s3 = s0 + p * b0[i], s1 + p * b1[i], s2 + p * b2[i], s3 + p * b3[i]
-    out[k], out[k + 1], out[k + 2], out[k + 3] = out[k] + s0, out[k + 1] + s1, out[k + 2] + s2, out[k + 3] + s3
+    out[k], out[k + 1], out[k + 2], out[k + 3] = (
+        out[k] + s0,
+        out[k + 1] + s1,
+        out[k + 2] + s2,
+        out[k + 3] + s3,
+    )
 
 
 @reduction_kernel
@@ -171,7 +176,7 @@ def empty_factor(d: int) -> Matrix:
     """Return the factor that sums of x x' start from: 1e-8 I, all but zero.
 
     A direction never seen then has all but infinite width |x| in the norm of the inverse. Policies that act until
-    they have seen d directions need no special case, and duplicated features, which never give full rank, have an answer.
+    they have seen d directions need no special case; nor do duplicated features, which never give full rank.
     """
     return np.asarray(1e-4 * np.eye(d))
 

@@ -22,7 +22,7 @@ from numba import float64, int64, uint64
 
 from ._jit import kernel
 from .random import exponential, fill_words, next_word, normal, uniform, unit
-from .types import Indices, Matrix, Stream, Vector, Words
+from .types import Indices, Matrix, Stream, Vector, Word, Words
 from .ziggurat import CELLS, CUT, LAYERS, SPACING, load_tables
 
 #: Row k * ROWS + i: the left and right edge of layer i of cell k, and its bottom height.
@@ -84,7 +84,7 @@ def draw_far(stream: Stream, z: float) -> float:
 
 
 @kernel
-def finish(stream: Stream, word: int, tilt_word: int, cell: int, tilt: float) -> float:
+def finish(stream: Stream, word: Word, tilt_word: Word, cell: int, tilt: float) -> float:
     """Finish a ziggurat draw that starts from two given words, drawing more only where those do not decide it."""
     while True:
         row = cell * ROWS + int64(word & uint64(LAYERS - 1))
@@ -137,8 +137,8 @@ def draw_block(
 ) -> None:
     """Draw out[i] ~ PG(1, z[i]) for i < n <= BLOCK.
 
-    Scratch: words [2 BLOCK], scratch [3, BLOCK], index [2 BLOCK + 1]. The first two loops are arithmetic without branches,
-    which LLVM turns into vector code; the third looks the tables up and collects, again without a branch, the few
+    Scratch: words [2 BLOCK], scratch [3, BLOCK], index [2 BLOCK]. The first two loops are arithmetic without
+    branches, which LLVM turns into vector code; the third looks the tables up and collects, again without a branch, the few
     draws that the quick tests leave open. Those are finished **from the same words**: fresh words there would
     condition the draw on having failed the quick test, and bias it.
     """

@@ -14,7 +14,7 @@ import numpy as np
 from numba import float64, int64, uint64
 
 from ._jit import kernel
-from .types import Stream, Vector, Words
+from .types import Stream, Vector, Word, Words
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 TO_UNIT = 2.0**-53
@@ -42,7 +42,7 @@ NORMAL_EDGE, NORMAL_HEIGHT = _normal_layers()
 
 
 @kernel
-def mix(word: int) -> int:
+def mix(word: Word) -> Word:
     """Scramble one 64-bit word: SplitMix64's output function."""
     word = (word ^ (word >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> uint64(27))) * uint64(0x94D049BB133111EB)
@@ -50,7 +50,7 @@ def mix(word: int) -> int:
 
 
 @kernel
-def derive(key: int, index: int) -> int:
+def derive(key: Word, index: int) -> Word:
     """Return the start of sub-stream ``index`` of a key.
 
     Two rounds of MurmurHash3's finaliser, which shares no constant with ``mix``: a sub-stream's start is not a
@@ -65,7 +65,7 @@ def derive(key: int, index: int) -> int:
 
 
 @kernel
-def next_word(stream: Stream) -> int:
+def next_word(stream: Stream) -> Word:
     """Advance a stream by one word."""
     stream[0] += GOLDEN
     return mix(stream[0])
@@ -81,7 +81,7 @@ def fill_words(stream: Stream, words: Words, n: int) -> None:
 
 
 @kernel
-def unit(word: int) -> float:
+def unit(word: Word) -> float:
     """Return the top 53 bits of a word as a number in [0, 1)."""
     return float64(int64(word >> uint64(11))) * TO_UNIT
 
@@ -93,7 +93,7 @@ def uniform(stream: Stream) -> float:
 
 
 @kernel
-def uniform_at(key: int, index: int) -> float:
+def uniform_at(key: Word, index: int) -> float:
     """Return the one uniform that belongs to an index of a key, without carrying a stream."""
     return unit(mix(derive(key, index) + GOLDEN)) + 0.5 * TO_UNIT
 

@@ -58,7 +58,7 @@ def tail_areas(low: Vector, high: Vector, c: Vector) -> tuple[Vector, Vector]:
 
 
 def _edge(level: Vector, inner: Vector, outer: Vector, c: Vector) -> Vector:
-    """Return where the density falls to ``level`` between ``inner`` (above it) and ``outer`` (below it), by bisection."""
+    """Return where the density falls to ``level``, between ``inner`` (above it) and ``outer`` (below), by bisection."""
     for _ in range(64):
         middle = 0.5 * (inner + outer)
         above = density(middle, c) >= level
@@ -87,7 +87,7 @@ def _stack(level: Vector, mode: Vector, c: Vector) -> tuple[Vector, Vector, Vect
 
 def build() -> Matrix:
     """Return the packed tables: for each cell V, the left tail's share and the edges."""
-    c = SPACING * np.arange(CELLS)
+    c: Vector = SPACING * np.arange(CELLS, dtype=np.float64)
     low, high = np.full(CELLS, 1e-3), np.full(CELLS, 2.0)
     for _ in range(120):  # golden-section search for the mode
         third, two_thirds = low + 0.382 * (high - low), low + 0.618 * (high - low)

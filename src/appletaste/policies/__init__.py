@@ -4,8 +4,8 @@ from .base import Learner, Method, Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
+from .loading import load
 from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, policies, policy
-from .saving import load
 from .sup_logistic import SupLogistic
 
 __all__ = [

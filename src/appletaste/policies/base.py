@@ -14,6 +14,7 @@ from ..decision import Decision, Observation
 from ..errors import FeedbackError, InputError
 from ..kernels.random import uniform_at
 from ..keys import Key
+from .saving import save
 
 Vector = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
@@ -84,9 +85,7 @@ class Policy:
         self._learner = method.start(self.n_features, key)
 
     def __repr__(self) -> str:
-        return (
-            f"<{self.name}: {self.n_features} features, {self.costs}, seed={self.seed}, {self.round} decisions made>"
-        )
+        return f"<{self.name}: {self.n_features} features, {self.costs}, seed={self.seed}, {self.round} decisions made>"
 
     def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
         """Decide on one item; ``costs`` are those of this item alone.
@@ -117,8 +116,6 @@ class Policy:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything that is carried to a file; ``appletaste.load`` continues bit for bit."""
-        from .saving import save
-
         save(self, path)
 
     def _check(self, x: ArrayLike) -> Vector:

@@ -25,6 +25,7 @@ from ..posteriors.map import MLE_VARIANCE, Fit
 from ..posteriors.prior import Gaussian
 from .base import Arrays, Vector, Verdict
 
+
 @dataclass(frozen=True)
 class CbpSide:
     """Act unless passing is better beyond doubt.

@@ -24,7 +24,7 @@ OPTION_HELP = {
     "sweeps": "Gibbs sweeps before each decision (M), a number or a schedule [(from_round, sweeps), ...]",
     "burn_in": "rounds (suplogistic) or sweeps of each round (pg-*) that are run first and not used",
     "separate_draws": "separate draws for expected regret and for information",
-    "prior": "appletaste.Gaussian(mean, covariance, region)",
+    "prior": "appletaste.Gaussian(mean, covariance, region), or a number: N(0, that times I)",
     "weight": "lambda: how much regret a nat of information is worth",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
     "epsilon": "share of decisions made by a fair coin",
@@ -32,16 +32,26 @@ OPTION_HELP = {
     "item_bound": "R: bound on the length of an item; none: the longest seen",
     "radius": "project the estimate into the ball of this radius; none: do not",
     "horizon": "T: how many items will come",
-    "alpha": "exploration rate",
+    "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
 }
 
 
-def pg_ts(
-    *, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Gaussian | None = None
-) -> Method:
+Prior = Gaussian | float | None
+
+
+def as_prior(prior: Prior) -> Gaussian:
+    """Return a prior: the one given, N(0, v I) for a number v, N(0, I) for none."""
+    if isinstance(prior, Gaussian):
+        return prior
+    if prior is None or isinstance(prior, int | float):
+        return Gaussian(0.0, 1.0 if prior is None else prior)
+    raise OptionError(f"prior is an appletaste.Gaussian or a variance, got {prior!r}")
+
+
+def pg_ts(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None) -> Method:
     """Pólya-Gamma Thompson sampling: act as often as acting is best."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=prior or Gaussian()), Thompson())
+    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior)), Thompson())
 
 
 def pg_ids(
@@ -51,24 +61,20 @@ def pg_ids(
     sweeps: int | Schedule = 15,
     burn_in: int = 0,
     separate_draws: bool = False,
-    prior: Gaussian | None = None,
+    prior: Prior = None,
 ) -> Method:
     """Tunable Pólya-Gamma information-directed sampling: pay regret for information at a set rate."""
-    return Bayesian(
-        Gibbs(sweeps, burn_in, separate_draws, prior or Gaussian()), InformationDirected(weight, estimator)
-    )
+    return Bayesian(Gibbs(sweeps, burn_in, separate_draws, as_prior(prior)), InformationDirected(weight, estimator))
 
 
-def pg_ids_traditional(
-    *, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Gaussian | None = None
-) -> Method:
+def pg_ids_traditional(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None) -> Method:
     """Traditional Pólya-Gamma information-directed sampling: the least regret squared per information."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=prior or Gaussian()), Traditional())
+    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior)), Traditional())
 
 
-def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Gaussian | None = None) -> Method:
+def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Prior = None) -> Method:
     """Epsilon-greedy on the best-fitting parameter."""
-    return Bayesian(Map(estimator, prior or Gaussian()), EpsilonGreedy(epsilon))
+    return Bayesian(Map(estimator, as_prior(prior)), EpsilonGreedy(epsilon))
 
 
 def cbp_side(*, curvature: float = 4.0, item_bound: float | None = None, radius: float | None = None) -> Method:
@@ -76,7 +82,7 @@ def cbp_side(*, curvature: float = 4.0, item_bound: float | None = None, radius:
     return CbpSide(curvature, item_bound, radius)
 
 
-def suplogistic(*, horizon: int = 1000, alpha: float = 1.0, burn_in: int | None = None) -> Method:
+def suplogistic(*, horizon: int = 1000, alpha: float | None = None, burn_in: int | None = None) -> Method:
     """SupLogistic: labels in buckets of rising confidence."""
     return SupLogistic(horizon, alpha, burn_in)
 
@@ -111,21 +117,19 @@ def _describe(name: str, build: Callable[..., Method]) -> PolicyInfo:
     return PolicyInfo(name, inspect.cleandoc(build.__doc__ or "").splitlines()[0], options, build)
 
 
-#: Every policy by its name, in the order of the paper's tables.
-POLICIES: dict[str, PolicyInfo] = {
-    name: _describe(name, build)
-    for name, build in {
-        "pg-ts": pg_ts,
-        "pg-ids": pg_ids,
-        "pg-ids-traditional": pg_ids_traditional,
-        "greedy": greedy,
-        "cbp-side": cbp_side,
-        "suplogistic": suplogistic,
-        "always": always,
-        "never": never,
-        "oracle": oracle,
-    }.items()
+_BUILDERS: dict[str, Callable[..., Method]] = {
+    "pg-ts": pg_ts,
+    "pg-ids": pg_ids,
+    "pg-ids-traditional": pg_ids_traditional,
+    "greedy": greedy,
+    "cbp-side": cbp_side,
+    "suplogistic": suplogistic,
+    "always": always,
+    "never": never,
+    "oracle": oracle,
 }
+#: Every policy by its name, in the order of the paper's tables.
+POLICIES: dict[str, PolicyInfo] = {name: _describe(name, build) for name, build in _BUILDERS.items()}
 
 
 def policies() -> list[PolicyInfo]:

@@ -1,7 +1,7 @@
 """SupLogistic for apple tasting: labels in buckets of rising confidence (Jun, Jain, Nassif & Mason 2021).
 
 The first tau rounds act, their labels dealt to S + 1 buckets in turn; the last bucket gives the reference estimate
-theta-*. Later, at level s = 1, 2, ..., with theta_s the MLE of bucket s and H_s = sum of sigma'(x'theta-*) x x' over it,
+theta-*. Later, at level s = 1, 2, ..., with theta_s the MLE of bucket s and H_s the sum of sigma'(x'theta-*) x x',
 
     w_s = alpha sqrt(2.2) |x| in the norm of H_s^-1;
     w_s >= 2^-s        act, and the label goes to bucket s;
@@ -42,19 +42,20 @@ class SupLogistic:
     horizon
         T; it sets the number of buckets and, by default, the burn-in.
     alpha
-        The exploration rate.
+        The exploration rate; by default 3.5 sqrt(log(2 (2 + T) T)), the confidence constant of Jun et al. at level
+        1 / T. The paper leaves it open and at its horizons nothing but recall in problem (iii) depends on it.
     burn_in
         tau; by default ceil(sqrt(d T)).
     """
 
     horizon: int = 1000
-    alpha: float = 1.0
+    alpha: float | None = None
     burn_in: int | None = None
 
     def __post_init__(self) -> None:
         if not self.horizon >= 2:
             raise OptionError(f"horizon must be at least 2, got {self.horizon!r}")
-        if not 0.0 < self.alpha < math.inf:
+        if self.alpha is not None and not 0.0 < self.alpha < math.inf:
             raise OptionError(f"alpha must be a number > 0, got {self.alpha!r}")
         if self.burn_in is not None and self.burn_in < 0:
             raise OptionError(f"burn_in must be >= 0, got {self.burn_in!r}")
@@ -70,10 +71,10 @@ class SupLogisticLearner:
     def __init__(self, settings: SupLogistic, n_features: int) -> None:
         horizon = settings.horizon
         self._settings = settings
+        self._alpha = settings.alpha or 3.5 * math.sqrt(math.log(2.0 * (2.0 + horizon) * horizon))
         self._levels = int(math.log2(horizon))
-        self._burn_in = settings.burn_in
-        if self._burn_in is None:
-            self._burn_in = math.ceil(math.sqrt(n_features * horizon))
+        default_burn_in = math.ceil(math.sqrt(n_features * horizon))
+        self._burn_in = default_burn_in if settings.burn_in is None else settings.burn_in
         self._buckets = [Fit(n_features, Gaussian(0.0, MLE_VARIANCE)) for _ in range(self._levels + 1)]
         self._factors = [self._factor_of(bucket) for bucket in self._buckets]
         self._work = np.empty(n_features)
@@ -102,7 +103,7 @@ class SupLogisticLearner:
             return 1.0, {"level": 0.0, "bucket": float((round_ - 1) % (self._levels + 1) + 1)}
         level = 1
         while True:
-            width = self._settings.alpha * math.sqrt(2.2) * inverse_norm(self._factors[level - 1], x, self._work)
+            width = self._alpha * math.sqrt(2.2) * inverse_norm(self._factors[level - 1], x, self._work)
             if width >= 2.0**-level:
                 return 1.0, {"level": float(level), "bucket": float(level), "width": width}
             self._asked.add(level - 1)

@@ -181,12 +181,10 @@ class GibbsChain:
     def likelihood_weights(self) -> Vector:
         """Return the likelihood of all labels under the draws behind the information points, summing to one."""
         logs = np.empty(len(self._draws))
-        kernels.log_likelihoods(
-            self._labels.features, self._labels.values, self._labels.n, self._draws, logs
-        )
+        kernels.log_likelihoods(self._labels.features, self._labels.values, self._labels.n, self._draws, logs)
         logs = logs[-self.point_views[1][0].size :]
         weights = np.exp(logs - logs.max())
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""

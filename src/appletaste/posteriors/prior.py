@@ -20,7 +20,7 @@ def _vector(value: ArrayLike, d: int, name: str) -> NDArray[np.float64]:
         raise InputError(f"{name} must be one number or {d} of them, got shape {array.shape}")
     if np.isnan(array).any():
         raise InputError(f"{name} must not contain NaN")
-    return np.ascontiguousarray(np.broadcast_to(array, (d,)))
+    return np.array(np.broadcast_to(array, (d,)))  # a copy: a read-only view would be another type to the kernels
 
 
 @dataclass(frozen=True)

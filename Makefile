@@ -1,0 +1,41 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+REPLICATIONS ?= 100
+
+.PHONY: help setup demo test check format bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "appletaste needs Python 3.11 or newer; set PYTHON=python3.11"'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m appletaste.warm
+	touch $@
+
+setup: $(VENV)/ready  ## make .venv, install everything, compile the kernels
+
+demo: setup  ## the paper's policies on its problems, beside its tables
+	$(BIN)/appletaste demo --replications $(REPLICATIONS)
+
+test: setup  ## all tests, on all cores
+	$(BIN)/python -m pytest -n auto
+
+check: setup  ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup  ## put the code in shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## speed, as ratios measured in one run
+	$(BIN)/python bench/run.py
+
+clean:  ## remove what was built
+	rm -rf $(VENV) build dist out
+	find . -name '*.nb[ic]' -delete

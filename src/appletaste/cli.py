@@ -1,0 +1,413 @@
+"""The command line: thin verbs over the library. Heavy imports wait until a verb needs them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import __version__
+from .errors import AppleTasteError, OptionError
+
+if TYPE_CHECKING:
+    from .costs import Costs
+    from .simulate import Entry, Result
+
+DESCRIPTION = """\
+Decide which items to act on when the true label is seen only if you act.
+
+Policies (what decides) play problems (what arrives); regret is the expected
+cost above that of the best action for every item."""
+
+EXAMPLES = """\
+examples:
+  appletaste policies                        what can decide, and its options
+  appletaste problems                        what can arrive
+  appletaste simulate --problem i --policy pg-ts --policy pg-ids
+  appletaste demo                            the paper's problems beside its tables
+"""
+
+SIMULATE_EXAMPLES = """\
+examples:
+  appletaste simulate --problem i --policy pg-ts --policy pg-ids --replications 200 --seed 1
+  appletaste simulate --problem iii --policy pg-ids --option pg-ids.weight=0.2 --json
+  appletaste simulate --problem i --policy 'pg-ids[weight=0]' --policy 'pg-ids[weight=0.4]' --out out/weights
+  appletaste simulate --problem synthetic --features 10 --rounds 2000 --intercept -3 \\
+      --costs miss=5,false_alarm=1,hit=0.5 --policy pg-ts --policy never
+"""
+
+DEMO_PROBLEMS = ("i", "ii", "iii")
+#: Options of ``simulate`` that are settings of some problems.
+PROBLEM_SETTINGS = (
+    "reading",
+    "features",
+    "rounds",
+    "scaling",
+    "context_variance",
+    "intercept",
+    "theta",
+    "theta_scale",
+)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all verbs."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("appletaste", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=raw)
+    parser.add_argument("--version", action="version", version=f"appletaste {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+
+    simulate = verbs.add_parser(
+        "simulate",
+        help="play policies on a problem and compare their regret",
+        description="Play policies on the same replications of a problem and compare them.",
+        epilog=SIMULATE_EXAMPLES,
+        formatter_class=raw,
+    )
+    simulate.add_argument("--problem", default="i", help="what arrives (see 'appletaste problems'; default i)")
+    simulate.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help="what decides; repeat to compare; NAME[option=value,...] sets options",
+    )
+    simulate.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME.OPTION=VALUE",
+        help="set an option of a policy, e.g. pg-ids.weight=0.2",
+    )
+    simulate.add_argument("--replications", type=int, default=50, metavar="N", help="how many times (default 50)")
+    simulate.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
+    simulate.add_argument("--reading", help="the paper's losses: as-run (default) or as-printed (see docs/paper.md)")
+    simulate.add_argument("--costs", metavar="miss=1,false_alarm=0.4,hit=0.05", help="costs instead of the problem's")
+    add_common(simulate)
+    simulate.add_argument("--out", type=Path, metavar="DIR", help="write results, a manifest and the regret plot")
+    own = simulate.add_argument_group("the problem's own settings")
+    own.add_argument("--features", type=int, metavar="D", help="number of features (dimension, synthetic)")
+    own.add_argument("--rounds", type=int, metavar="T", help="number of items")
+    own.add_argument("--scaling", help="dimension: items' variance d^-1/2 (printed) or d^-1 (constant)")
+    own.add_argument("--context-variance", type=float, metavar="V", help="synthetic: variance of each feature")
+    own.add_argument("--intercept", type=float, metavar="A", help="synthetic: add a constant feature with this weight")
+    own.add_argument("--theta", help="synthetic: law of the true parameter, uniform or normal")
+    own.add_argument("--theta-scale", type=float, metavar="S", help="synthetic: its half-width or standard deviation")
+    simulate.set_defaults(run=run_simulate)
+
+    for verb, text, run in (
+        ("policies", "list the policies and their options", run_policies),
+        ("problems", "list the problems and their settings", run_problems),
+    ):
+        lister = verbs.add_parser(verb, help=text, description=text.capitalize() + ".")
+        lister.add_argument("--json", action="store_true", help="print JSON for machines")
+        lister.set_defaults(run=run)
+
+    demo = verbs.add_parser(
+        "demo",
+        help="the paper's policies on its three problems, beside its tables",
+        description="Play the paper's six policies on its three problems; show precision and recall beside the "
+        "published tables and save the regret picture.",
+    )
+    demo.add_argument("--replications", type=int, default=100, metavar="N", help="how many times (default 100)")
+    demo.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
+    add_common(demo)
+    demo.add_argument("--out", type=Path, default=Path("out/demo"), metavar="DIR", help="default out/demo")
+    demo.set_defaults(run=run_demo)
+    return parser
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every playing verb has."""
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+
+
+def parse_value(text: str) -> Any:
+    """Return an option's value as Python: a number, true/false/none, a schedule 1:50,100:15, or the text itself."""
+    plain = {"true": True, "false": False, "none": None}
+    if text.lower() in plain:
+        return plain[text.lower()]
+    if re.fullmatch(r"\d+:\d+(,\d+:\d+)*", text):
+        return [tuple(int(n) for n in step.split(":")) for step in text.split(",")]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def parse_pairs(text: str, what: str) -> dict[str, str]:
+    """Return name=value,name=value as a dictionary; a comma inside a schedule (1:50,100:15) separates nothing."""
+    pairs = {}
+    for part in re.split(r",(?=[A-Za-z_]+=)", text):
+        name, equals, value = part.partition("=")
+        if not (name and equals and value):
+            raise OptionError(f"{what} takes name=value, got {part!r}")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry]:
+    """Return the policies of a comparison with their options."""
+    from .policies import find
+    from .simulate import Entry
+
+    extra: dict[str, dict[str, Any]] = {}
+    for option in options:
+        for dotted, value in parse_pairs(option, "--option").items():
+            name, dot, setting = dotted.partition(".")
+            if not dot:
+                raise OptionError(f"--option takes NAME.OPTION=VALUE, got {option!r}")
+            if setting not in find(name).options:
+                known = ", ".join(find(name).options) or "none"
+                raise OptionError(f"{name} has no option {setting!r}; its options: {known}")
+            extra.setdefault(name, {})[setting] = parse_value(value)
+    entries = []
+    for text in policies:
+        name, bracket, rest = text.partition("[")
+        find(name)
+        own = {k: parse_value(v) for k, v in parse_pairs(rest.rstrip("]"), "--policy").items()} if bracket else {}
+        entries.append(Entry(name, {**extra.get(name, {}), **own}))
+    unused = sorted(set(extra) - {entry.name for entry in entries})
+    if unused:
+        raise OptionError(f"--option sets {unused[0]}, which is not among the policies played")
+    return entries
+
+
+def parse_costs(text: str) -> Costs:
+    """Return costs from miss=...,false_alarm=...,hit=...[,correct_pass=...]."""
+    from .costs import OUTCOMES, Costs
+
+    given = parse_pairs(text, "--costs")
+    unknown = sorted(set(given) - set(OUTCOMES))
+    missing = [name for name in OUTCOMES[:3] if name not in given]
+    if unknown or missing:
+        wrong = f"there is no cost {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
+        raise OptionError(f"--costs: {wrong}; give miss, false_alarm, hit and, if not 0, correct_pass")
+    return Costs(**{name: parse_value(value) for name, value in given.items()})
+
+
+def play_with_progress(title: str, problem: Any, entries: list[Entry], args: Any, costs: Costs | None) -> list[Result]:
+    """Run ``replicate`` under a progress bar on the error stream."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from .simulate import replicate
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=len(entries) * args.replications)
+        return replicate(
+            problem,
+            entries,
+            args.replications,
+            seed=args.seed,
+            jobs=args.jobs,
+            costs=costs,
+            progress=lambda entry: bar.update(task, advance=1, description=f"{title}: {entry.label}"),
+        )
+
+
+def describe(result: Result, problem: str, reading: str | None) -> dict[str, Any]:
+    """Return one policy's results as the JSON object that ``--json`` prints."""
+    from .metrics import summarise
+
+    def part(values: Any, names: Sequence[str]) -> dict[str, float | None]:
+        summary = asdict(summarise(values))
+        return {name: None if math.isnan(summary[name]) else summary[name] for name in names}
+
+    return {
+        "problem": problem,
+        "reading": reading,
+        "policy": result.entry.name,
+        "options": dict(result.entry.options),
+        "replications": len(result.acts),
+        "rounds": result.rounds,
+        "regret": part(result.final_regret, ("mean", "se", "sd", "q05", "q50", "q95")),
+        "precision": part(result.precision, ("mean", "se")),
+        "recall": part(result.recall, ("mean", "se")),
+        "act_rate": float(result.acts.mean() / result.rounds),
+        "seconds": result.seconds,
+    }
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; the first column is text, the others numbers."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 140).print(table, markup=False)
+
+
+def show(value: float | None, digits: int = 3) -> str:
+    """Return a number for a table; a dash where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def run_simulate(args: argparse.Namespace) -> None:
+    """Play policies on a problem and print, and if asked store and draw, the results."""
+    from .problems import problem
+
+    settings = {name: getattr(args, name) for name in PROBLEM_SETTINGS if getattr(args, name) is not None}
+    chosen = problem(args.problem, **settings)
+    entries = parse_entries(args.policy or ["pg-ts", "pg-ids", "greedy"], args.option)
+    costs = parse_costs(args.costs) if args.costs else None
+    if args.out:
+        from .plots import draw_runs, require_pyplot
+        from .runs import require_pyarrow, write_run
+
+        require_pyarrow(), require_pyplot()  # say what is missing before the work, not after it
+    reading = getattr(chosen, "reading", None) if costs is None else None
+    results = play_with_progress(f"problem {args.problem}", chosen, entries, args, costs)
+    rows = [describe(result, args.problem, reading) for result in results]
+    if args.out:
+        manifest = {
+            "problem": args.problem,
+            "settings": settings,
+            "reading": reading,
+            "costs": costs.outcomes() if costs else None,
+            "replications": args.replications,
+            "seed": args.seed,
+            "policies": rows,
+        }
+        write_run(args.out, results, manifest)
+        draw_runs([args.out], [args.out / "regret.png", args.out / "regret.svg"])
+    if args.json:
+        print(json.dumps(rows, indent=2))
+        return
+    names = ("policy", "regret", "s.e.", "5 %", "median", "95 %", "precision", "recall", "acted", "ms/run")
+    print_table(
+        f"problem {args.problem}, {rows[0]['rounds']} items, {args.replications} replications, seed {args.seed}",
+        names,
+        [
+            (
+                result.entry.label,
+                *(show(row["regret"][key], 2) for key in ("mean", "se", "q05", "q50", "q95")),
+                *(show(row[key]["mean"]) for key in ("precision", "recall")),
+                show(row["act_rate"]),
+                show(1000 * row["seconds"] / args.replications, 1),
+            )
+            for result, row in zip(results, rows, strict=True)
+        ],
+    )
+    if args.out:
+        print(f"results, manifest and pictures are in {args.out}")
+
+
+def run_demo(args: argparse.Namespace) -> None:
+    """Play the paper's policies on its problems and set precision and recall beside its tables."""
+    from .metrics import summarise
+    from .paper import KNOWN_MISMATCHES, PRECISION_RECALL, agreement
+    from .plots import draw_runs, require_pyplot
+    from .problems import problem
+    from .runs import write_run
+    from .simulate import Entry
+
+    require_pyplot()
+    cells: list[dict[str, Any]] = []
+    lines: list[tuple[str, ...]] = []
+    for name in DEMO_PROBLEMS:
+        entries = [Entry(policy, {}) for policy in PRECISION_RECALL[name]]
+        results = play_with_progress(f"problem ({name})", problem(name), entries, args, None)
+        rows = [describe(result, name, "as-run") for result in results]
+        settings = {"problem": name, "replications": args.replications, "seed": args.seed, "policies": rows}
+        write_run(args.out / name, results, settings)
+        for result, row in zip(results, rows, strict=True):
+            line = [f"({name}) {result.entry.name}", show(row["regret"]["mean"], 2)]
+            for measure, published in zip(
+                ("precision", "recall"), PRECISION_RECALL[name][result.entry.name], strict=True
+            ):
+                ours = summarise(getattr(result, measure))
+                z = agreement(published, ours)
+                known = KNOWN_MISMATCHES.get((name, result.entry.name, measure))
+                verdict = "ok" if abs(z) <= 3 else ("known" if known else "NO")
+                cells.append(
+                    {
+                        "problem": name,
+                        "policy": result.entry.name,
+                        "measure": measure,
+                        "published": published,
+                        "ours": ours.mean,
+                        "se": ours.se,
+                        "z": z if math.isfinite(z) else None,
+                        "agrees": abs(z) <= 3,
+                        "known_mismatch": known,
+                    }
+                )
+                line += [show(ours.mean), f"{published:.2f}", f"{show(z, 1)} {verdict}"]
+            lines.append(tuple(line))
+    picture = args.out / "regret.png"
+    draw_runs([args.out / name for name in DEMO_PROBLEMS], [picture, picture.with_suffix(".svg")])
+    if args.json:
+        print(json.dumps(cells, indent=2))
+        return
+    print_table(
+        f"the paper's problems, {args.replications} replications, seed {args.seed} (theirs: 50)",
+        ("policy", "regret", "precision", "paper", "z", "recall", "paper", "z"),
+        lines,
+    )
+    print("z: distance from the published cell in standard errors; 'ok' within 3, 'known': no reading gives that cell")
+    print(f"picture: {picture}")
+
+
+def run_policies(args: argparse.Namespace) -> None:
+    """List the policies."""
+    from .policies import OPTION_HELP, policies
+
+    if args.json:
+        rows = [{"name": info.name, "summary": info.summary, "options": info.options} for info in policies()]
+        print(json.dumps(rows, indent=2, default=str))
+        return
+    for info in policies():
+        print(f"{info.name}\n    {info.summary}")
+        for option, default in info.options.items():
+            print(f"      {option}={str(default).lower() if default in (None, True, False) else default}")
+            print(f"          {OPTION_HELP[option]}")
+
+
+def run_problems(args: argparse.Namespace) -> None:
+    """List the problems."""
+    from .problems import PROBLEMS, settings_of
+
+    if args.json:
+        rows = [{"name": n, "summary": kind.summary, "settings": settings_of(n)} for n, kind in PROBLEMS.items()]
+        print(json.dumps(rows, indent=2))
+        return
+    for name, kind in PROBLEMS.items():
+        flags = " ".join(f"--{setting.replace('_', '-')}" for setting in settings_of(name))
+        print(f"{name}\n    {kind.summary}\n    {kind.__doc__}\n      settings: {flags}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; a mistake in the call ends with one sentence and exit code 2."""
+    args = build_parser().parse_args(arguments)
+    try:
+        args.run(args)
+    except AppleTasteError as error:
+        print(f"appletaste: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("appletaste: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

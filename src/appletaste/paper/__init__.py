@@ -1,0 +1,5 @@
+"""The reproduction of Grant & Leslie: what they published, and how ours compares."""
+
+from .published import KNOWN_MISMATCHES, PRECISION_RECALL, TUNING_REGRET, WEIGHTS, agreement
+
+__all__ = ["KNOWN_MISMATCHES", "PRECISION_RECALL", "TUNING_REGRET", "WEIGHTS", "agreement"]

@@ -1,0 +1,111 @@
+"""The paper's tables (50 replications each), and when a number of ours agrees with one of them."""
+
+from __future__ import annotations
+
+import math
+
+from ..metrics import Summary
+
+REPLICATIONS = 50
+
+#: Tables 1-3: problem -> policy -> (precision, recall).
+PRECISION_RECALL: dict[str, dict[str, tuple[float, float]]] = {
+    "i": {
+        "pg-ts": (0.93, 0.90),
+        "pg-ids": (0.94, 0.94),
+        "pg-ids-traditional": (0.91, 0.96),
+        "greedy": (0.93, 0.91),
+        "cbp-side": (0.74, 1.00),
+        "suplogistic": (0.74, 1.00),
+    },
+    "ii": {
+        "pg-ts": (0.89, 0.88),
+        "pg-ids": (0.91, 0.92),
+        "pg-ids-traditional": (0.88, 0.95),
+        "greedy": (0.88, 0.87),
+        "cbp-side": (0.53, 1.00),
+        "suplogistic": (0.53, 1.00),
+    },
+    "iii": {
+        "pg-ts": (0.13, 0.56),
+        "pg-ids": (0.26, 0.75),
+        "pg-ids-traditional": (0.17, 0.92),
+        "greedy": (0.49, 0.85),
+        "cbp-side": (0.10, 1.00),
+        "suplogistic": (0.05, 1.00),
+    },
+}
+
+#: Cells of Tables 1-3 that no reading of the paper gives: (problem, policy, "precision" or "recall") -> why.
+KNOWN_MISMATCHES: dict[tuple[str, str, str], str] = {
+    (
+        "iii",
+        "suplogistic",
+        "precision",
+    ): "impossible: recall 1 at a prevalence of 0.0997 needs precision >= 0.0997",
+    ("ii", "cbp-side", "precision"): "always acting gives 0.516",
+    ("ii", "suplogistic", "precision"): "always acting gives 0.516",
+    ("i", "greedy", "recall"): "0.895 with the N(0, I) mode, the closest simple rule",
+    ("iii", "pg-ids-traditional", "precision"): "0.140 in every reading",
+}
+
+#: The weights lambda of Tables 4-6.
+WEIGHTS = tuple(round(0.05 * k, 2) for k in range(10))
+
+#: Tables 4-6: mean and standard deviation of the final regret of tunable PG-IDS at each weight.
+TUNING_REGRET: dict[str, tuple[tuple[float, float], ...]] = {
+    "tuning-250": (
+        (9.70, 6.66),
+        (9.30, 6.15),
+        (8.86, 4.93),
+        (8.60, 5.67),
+        (8.77, 5.76),
+        (9.01, 5.45),
+        (8.69, 5.64),
+        (8.83, 5.39),
+        (9.20, 6.17),
+        (8.73, 5.52),
+    ),
+    "tuning-750": (
+        (16.79, 10.22),
+        (15.65, 10.77),
+        (15.79, 10.95),
+        (16.29, 12.11),
+        (16.53, 10.67),
+        (15.48, 10.39),
+        (15.81, 9.69),
+        (16.23, 10.65),
+        (16.64, 11.03),
+        (17.74, 10.38),
+    ),
+    "iii": (
+        (4.81, 2.97),
+        (5.01, 3.17),
+        (5.62, 2.94),
+        (6.26, 3.62),
+        (6.10, 3.24),
+        (5.79, 3.33),
+        (6.87, 3.63),
+        (7.42, 3.39),
+        (7.38, 3.35),
+        (6.82, 3.05),
+    ),
+}
+
+
+def agreement(published: float, ours: Summary) -> float:
+    """Return z = (published - ours) / sqrt(our se^2 + our sd^2 / 50), after allowing 0.005 for rounding.
+
+    A cell agrees when |z| <= 3.
+
+    Examples
+    --------
+    >>> agreement(0.93, Summary(mean=0.932, se=0.001, sd=0.01, q05=0.9, q50=0.93, q95=0.95))
+    0.0
+    """
+    gap = published - ours.mean
+    beyond = max(0.0, abs(gap) - 0.005)
+    spread = math.hypot(ours.se, ours.sd / math.sqrt(REPLICATIONS))
+    if beyond == 0.0:
+        return 0.0
+    return math.copysign(beyond / spread, gap) if spread > 0 else math.copysign(math.inf, gap)

@@ -1,0 +1,61 @@
+"""Problems to play: the paper's, and synthetic ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ..errors import OptionError
+from .paper import READINGS, Dimension, Problem, ProblemI, ProblemII, ProblemIII, Synthetic, Tuning
+from .table import Table
+
+#: Every problem by its name.
+PROBLEMS: dict[str, Any] = {kind.name: kind for kind in (ProblemI, ProblemII, ProblemIII, Dimension, Tuning, Synthetic)}
+
+
+def problem(name: str, **settings: Any) -> Problem:
+    """Return a problem by name.
+
+    Examples
+    --------
+    >>> from appletaste import Key
+    >>> problem("i").draw(Key(1)).items.shape
+    (500, 5)
+    """
+    if name not in PROBLEMS:
+        raise OptionError(f"there is no problem {name!r}; there are {', '.join(PROBLEMS)}")
+    known = settings_of(name)
+    unknown = sorted(set(settings) - set(known))
+    if unknown:
+        raise OptionError(f"problem {name} has no setting {unknown[0]!r}; its settings: {', '.join(known)}")
+    made = PROBLEMS[name](**settings)
+    if made.rounds < 1:
+        raise OptionError(f"rounds must be at least 1, got {made.rounds}")
+    return made  # type: ignore[no-any-return]
+
+
+def problems() -> dict[str, str]:
+    """Return one line about each problem, by name."""
+    return {name: kind.summary for name, kind in PROBLEMS.items()}
+
+
+def settings_of(name: str) -> list[str]:
+    """Return the names of a problem's settings."""
+    return [field.name for field in dataclasses.fields(PROBLEMS[name])]
+
+
+__all__ = [
+    "PROBLEMS",
+    "READINGS",
+    "Dimension",
+    "Problem",
+    "ProblemI",
+    "ProblemII",
+    "ProblemIII",
+    "Synthetic",
+    "Table",
+    "Tuning",
+    "problem",
+    "problems",
+    "settings_of",
+]

@@ -1,0 +1,76 @@
+"""A finished run on disk: Parquet tables and a small manifest, written aside and renamed. Pictures are drawn from it."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError, MissingExtraError
+from .metrics import quantile_bands
+from .simulate import Result
+
+#: The per-replication numbers, the regret bands over rounds, and what made them.
+RESULTS, BANDS, MANIFEST = "results.parquet", "bands.parquet", "manifest.json"
+
+
+def require_pyarrow() -> Any:
+    """Return pyarrow's Parquet module, or say how to install it."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("writing results", "plot") from None
+    return pyarrow
+
+
+def write_run(folder: Path, results: list[Result], settings: dict[str, Any]) -> None:
+    """Write the results of ``replicate`` into a folder, which must be new or hold an earlier run."""
+    arrow = require_pyarrow()
+    folder = folder.resolve()
+    if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
+        raise InputError(f"{folder} holds other files; give --out a new folder or one of an earlier run")
+    rows: dict[str, list[Any]] = {
+        name: [] for name in ("policy", "replication", "regret", "precision", "recall", "act_rate")
+    }
+    bands: dict[str, list[Any]] = {name: [] for name in ("policy", "round", "q05", "q50", "q95")}
+    for result in results:
+        count = len(result.acts)
+        rows["policy"] += [result.entry.label] * count
+        rows["replication"] += range(count)
+        rows["regret"] += result.final_regret.tolist()
+        rows["precision"] += result.precision.tolist()
+        rows["recall"] += result.recall.tolist()
+        rows["act_rate"] += (result.acts / result.rounds).tolist()
+        low, middle, high = quantile_bands(result.curves)
+        bands["policy"] += [result.entry.label] * result.rounds
+        bands["round"] += range(1, result.rounds + 1)
+        for name, values in (("q05", low), ("q50", middle), ("q95", high)):
+            bands[name] += values.tolist()
+    packages = ("appletaste", "numpy", "numba")
+    manifest = {
+        **settings,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+    }
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        arrow.parquet.write_table(arrow.table(rows), aside / RESULTS)
+        arrow.parquet.write_table(arrow.table(bands), aside / BANDS)
+        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        folder.mkdir(exist_ok=True)
+        for name in (RESULTS, BANDS, MANIFEST):  # the manifest last: it says that the run is whole
+            (aside / name).replace(folder / name)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def read_columns(path: Path) -> dict[str, Any]:
+    """Return a Parquet file as a dictionary of NumPy arrays."""
+    table = require_pyarrow().parquet.read_table(path)
+    return {name: np.asarray(table[name].to_numpy(zero_copy_only=False)) for name in table.column_names}

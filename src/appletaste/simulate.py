@@ -1,0 +1,166 @@
+"""Play policies on problems, once or many times over, on all cores, with the same numbers however many there are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .costs import Costs
+from .errors import OptionError
+from .keys import Key
+from .metrics import precision, recall
+from .policies import Policy, find, policy
+from .problems import Problem, Table
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a policy did on a table: its actions, the probability of each, and the regret of each."""
+
+    acts: NDArray[np.bool_]
+    probabilities: NDArray[np.float64]
+    regret: NDArray[np.float64]
+
+    @property
+    def cumulative_regret(self) -> NDArray[np.float64]:
+        """Regret up to and including each round."""
+        return np.cumsum(self.regret)
+
+
+def play(policy: Policy, table: Table) -> Trace:
+    """Let a policy meet every item of a table in turn; it is told a label only where it acts.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> table = at.problem("i").draw(at.Key(1))
+    >>> trace = play(at.policy("always", n_features=5, costs=table.costs), table)
+    >>> bool(trace.acts.all())
+    True
+    """
+    acts = np.empty(table.rounds, dtype=bool)
+    probabilities = np.empty(table.rounds)
+    for t in range(table.rounds):
+        decision = policy.decide(table.items[t], table.costs)
+        acts[t], probabilities[t] = decision.act, decision.probability
+        if decision.act:
+            policy.learn(decision, int(table.labels[t]))
+    return Trace(acts, probabilities, table.regret_of(acts))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A policy in a comparison: its registry name and the options that differ from the defaults."""
+
+    name: str
+    options: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """A name that tells entries apart."""
+        settings = ",".join(f"{option}={value}" for option, value in self.options.items())
+        return f"{self.name}[{settings}]" if settings else self.name
+
+    def make(self, table: Table, key: Key) -> Policy:
+        """Return the policy for one table; what only a simulation knows (horizon, theta*) is filled in."""
+        options = dict(self.options)
+        known = find(self.name).options
+        if "horizon" in known:
+            options.setdefault("horizon", max(2, table.rounds))
+        if self.name == "oracle":
+            options.setdefault("theta", table.theta)
+        seed = int(key.at("policy").word())
+        return policy(self.name, n_features=table.n_features, costs=table.costs, seed=seed, **options)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One policy on one problem over all replications; arrays have one row per replication."""
+
+    entry: Entry
+    acts: NDArray[np.int64]  #: how many items were acted on
+    rounds: int
+    curves: NDArray[np.float64]  #: cumulative regret at each round
+    precision: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    seconds: float  #: work time, summed over replications
+
+    @property
+    def final_regret(self) -> NDArray[np.float64]:
+        """Regret after the last round, one number per replication."""
+        return np.asarray(self.curves[:, -1])
+
+
+def _play_once(
+    problem: Problem, entry: Entry, seed: int, replication: int, costs: Costs | None
+) -> tuple[Trace, float, float, float]:
+    """Play one replication; depends on nothing but its arguments."""
+    key = Key(seed).at("replication", replication)
+    table = problem.draw(key.at("problem"))
+    if costs is not None:
+        table = Table(table.name, table.items, table.chances, table.labels, costs, table.theta)
+    player = entry.make(table, key)
+    started = time.perf_counter()
+    trace = play(player, table)
+    seconds = time.perf_counter() - started
+    best = table.best_actions
+    return trace, precision(trace.acts, best), recall(trace.acts, best), seconds
+
+
+def replicate(
+    problem: Problem,
+    entries: Sequence[Entry],
+    replications: int,
+    *,
+    seed: int = 0,
+    jobs: int = 1,
+    costs: Costs | None = None,
+    progress: Callable[[Entry], None] | None = None,
+) -> list[Result]:
+    """Play every policy on the same replications of a problem; ``progress`` hears of each replication played.
+
+    Replication r draws its table from ``Key(seed).at("replication", r, "problem")`` whoever plays it, so policies
+    meet the same items and labels, and adding one changes nothing for the others.
+
+    Examples
+    --------
+    >>> from appletaste import problem
+    >>> results = replicate(problem("iii"), [Entry("always", {}), Entry("never", {})], replications=3)
+    >>> [bool(result.final_regret.mean() > 5) for result in results]
+    [True, False]
+    """
+    if replications < 1:
+        raise OptionError(f"replications must be at least 1, got {replications}")
+    if jobs < 1:
+        raise OptionError(f"jobs must be at least 1, got {jobs}")
+    from joblib import Parallel, delayed
+
+    tasks = [(entry, r) for entry in entries for r in range(replications)]
+    calls = (delayed(_play_once)(problem, entry, seed, r, costs) for entry, r in tasks)
+    played = []
+    for (entry, _), outcome in zip(
+        tasks, Parallel(n_jobs=jobs, return_as="generator", batch_size="auto")(calls), strict=True
+    ):
+        played.append(outcome)
+        if progress is not None:
+            progress(entry)
+    results = []
+    for i, entry in enumerate(entries):
+        traces, precisions, recalls, seconds = zip(*played[i * replications : (i + 1) * replications], strict=True)
+        results.append(
+            Result(
+                entry,
+                np.array([trace.acts.sum() for trace in traces]),
+                len(traces[0].acts),
+                np.stack([trace.cumulative_regret for trace in traces]),
+                np.array(precisions),
+                np.array(recalls),
+                float(sum(seconds)),
+            )
+        )
+    return results

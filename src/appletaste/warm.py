@@ -1,0 +1,27 @@
+"""Compile every kernel once, so that the first decision does not have to: ``python -m appletaste.warm``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import appletaste as at
+
+
+def warm() -> float:
+    """Play a few items with every policy; return the seconds it took."""
+    started = time.perf_counter()
+    at.random_polyagamma([0.5, 20.0])
+    table = at.problem("i", rounds=80).draw(at.Key(0))
+    for info in at.policies():
+        options: dict[str, Any] = {"theta": table.theta} if info.name == "oracle" else {}
+        at.play(at.policy(info.name, n_features=5, costs=table.costs, **options), table)
+    printed = at.policy("pg-ids", n_features=5, costs=table.costs, estimator="printed")
+    at.play(printed, table)
+    bounded = at.policy("pg-ts", n_features=5, costs=table.costs, prior=at.Gaussian(region=at.Ball(1.0)))
+    at.play(bounded, table)
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    print(f"appletaste: kernels ready in {warm():.1f} s")
