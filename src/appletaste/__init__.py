@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .posteriors import Map as Map
     from .problems import Table as Table
     from .problems import problem as problem
-    from .problems import problems as problems
     from .rules import EpsilonGreedy as EpsilonGreedy
     from .rules import InformationDirected as InformationDirected
     from .rules import Thompson as Thompson
@@ -80,7 +79,7 @@ _HOME = {
     ),
     "polyagamma": ("random_polyagamma",),
     "posteriors": ("Ball", "Box", "Gaussian", "Gibbs", "Map"),
-    "problems": ("Table", "problem", "problems"),
+    "problems": ("Table", "problem"),
     "rules": ("EpsilonGreedy", "InformationDirected", "Thompson", "Traditional"),
     "simulate": ("Trace", "play", "replicate"),
 }

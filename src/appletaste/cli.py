@@ -205,7 +205,8 @@ def play_with_progress(title: str, problem: Any, entries: list[Entry], args: Any
     from .simulate import replicate
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=len(entries) * args.replications)
         return replicate(
             problem,

@@ -1,4 +1,4 @@
-"""A finished run on disk: Parquet tables and a small manifest, written aside and renamed. Pictures are drawn from it."""
+"""A finished run on disk: Parquet tables and a small manifest, written aside and renamed; plots are drawn from it."""
 
 from __future__ import annotations
 

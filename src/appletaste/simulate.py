@@ -138,6 +138,9 @@ def replicate(
         raise OptionError(f"replications must be at least 1, got {replications}")
     if jobs < 1:
         raise OptionError(f"jobs must be at least 1, got {jobs}")
+    first = Key(seed)
+    for entry in entries:  # a wrong setting is found here, not in a worker
+        entry.make(problem.draw(first), first)
     from joblib import Parallel, delayed
 
     tasks = [(entry, r) for entry in entries for r in range(replications)]

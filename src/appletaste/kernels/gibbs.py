@@ -199,13 +199,23 @@ def chance_above(cut: float, mean: float, spread: float, low: float, high: float
     if spread == 0.0:
         return 1.0 if mean >= cut else 0.0
     a, b, t = (low - mean) / spread, (high - mean) / spread, (cut - mean) / spread
-    if a > 0.0:  # work in the lower tail, where differences of the cdf keep their digits
-        a, b, t = -b, -a, -t
-        return (normal_cdf(t) - normal_cdf(a)) / (normal_cdf(b) - normal_cdf(a))
-    whole = normal_cdf(b) - normal_cdf(a)
-    if not whole > 0.0:
-        return 1.0 if 0.5 * (low + high) >= cut else 0.0
-    return min(1.0, (normal_cdf(-t) - normal_cdf(-b)) / whole)
+    if a > 0.0:  # all in the upper tail: mirror it, the lower one keeps its digits
+        return share_below(-t, -b, -a)
+    if b < 0.0:
+        return 1.0 - share_below(t, a, b)
+    return (normal_cdf(-t) - normal_cdf(-b)) / (normal_cdf(b) - normal_cdf(a))
+
+
+@kernel
+def share_below(t: float, a: float, b: float) -> float:
+    """Return P(X <= t) for X ~ N(0, 1) restricted to [a, b], b < 0, by ratios to the tail below b."""
+    if b > -30.0:
+        whole = normal_cdf(b)
+        at_t, at_a = normal_cdf(t) / whole, normal_cdf(a) / whole
+    else:  # Mills' ratio: cdf(t) / cdf(b) = exp((b^2 - t^2) / 2) b / t, to one part in b^2
+        at_t = math.exp(0.5 * (b - t) * (b + t)) * b / t
+        at_a = math.exp(0.5 * (b - a) * (b + a)) * b / a if a > -math.inf else 0.0
+    return (at_t - at_a) / (1.0 - at_a) if at_a < 1.0 else 0.5
 
 
 @reduction_kernel

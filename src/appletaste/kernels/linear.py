@@ -182,6 +182,15 @@ def empty_factor(d: int) -> Matrix:
 
 
 @kernel
+def first_unusable(x: Vector) -> int:
+    """Return the first entry that is not finite or whose square would overflow, or -1."""
+    for i in range(x.size):
+        if not abs(x[i]) < 1e150:
+            return i
+    return -1
+
+
+@kernel
 def cholesky_update(factor: Matrix, vector: Vector) -> None:
     """Replace L by the factor of L L' + v v' by Givens rotations; the vector is used up (Golub & Van Loan, 6.5.4)."""
     d = vector.size

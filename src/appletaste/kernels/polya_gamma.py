@@ -138,9 +138,9 @@ def draw_block(
     """Draw out[i] ~ PG(1, z[i]) for i < n <= BLOCK.
 
     Scratch: words [2 BLOCK], scratch [3, BLOCK], index [2 BLOCK]. The first two loops are arithmetic without
-    branches, which LLVM turns into vector code; the third looks the tables up and collects, again without a branch, the few
-    draws that the quick tests leave open. Those are finished **from the same words**: fresh words there would
-    condition the draw on having failed the quick test, and bias it.
+    branches, which LLVM turns into vector code; the third looks the tables up and collects, again without a branch,
+    the few draws that the quick tests leave open. Those are finished **from the same words**: fresh words there
+    would condition the draw on having failed the quick test, and bias it.
     """
     place, spare, tilt = scratch[0], scratch[1], scratch[2]
     fill_words(stream, words, 2 * n)

@@ -1,5 +1,8 @@
 """Policies: a posterior and a rule, or an estimator of their own, behind one interface."""
 
+import sys
+from types import ModuleType
+
 from .base import Learner, Method, Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
@@ -7,6 +10,16 @@ from .fixed import Constant, Oracle
 from .loading import load
 from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, policies, policy
 from .sup_logistic import SupLogistic
+
+
+class _CallableModule(ModuleType):
+    """``appletaste.policies()`` is public; once this package is loaded its name there means the package."""
+
+    def __call__(self) -> list[PolicyInfo]:
+        return policies()
+
+
+sys.modules[__name__].__class__ = _CallableModule
 
 __all__ = [
     "OPTION_HELP",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..costs import Costs
 from ..decision import Decision, Observation
 from ..errors import FeedbackError, InputError
+from ..kernels.linear import first_unusable
 from ..kernels.random import uniform_at
 from ..keys import Key
 from .saving import save
@@ -126,7 +127,7 @@ class Policy:
             raise InputError(f"an item must be {self.n_features} numbers, got {x!r}") from None
         if item.shape != (self.n_features,):
             raise InputError(f"an item must have shape ({self.n_features},), got {item.shape}")
-        if not math.isfinite(item @ item):
-            bad = int(np.argmax(~(np.abs(item) < 1e150)))
+        bad = first_unusable(item)
+        if bad >= 0:
             raise InputError(f"feature {bad} is {item[bad]}: features must be finite and below 1e150 in size")
         return item

@@ -12,6 +12,7 @@ from ..decision import Observation
 from ..errors import OptionError
 from ..kernels.logistic import sigmoid
 from ..keys import Key
+from ..posteriors.prior import freeze
 from .base import Arrays, Vector, Verdict
 
 
@@ -59,6 +60,9 @@ class Oracle:
     """Take the best action for the true parameter theta*: what regret is measured against (simulation only)."""
 
     theta: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "theta", freeze(self.theta))
 
     def start(self, n_features: int, key: Key) -> OracleLearner:
         """Return the learner; it needs theta*."""

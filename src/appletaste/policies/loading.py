@@ -6,6 +6,7 @@ import json
 import zipfile
 import zlib
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def decode(value: Any) -> Any:
 def load(path: str | PathLike[str]) -> Policy:
     """Read a saved policy; it continues exactly where it was saved."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes())
             if header["format"] != FORMAT:
                 raise SaveFileError(f"{path} has save format {header['format']}; this version reads format {FORMAT}")

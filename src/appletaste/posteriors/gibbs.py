@@ -15,7 +15,7 @@ from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .base import Arrays, Score, Vector
 from .labels import Labels
-from .prior import Gaussian
+from .prior import Gaussian, freeze
 
 Schedule = Sequence[tuple[int, int]]
 
@@ -42,6 +42,7 @@ class Gibbs:
     prior: Gaussian = field(default_factory=Gaussian)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "sweeps", freeze(self.sweeps))
         steps = self.schedule
         rounds = [step[0] for step in steps]
         if not steps or rounds[0] != 1 or any(a >= b for a, b in pairwise(rounds)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +24,23 @@ def _vector(value: ArrayLike, d: int, name: str) -> NDArray[np.float64]:
     return np.array(np.broadcast_to(array, (d,)))  # a copy: a read-only view would be another type to the kernels
 
 
+def freeze(value: Any) -> Any:
+    """Return numbers, however nested or packed, as tuples: settings can then be compared, hashed and saved."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    return tuple(freeze(part) for part in value) if isinstance(value, list | tuple) else value
+
+
 @dataclass(frozen=True)
 class Box:
     """All theta with lower <= theta <= upper, coordinate by coordinate."""
 
     lower: ArrayLike = -1.0
     upper: ArrayLike = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", freeze(self.lower))
+        object.__setattr__(self, "upper", freeze(self.upper))
 
     def bounds(self, d: int) -> NDArray[np.float64]:
         """Return the rows that the kernels read."""
@@ -44,6 +56,9 @@ class Ball:
 
     radius: float = 1.0
     centre: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "centre", freeze(self.centre))
 
     def bounds(self, d: int) -> NDArray[np.float64]:
         """Return the rows that the kernels read."""
@@ -68,6 +83,10 @@ class Gaussian:
     mean: ArrayLike = 0.0
     covariance: ArrayLike = 1.0
     region: Box | Ball | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", freeze(self.mean))
+        object.__setattr__(self, "covariance", freeze(self.covariance))
 
     def mean_vector(self, d: int) -> NDArray[np.float64]:
         """Return b."""

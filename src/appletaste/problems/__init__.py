@@ -34,11 +34,6 @@ def problem(name: str, **settings: Any) -> Problem:
     return made  # type: ignore[no-any-return]
 
 
-def problems() -> dict[str, str]:
-    """Return one line about each problem, by name."""
-    return {name: kind.summary for name, kind in PROBLEMS.items()}
-
-
 def settings_of(name: str) -> list[str]:
     """Return the names of a problem's settings."""
     return [field.name for field in dataclasses.fields(PROBLEMS[name])]
@@ -56,6 +51,5 @@ __all__ = [
     "Table",
     "Tuning",
     "problem",
-    "problems",
     "settings_of",
 ]

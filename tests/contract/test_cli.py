@@ -1,0 +1,190 @@
+"""The command line: what it prints, what it writes, and how it says no."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from appletaste import __version__
+from appletaste.cli import main, parse_value
+from appletaste.policies import POLICIES
+from appletaste.problems import PROBLEMS
+
+QUICK = ["simulate", "--problem", "i", "--rounds", "30", "--replications", "3", "--jobs", "1"]
+
+
+def call(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_help_is_quick_to_load_and_teaches():
+    script = "import sys; from appletaste.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    script += "heavy = {'numba', 'numpy', 'rich', 'joblib', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "examples:" in found.stdout
+    assert "simulate" in found.stdout
+
+
+def test_version_and_lists(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert __version__ in capsys.readouterr().out
+    code, out, _ = call(capsys, "policies")
+    assert code == 0
+    assert all(name in out for name in POLICIES)
+    code, out, _ = call(capsys, "policies", "--json")
+    assert [row["name"] for row in json.loads(out)] == list(POLICIES)
+    code, out, _ = call(capsys, "problems")
+    assert all(name in out for name in PROBLEMS)
+    code, out, _ = call(capsys, "problems", "--json")
+    assert {row["name"] for row in json.loads(out)} == set(PROBLEMS)
+
+
+def test_simulate_json_has_its_documented_shape(capsys):
+    arguments = [*QUICK, "--policy", "pg-ids", "--policy", "never", "--option", "pg-ids.weight=0.2", "--json"]
+    code, out, _ = call(capsys, *arguments)
+    assert code == 0
+    rows = json.loads(out)
+    assert [row["policy"] for row in rows] == ["pg-ids", "never"]
+    keys = [
+        "problem",
+        "reading",
+        "policy",
+        "options",
+        "replications",
+        "rounds",
+        "regret",
+        "precision",
+        "recall",
+        "act_rate",
+        "seconds",
+    ]
+    for row in rows:
+        assert list(row) == keys
+        assert list(row["regret"]) == ["mean", "se", "sd", "q05", "q50", "q95"]
+        assert list(row["precision"]) == list(row["recall"]) == ["mean", "se"]
+    assert rows[0]["options"] == {"weight": 0.2}
+    assert rows[0]["reading"] == "as-run"
+    assert rows[1]["precision"]["mean"] is None  # nothing was acted on
+    assert rows[1]["act_rate"] == 0.0
+    again = json.loads(call(capsys, *arguments)[1])
+    for row in (*rows, *again):
+        row.pop("seconds")
+    assert again == rows
+
+
+def test_simulate_writes_results_manifest_and_pictures(capsys, tmp_path):
+    import pyarrow.parquet
+
+    out = tmp_path / "runs" / "one"
+    arguments = [*QUICK, "--policy", "pg-ids[weight=0]", "--policy", "pg-ids[weight=0.4]", "--out", out]
+    code, text, _ = call(capsys, *arguments)
+    assert code == 0
+    assert "pg-ids[weight=0.4]" in text
+    names = {"results.parquet", "bands.parquet", "manifest.json", "regret.png", "regret.svg"}
+    assert {path.name for path in out.iterdir()} == names
+    results = pyarrow.parquet.read_table(out / "results.parquet").to_pydict()
+    assert results["policy"] == ["pg-ids[weight=0]"] * 3 + ["pg-ids[weight=0.4]"] * 3
+    assert results["replication"] == [0, 1, 2] * 2
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["seed"] == 1
+    assert manifest["versions"]["appletaste"] == __version__
+    assert manifest["policies"][0]["regret"]["mean"] == pytest.approx(sum(results["regret"][:3]) / 3)
+    assert (out / "regret.png").read_bytes()[:4] == b"\x89PNG"
+    assert b"<svg" in (out / "regret.svg").read_bytes()
+    assert call(capsys, *arguments)[0] == 0  # an earlier run is replaced
+    (tmp_path / "mine.txt").write_text("keep me")
+    code, _, err = call(capsys, *arguments[:-1], tmp_path)
+    assert code == 2
+    assert "holds other files" in err
+    assert not (tmp_path / "manifest.json").exists()
+
+
+def test_costs_and_own_problems(capsys):
+    arguments = [
+        "simulate",
+        "--problem",
+        "synthetic",
+        "--features",
+        "2",
+        "--rounds",
+        "40",
+        "--intercept",
+        "-1",
+        "--theta",
+        "normal",
+    ]
+    arguments += [
+        "--costs",
+        "miss=5,false_alarm=1,hit=0.5",
+        "--policy",
+        "always",
+        "--policy",
+        "oracle",
+        "--replications",
+        "2",
+    ]
+    code, out, _ = call(capsys, *arguments, "--jobs", "1", "--json")
+    assert code == 0
+    always, oracle = json.loads(out)
+    assert always["act_rate"] == 1.0
+    assert oracle["regret"]["mean"] == 0.0
+    assert always["reading"] is None
+    code, out, _ = call(capsys, *QUICK, "--policy", "suplogistic", "--costs", "miss=1,false_alarm=1,hit=0")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--policy", "nope"], "there is no policy 'nope'"),
+        (["--policy", "pg-ts[weight=1]"], "pg-ts has no option 'weight'"),
+        (["--policy", "pg-ids", "--option", "pg-ids.size=1"], "pg-ids has no option 'size'"),
+        (["--policy", "pg-ids", "--option", "weight=1"], "NAME.OPTION=VALUE"),
+        (["--policy", "pg-ids", "--option", "pg-ts.sweeps=1"], "not among the policies"),
+        (["--policy", "pg-ids", "--option", "pg-ids.weight=-2"], "weight"),
+        (["--policy", "pg-ids[weight]"], "name=value"),
+        (["--reading", "sideways"], "reading is one of"),
+        (["--costs", "miss=1,false_alarm=1,hit=2"], "acting never pays"),
+        (["--costs", "miss=1"], "false_alarm is missing"),
+        (["--costs", "miss=1,false_alarm=1,hit=0,luck=1"], "no cost 'luck'"),
+        (["--costs", "cheap"], "name=value"),
+        (["--replications", "0"], "replications"),
+        (["--jobs", "0"], "jobs"),
+        (["--seed", "-1"], "seed"),
+        (["--features", "3"], "no setting 'features'"),
+        (["--rounds", "-5"], "rounds"),
+    ],
+)
+def test_mistakes_end_with_one_sentence_and_code_2(capsys, arguments, sentence):
+    code, out, err = call(capsys, *QUICK, *arguments)
+    assert code == 2
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["simulate", "--replications", "many"], ["simulate", "--what"]])
+def test_unknown_verbs_and_flags_end_with_code_2(capsys, arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_demo(capsys, tmp_path):
+    code, out, _ = call(capsys, "demo", "--replications", "2", "--jobs", "2", "--out", tmp_path / "demo", "--json")
+    assert code == 0
+    cells = json.loads(out)
+    assert len(cells) == 36
+    assert {cell["problem"] for cell in cells} == {"i", "ii", "iii"}
+    assert (tmp_path / "demo" / "regret.png").exists()
+
+
+def test_option_values():
+    assert [parse_value(text) for text in ("3", "0.5", "true", "none", "map")] == [3, 0.5, True, None, "map"]
+    assert parse_value("1:50,100:15") == [(1, 50), (100, 15)]

@@ -1,0 +1,368 @@
+"""One contract over the registry: every policy, by name, keeps all of it."""
+
+import json
+import math
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.errors import AppleTasteError, FeedbackError, InputError, SaveFileError
+from appletaste.metrics import calibration
+from appletaste.policies import POLICIES
+from appletaste.simulate import Entry
+
+COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
+#: Every policy, and the settings that take another path through the code.
+ENTRIES = [
+    *[(name, {}) for name in POLICIES],
+    ("pg-ts", {"prior": at.Gaussian(region=at.Box(-1, 1)), "sweeps": [(1, 3), (20, 5)]}),
+    ("pg-ts", {"prior": at.Gaussian(0.2, 2.0, at.Ball(1.5)), "burn_in": 2, "sweeps": 4}),
+    ("pg-ids", {"estimator": "printed", "weight": 0.3}),
+    ("pg-ids", {"estimator": "corrected", "separate_draws": True, "sweeps": 10}),
+    ("greedy", {"estimator": "mle", "epsilon": 0.2}),
+    ("cbp-side", {"radius": 0.5, "curvature": 1e-3, "item_bound": 2.0}),
+    ("suplogistic", {"alpha": 0.05, "burn_in": 10, "horizon": 60}),
+]
+IDS = [Entry(name, {k: v for k, v in options.items() if k != "prior"}).label for name, options in ENTRIES]
+every = pytest.mark.parametrize(("name", "options"), ENTRIES, ids=IDS)
+
+
+def stream(d, n=60, seed=4):
+    rng = np.random.default_rng(seed)
+    items = rng.normal(size=(n, d))
+    labels = (rng.random(n) < 1 / (1 + np.exp(-items.sum(1)))).astype(int)
+    return items, labels
+
+
+def make(name, options, d=3, seed=7):
+    if name == "oracle":
+        options = {"theta": np.ones(d), **options}
+    return at.policy(name, n_features=d, costs=COSTS, seed=seed, **options)
+
+
+def run(policy, items, labels, start=0, stop=None):
+    decisions = []
+    for x, label in list(zip(items, labels, strict=True))[start:stop]:
+        decision = policy.decide(x)
+        if decision.act:
+            policy.learn(decision, label)
+        decisions.append((decision.act, decision.probability))
+    return decisions
+
+
+@every
+@pytest.mark.parametrize("d", [1, 3, 7])
+def test_decides_and_learns_in_every_dimension(name, options, d):
+    items, labels = stream(d)
+    policy = make(name, options, d)
+    first = policy.decide(items[0])  # no labels yet
+    assert isinstance(first.act, bool)
+    assert 0.0 <= first.probability <= 1.0
+    assert first.round == 1
+    for act, probability in run(policy, items, labels, 1):
+        assert 0.0 <= probability <= 1.0
+        assert act or probability < 1.0
+        assert not act or probability > 0.0
+    assert policy.round == len(items)
+
+
+@every
+def test_probability_is_pure_and_is_what_decide_records(name, options):
+    items, labels = stream(3)
+    asked, quiet = make(name, options), make(name, options)
+    for x, label in zip(items, labels, strict=True):
+        kept = x.copy()
+        for other in items[:3]:
+            asked.probability(other)
+        p = asked.probability(x)
+        assert asked.probability(x) == p
+        decision, expected = asked.decide(x), quiet.decide(x)
+        assert decision.probability == p == expected.probability
+        assert decision.act == expected.act
+        assert (x == kept).all()
+        if decision.act:
+            asked.learn(decision, label)
+            asked.probability(x)
+            quiet.learn(expected, label)
+
+
+@every
+def test_the_seed_decides_everything(name, options):
+    items, labels = stream(3)
+    assert run(make(name, options), items, labels) == run(make(name, options), items, labels)
+
+
+@pytest.mark.parametrize("name", ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy"])
+def test_other_seeds_decide_otherwise(name):
+    items, labels = stream(3)
+    assert run(make(name, {}), items, labels) != run(make(name, {}, seed=8), items, labels)
+
+
+@every
+def test_late_and_out_of_order_labels(name, options):
+    items, labels = stream(3)
+    policy = make(name, options)
+    waiting = []
+    for t, (x, label) in enumerate(zip(items, labels, strict=True)):
+        decision = policy.decide(x)
+        if decision.act:
+            waiting.append((decision, label))
+        if t % 10 == 9:
+            for late in reversed(waiting):
+                policy.learn(*late)
+            waiting = []
+    assert policy.round == len(items)
+
+
+@every
+def test_a_pass_teaches_nothing(name, options):
+    policy = make(name, options)
+    decision = policy.decide(np.ones(3))
+    with pytest.raises(FeedbackError, match="pass"):
+        policy.learn(decision._replace(act=False), 1)
+    acted = decision._replace(act=True)
+    for label in (2, -1, 0.5, math.nan, None, "1", [1]):
+        with pytest.raises(FeedbackError, match="label is 0"):
+            policy.learn(acted, label)
+    with pytest.raises(FeedbackError, match="Decision"):
+        policy.learn(np.ones(3), 1)
+    with pytest.raises(FeedbackError, match="another policy"):
+        policy.learn(acted._replace(x=np.ones(4)), 1)
+
+
+@every
+def test_bad_items_are_refused_and_change_nothing(name, options):
+    items, labels = stream(3)
+    policy, clean = make(name, options), make(name, options)
+    bad = ([1, 2], [1, 2, 3, 4], [[1, 2, 3]], 1.0, [1, np.nan, 3], [1, np.inf, 3], ["a", "b", "c"], None, [1, 2, 1e200])
+    for x in bad:
+        with pytest.raises(InputError, match=r"item must|feature 1|feature 2"):
+            policy.decide(x)
+        with pytest.raises(InputError):
+            policy.probability(x)
+    assert run(policy, items, labels) == run(clean, items, labels)
+
+
+@every
+def test_costs_of_one_item(name, options):
+    policy = make(name, options)
+    run(policy, *stream(3))
+    x = np.array([0.1, 0.2, -0.1])
+    never, always = at.Costs.of_item(1, 5, 1), at.Costs.of_item(1, 0, 0)
+    for costs in (never, always, at.Costs(5, 1, 0)):
+        decision = policy.decide(x, costs=costs)
+        assert 0 <= decision.probability <= 1
+        assert decision.costs is costs
+    if name in ("pg-ts", "oracle"):
+        assert policy.probability(x, costs=never) == 0.0
+        assert policy.probability(x, costs=always) == 1.0
+
+
+@every
+def test_hard_data_get_a_sound_answer(name, options):
+    rng = np.random.default_rng(5)
+    line = rng.normal(size=60)
+    cases = [
+        (np.column_stack([line, line, np.ones(60)]), (line > 0).astype(int)),  # duplicated, constant, separable
+        (np.zeros((60, 3)), np.ones(60, int)),  # nothing to see, one class
+        (1e6 * rng.normal(size=(60, 3)), np.zeros(60, int)),  # badly scaled
+        (1e-6 * rng.normal(size=(60, 3)), np.arange(60) % 2),
+    ]
+    for items, labels in cases:
+        decisions = run(make(name, options), items, labels)
+        assert all(0 <= p <= 1 for _, p in decisions)
+
+
+@every
+@pytest.mark.parametrize("stop", [0, 1, 25])
+def test_saved_and_restored_it_continues_bit_for_bit(name, options, stop, tmp_path):
+    items, labels = stream(3)
+    whole = run(make(name, options), items, labels)
+    policy = make(name, options)
+    head = run(policy, items, labels, 0, stop)
+    path = tmp_path / "policy.at"
+    policy.save(path)
+    restored = at.load(path)
+    assert repr(restored) == repr(policy)
+    assert restored.method == policy.method
+    assert head + run(restored, items, labels, stop) == whole
+    # an item decided before saving is learnt after it
+    early = make(name, options)
+    waiting = early.decide(items[0])
+    early.save(path)
+    later = at.load(path)
+    if waiting.act:
+        early.learn(waiting, 1)
+        later.learn(waiting, 1)
+    assert run(early, items, labels, 1) == run(later, items, labels, 1)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_damaged_files_are_refused(tmp_path):
+    policy = make("pg-ts", {})
+    run(policy, *stream(3))
+    path = tmp_path / "policy.at"
+    policy.save(path)
+    whole = path.read_bytes()
+    damaged = {
+        "empty": b"",
+        "cut": whole[: len(whole) // 2],
+        "text": b"not a policy",
+        "flipped": whole[:200] + bytes([whole[200] ^ 255]) + whole[201:],
+        "pickle": b"\x80\x04N.",
+    }
+    for name, content in damaged.items():
+        path.write_bytes(content)
+        with pytest.raises(SaveFileError, match=r"policy\.at"):
+            at.load(path)
+        assert path.read_bytes() == content, name
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("other.txt", "hello")
+    with pytest.raises(SaveFileError):
+        at.load(path)
+    header = np.frombuffer(json.dumps({"format": 99}).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, header=header)
+    with pytest.raises(SaveFileError, match="format 99"):
+        at.load(path)
+    with pytest.raises(FileNotFoundError):
+        at.load(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError):
+        policy.save(tmp_path / "nowhere" / "policy.at")
+
+
+def test_a_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
+    policy = make("pg-ts", {})
+    path = tmp_path / "policy.at"
+    policy.save(path)
+    before = path.read_bytes()
+    policy.decide(np.ones(3))
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(OSError, match="disk full"):
+        policy.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+def test_recorded_probabilities_are_calibrated(name):
+    """Over 30 runs each bin of recorded probabilities acts as often as it says; certain ones without exception."""
+    problem = at.problem("i", rounds=200)
+    acts, probabilities = [], []
+    for r in range(30):
+        key = at.Key(3).at(r)
+        table = problem.draw(key)
+        trace = at.play(Entry(name, {}).make(table, key), table)
+        acts.append(trace.acts)
+        probabilities.append(trace.probabilities)
+    acts, probabilities = np.concatenate(acts), np.concatenate(probabilities)
+    bins = calibration(probabilities, acts)
+    assert max(abs(bin_.z) for bin_ in bins) < 4
+    dishonest = calibration(np.clip(probabilities * 0.9 + 0.05, 0, 1), acts)
+    assert max(abs(bin_.z) for bin_ in dishonest) > 4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: at.policy("nope", n_features=3, costs=COSTS), "there is no policy 'nope'"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, weight=1), "no option 'weight'; its options: sweeps"),
+        (lambda: at.policy("pg-ts", n_features=0, costs=COSTS), "n_features"),
+        (lambda: at.policy("pg-ts", n_features=2.5, costs=COSTS), "n_features"),
+        (lambda: at.policy("pg-ts", n_features=3, costs={"miss": 1}), "costs must be"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=at.Costs.of_item(1, 2, 3)), "nothing to decide"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, seed=-1), "seed"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps=0), "sweeps"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps=[(2, 5)]), "starts at round 1"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=-1), "burn_in"),
+        (lambda: at.policy("pg-ids", n_features=3, costs=COSTS, sweeps=1, separate_draws=True), "sweeps"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior="flat"), "prior is"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior=at.Gaussian([0, 1])), "prior mean"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior=at.Gaussian(0, -1)), "variances"),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(0, [[1, 2], [2, 1]])), "definite"),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(0, [[1, 0], [1, 1]])), "symmetric"),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(math.nan)), "NaN"),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Box(1, -1))), "lower"),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Ball(-1))), "radius"),
+        (lambda: at.policy("greedy", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Ball(1))), "region"),
+        (lambda: at.policy("greedy", n_features=2, costs=COSTS, epsilon=2), "epsilon"),
+        (lambda: at.policy("greedy", n_features=2, costs=COSTS, estimator="lasso"), "estimator"),
+        (lambda: at.policy("cbp-side", n_features=2, costs=COSTS, curvature=0), "curvature"),
+        (lambda: at.policy("suplogistic", n_features=2, costs=COSTS, horizon=1), "horizon"),
+        (lambda: at.policy("suplogistic", n_features=2, costs=COSTS, alpha=-1), "alpha"),
+        (lambda: at.policy("oracle", n_features=2, costs=COSTS), "theta"),
+        (lambda: at.policy("oracle", n_features=2, costs=COSTS, theta=[1, 2, 3]), "theta"),
+    ],
+)
+def test_mistakes_get_one_clear_sentence(call, message):
+    with pytest.raises(AppleTasteError, match=message):
+        call()
+
+
+def test_the_registry_tells_what_it_has():
+    infos = at.policies()
+    assert [info.name for info in infos] == list(POLICIES)
+    assert all(info.summary.endswith(".") for info in infos)
+    from appletaste.policies import OPTION_HELP
+
+    assert {option for info in infos for option in info.options} == set(OPTION_HELP)
+
+
+def test_numbers_do_not_depend_on_workers_or_company():
+    problem = at.problem("i", rounds=60)
+    entries = [Entry("pg-ts", {}), Entry("pg-ids", {"weight": 0.2})]
+    one = at.replicate(problem, entries, 6, seed=5, jobs=1)
+    two = at.replicate(problem, entries, 6, seed=5, jobs=2)
+    alone = at.replicate(problem, entries[1:], 4, seed=5, jobs=1)
+    for a, b in zip(one, two, strict=True):
+        assert (a.curves == b.curves).all()
+        assert (a.acts == b.acts).all()
+    assert (alone[0].curves == one[1].curves[:4]).all()
+    other = at.replicate(problem, entries[:1], 6, seed=6, jobs=1)
+    assert (other[0].curves != one[0].curves).any()
+
+
+def test_a_policy_of_ones_own_plays_but_is_not_saved(tmp_path):
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Coin:
+        def start(self, n_features, key):
+            return self
+
+        def judge(self, x, costs, round_):
+            return 0.5, {}
+
+        def commit(self, round_):
+            pass
+
+        def learn(self, observation):
+            pass
+
+        def arrays(self):
+            return {}
+
+    policy = at.Policy(Coin(), n_features=5, costs=COSTS)
+    trace = at.play(policy, at.problem("i").draw(at.Key(1)))
+    assert abs(trace.acts.mean() - 0.5) < 4 * 0.5 / math.sqrt(500)
+    with pytest.raises(SaveFileError, match="only the settings of this package"):
+        policy.save(tmp_path / "coin")
+
+
+def test_compiled_kernels_have_one_signature():
+    """A second signature means that some caller passes another type, and pays for compiling it."""
+    script = (
+        "from appletaste.warm import warm; warm();"
+        "from appletaste.kernels._jit import KERNELS;"
+        "print({n: [str(s) for s in k.signatures] for n, k in KERNELS.items() if len(k.signatures) > 1})"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "{}"

@@ -1,0 +1,149 @@
+"""The project keeps its own word: public names, documents, commands, and kernels that run as plain Python."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste import errors
+from appletaste.policies import POLICIES
+from appletaste.problems import PROBLEMS
+
+ROOT = Path(__file__).parent.parent.parent
+PUBLIC = [
+    "AppleTasteError",
+    "Ball",
+    "Bayesian",
+    "Box",
+    "CbpSide",
+    "Constant",
+    "Costs",
+    "CostsError",
+    "Decision",
+    "EpsilonGreedy",
+    "FeedbackError",
+    "Gaussian",
+    "Gibbs",
+    "InformationDirected",
+    "InputError",
+    "Key",
+    "Map",
+    "MissingExtraError",
+    "Observation",
+    "OptionError",
+    "Oracle",
+    "Policy",
+    "PolicyInfo",
+    "SaveFileError",
+    "Summary",
+    "SupLogistic",
+    "Table",
+    "Thompson",
+    "Trace",
+    "Traditional",
+    "__version__",
+    "calibration",
+    "load",
+    "play",
+    "policies",
+    "policy",
+    "precision",
+    "problem",
+    "random_polyagamma",
+    "recall",
+    "replicate",
+    "summarise",
+]
+
+
+def test_public_names_are_these_and_load():
+    assert sorted(at.__all__) == PUBLIC
+    for name in PUBLIC:
+        assert getattr(at, name) is not None
+    assert set(PUBLIC) <= set(dir(at))
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = at.nothing
+    assert len(at.policies()) == len(POLICIES)
+
+
+def test_documents_name_everything():
+    readme = (ROOT / "README.md").read_text()
+    paper = (ROOT / "docs" / "paper.md").read_text()
+    assert "make demo" in readme
+    assert "make test" in readme
+    assert all(f"`{name}`" in readme for name in POLICIES)
+    assert all(name in paper for name in PROBLEMS)
+    assert at.__version__ in (ROOT / "CHANGELOG.md").read_text()
+    tour = (ROOT / "docs" / "tour.md").read_text()
+    modules = {path.stem for path in (ROOT / "src" / "appletaste").rglob("*.py")} - {"__init__", "types", "_jit"}
+    assert {module for module in modules if module not in tour} == set()
+
+
+def test_python_in_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_every_error_is_of_one_family():
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    assert all(issubclass(kind, errors.AppleTasteError) for kind in kinds)
+    assert "pip install 'appletaste[plot]'" in str(errors.MissingExtraError("drawing", "plot"))
+
+
+def test_missing_extras_are_named(monkeypatch):
+    from appletaste import plots, runs
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(errors.MissingExtraError, match=r"appletaste\[plot\]"):
+        plots.require_pyplot()
+    with pytest.raises(errors.MissingExtraError, match=r"appletaste\[plot\]"):
+        runs.require_pyarrow()
+
+
+INTERPRETED = """
+import appletaste as at, numpy as np
+table = at.problem("i", rounds=6).draw(at.Key(3))
+print(*at.random_polyagamma([0.0, 0.3, 2.0, -13.9, 20.0, 900.0] * 3, seed=4), sep=",")
+bounded = {"prior": at.Gaussian(region=at.Ball(0.5))}
+for name, options in (("pg-ts", {}), ("pg-ids", {}), ("pg-ts", bounded), ("greedy", {})):
+    trace = at.play(at.policy(name, n_features=5, costs=table.costs, seed=2, **options), table)
+    print(*trace.probabilities, sep=",")
+"""
+
+
+def test_interpreted_kernels_are_the_specification():
+    """The same numbers from plain Python as from compiled code, sums of another order aside."""
+    outputs = []
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        found = subprocess.run(
+            [sys.executable, "-c", INTERPRETED], capture_output=True, text=True, check=True, env=environment
+        )
+        outputs.append([[float(value) for value in line.split(",")] for line in found.stdout.splitlines()])
+    compiled, interpreted = outputs
+    assert len(compiled) == 5
+    for one, two in zip(compiled, interpreted, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-9)
+
+
+def test_announcement_of_the_first_compilation(tmp_path):
+    """In a fresh cache the first policy says that it compiles; it does not say so again."""
+    script = "import appletaste as at; at.random_polyagamma([1.0]); at.random_polyagamma([1.0])"
+    said = []
+    for _ in range(2):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        found = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+        )
+        said.append(found.stderr.count("compiling"))
+    assert said == [1, 0]

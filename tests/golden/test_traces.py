@@ -1,0 +1,47 @@
+"""Golden traces: six policies on 40 items. A change here is a change of published numbers: say so in CHANGELOG.md.
+
+``python -m tests.golden.test_traces`` writes the file anew.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.simulate import Entry
+
+FILE = Path(__file__).with_name("traces.json")
+NAMES = ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy", "cbp-side", "suplogistic"]
+
+
+def trace(name):
+    key = at.Key(2024).at("golden")
+    table = at.problem("i", rounds=40).draw(key)
+    # Constants at which the two cautious policies do pass some items.
+    options = {"cbp-side": {"curvature": 0.01}, "suplogistic": {"alpha": 0.01, "burn_in": 34}}.get(name, {})
+    played = at.play(Entry(name, options).make(table, key), table)
+    return {
+        "acts": "".join("01"[int(act)] for act in played.acts),
+        "probabilities": [round(p, 12) for p in played.probabilities.tolist()],
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trace_is_unchanged(name):
+    golden = json.loads(FILE.read_text())[name]
+    now = trace(name)
+    assert now["acts"] == golden["acts"]
+    # Sums may be added in another order on another processor; 1e-8 is far above that and far below any real change.
+    np.testing.assert_allclose(now["probabilities"], golden["probabilities"], atol=1e-8)
+
+
+def test_traces_are_worth_keeping():
+    golden = json.loads(FILE.read_text())
+    assert set(golden) == set(NAMES)
+    assert all(0 < sum(map(int, entry["acts"])) < 40 for entry in golden.values())
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps({name: trace(name) for name in NAMES}, indent=1) + "\n")

@@ -1,0 +1,121 @@
+"""CBP-SIDE and SupLogistic against their formulas, at constants where they do pass."""
+
+import math
+
+import numpy as np
+
+import appletaste as at
+from appletaste.policies.cbp_side import project
+
+COSTS = at.Costs(miss=1.0, false_alarm=0.7, hit=0.1)
+
+
+def taught(name, n=200, d=2, seed=3, **options):
+    rng = np.random.default_rng(seed)
+    policy = at.policy(name, n_features=d, costs=COSTS, **options)
+    seen = []
+    for _ in range(n):
+        x = rng.normal(size=d)
+        decision = policy.decide(x)
+        label = int(rng.random() < 1 / (1 + math.exp(-2 * x[0])))
+        if decision.act:
+            policy.learn(decision, label)
+            seen.append((x, label))
+    return policy, np.array([x for x, _ in seen]), np.array([label for _, label in seen])
+
+
+def mle(items, labels):
+    theta = np.zeros(items.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-items @ theta))
+        hessian = (items * (p * (1 - p))[:, None]).T @ items + 1e-6 * np.eye(len(theta))
+        theta = theta + np.linalg.solve(hessian, items.T @ (labels - p) - 1e-6 * theta)
+    return theta
+
+
+def test_cbp_side_is_its_formula():
+    policy, items, labels = taught("cbp-side", curvature=0.01)
+    theta, n, d = mle(items, labels), len(items), 2
+    bound = np.linalg.norm(items, axis=1).max()
+    passed = 0
+    for x in np.random.default_rng(1).normal(size=(300, 2)):
+        width = 0.01 * (
+            math.sqrt(2 * d * math.log(1 + n * max(bound, np.linalg.norm(x)) ** 2 / d) + 4 * math.log(n))
+            + max(bound, np.linalg.norm(x)) * d
+        )
+        width *= math.sqrt(x @ np.linalg.solve(items.T @ items, x))
+        act = 1 / (1 + math.exp(-x @ theta)) - COSTS.threshold > -width
+        assert policy.probability(x) == float(act)
+        passed += not act
+    assert 50 < passed < 250
+
+
+def test_cbp_side_acts_until_it_has_seen_every_direction():
+    policy = at.policy("cbp-side", n_features=3, costs=COSTS, curvature=1e-3)
+    for x in ([1.0, 0, 0], [0, 1.0, 0], [1.0, 1.0, 0]):
+        for _ in range(40):
+            decision = policy.decide(x)
+            if decision.act:
+                policy.learn(decision, 0)
+    assert policy.probability([1.0, 0.5, 0]) == 0.0
+    assert policy.probability([1.0, 0.5, 0.01]) == 1.0
+
+
+def test_projection_is_the_nearest_point_in_the_norm(rng):
+    for _ in range(20):
+        root = rng.normal(size=(3, 3))
+        matrix, theta = root @ root.T, 3 * rng.normal(size=3)
+        found = project(theta, matrix, 1.0)
+        assert np.linalg.norm(found) <= 1 + 1e-9
+        if np.linalg.norm(theta) <= 1:
+            assert (found == theta).all()
+            continue
+        distance = (found - theta) @ matrix @ (found - theta)
+        directions = rng.normal(size=(20_000, 3))
+        others = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+        offsets = others - theta
+        assert distance <= np.einsum("ij,jk,ik->i", offsets, matrix, offsets).min() + 1e-9
+
+
+def test_suplogistic_levels_by_hand():
+    policy, *_ = taught("suplogistic", n=400, horizon=400, alpha=0.05, burn_in=40)
+    learner = policy._learner
+    reference = learner._reference.theta
+    counts = [bucket.labels.n for bucket in learner._buckets]
+    assert sum(counts) >= 40
+    assert len(counts) == int(math.log2(400)) + 1
+    actions = set()
+    for x in np.random.default_rng(1).normal(size=(200, 2)):
+        level = 1
+        while True:
+            items = learner._buckets[level - 1].labels.arrays()["items"]
+            p = 1 / (1 + np.exp(-items @ reference))
+            fisher = (items * (p * (1 - p))[:, None]).T @ items + 1e-8 * np.eye(2)
+            width = 0.05 * math.sqrt(2.2) * math.sqrt(x @ np.linalg.solve(fisher, x))
+            if width >= 2.0**-level:
+                expected, bucket = 1.0, level
+                break
+            labels = learner._buckets[level - 1].labels.arrays()["labels"]
+            chance = 1 / (1 + math.exp(-x @ mle(items, labels)))
+            gap = COSTS.expected(False, chance) - COSTS.expected(True, chance)
+            if width <= 400**-0.5 or abs(gap) > 2 * 2.0**-level or level == 8:
+                expected, bucket = float(gap >= 0), 0
+                break
+            level += 1
+        probability, why = learner.judge(x, COSTS, 1000)
+        assert (probability, why["bucket"]) == (expected, float(bucket))
+        actions.add((probability, why["bucket"] > 0))
+    assert len(actions) == 3  # explores, acts on an estimate, passes on an estimate
+
+
+def test_suplogistic_deals_its_burn_in_to_the_buckets():
+    policy = at.policy("suplogistic", n_features=2, costs=COSTS, horizon=64, burn_in=14)
+    buckets = [policy.decide([1.0, 0.5]).why["bucket"] for _ in range(14)]
+    assert buckets == [1, 2, 3, 4, 5, 6, 7] * 2
+
+
+def test_cautious_policies_always_act_at_the_papers_horizons():
+    table = at.problem("i").draw(at.Key(1))
+    for name in ("cbp-side", "suplogistic"):
+        policy = at.policy(name, n_features=5, costs=table.costs, **({"horizon": 500} if name[0] == "s" else {}))
+        assert at.play(policy, table).acts.all()
