@@ -34,7 +34,7 @@ format: setup  ## put the code in shape
 	$(BIN)/ruff check --fix .
 
 bench: setup  ## speed, as ratios measured in one run
-	$(BIN)/python bench/run.py
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python bench/run.py
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist out

@@ -18,9 +18,9 @@ NAMES = ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy", "cbp-side", "suplogi
 
 def trace(name):
     key = at.Key(2024).at("golden")
-    table = at.problem("i", rounds=40).draw(key)
+    table = at.problem("synthetic", features=2, rounds=40, theta_scale=2.0).draw(key)
     # Constants at which the two cautious policies do pass some items.
-    options = {"cbp-side": {"curvature": 0.01}, "suplogistic": {"alpha": 0.01, "burn_in": 34}}.get(name, {})
+    options = {"cbp-side": {"curvature": 0.01}, "suplogistic": {"alpha": 0.01, "burn_in": 18}}.get(name, {})
     played = at.play(Entry(name, options).make(table, key), table)
     return {
         "acts": "".join("01"[int(act)] for act in played.acts),

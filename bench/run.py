@@ -1,0 +1,150 @@
+"""Speed, as ratios measured side by side in one run: ``make bench``.
+
+Each line is the best of several repetitions, ours and theirs taken in turn on one core, so that a busy machine slows
+both alike. ``--json FILE`` keeps the numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from polyagamma import random_polyagamma as other_polyagamma
+
+import appletaste as at
+from appletaste.kernels import polya_gamma
+from appletaste.policies import POLICIES
+from naive import NaivePgTs, TunedPgTs
+
+COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
+
+
+def best_times(functions, repetitions):
+    """Return the least time of each function, all of them run in turn in every repetition."""
+    best = [float("inf")] * len(functions)
+    for _ in range(repetitions):
+        for i, function in enumerate(functions):
+            started = time.perf_counter()
+            function()
+            best[i] = min(best[i], time.perf_counter() - started)
+    return best
+
+
+def bench_draws():
+    """PG(1, z) draws, a million a second."""
+    rows = []
+    n = 500_000
+    rng = np.random.default_rng(0)
+    for label, z in (
+        ("z ~ N(0, 1.5^2)", rng.normal(0, 1.5, n)),
+        ("z = 0", np.zeros(n)),
+        ("z ~ N(0, 5^2)", rng.normal(0, 5, n)),
+        ("z = 20", np.full(n, 20.0)),
+    ):
+        out = np.empty(n)
+        stream, scratch = at.Key(1).stream(), polya_gamma.make_scratch()
+        generator = np.random.default_rng(1)
+
+        def ours(z=z, out=out, stream=stream, scratch=scratch):
+            polya_gamma.draw_array(stream, z, out, *scratch)
+
+        def theirs(z=z, out=out, generator=generator):
+            other_polyagamma(1.0, z, out=out, random_state=generator)
+
+        ours()
+        mine, other = best_times([ours, theirs], 9)
+        rows.append(
+            {"what": f"PG draws, {label}", "ours": n / mine / 1e6, "theirs": n / other / 1e6, "ratio": other / mine}
+        )
+    print(f"{'PG(1, z), 500,000 draws, one core':<42}{'appletaste':>12}{'polyagamma':>12}{'ratio':>8}")
+    for row in rows:
+        print(f"  {row['what'][10:]:<40}{row['ours']:>8.0f} M/s{row['theirs']:>8.1f} M/s{row['ratio']:>8.1f}")
+    return rows
+
+
+def replicate_with(policy, items, labels):
+    for x, label in zip(items, labels, strict=True):
+        decision = policy.decide(x)
+        if decision.act:
+            policy.learn(decision, label)
+
+
+def naive_with(policy, items, labels):
+    for x, label in zip(items, labels, strict=True):
+        if policy.decide(x):
+            policy.learn(x, label)
+
+
+def bench_replicates():
+    """One PG-TS run of T rounds through the public interface, M = 15."""
+    rows = []
+    heading = ("appletaste", "as written", "ratio", "tuned", "ratio")
+    print(f"\n{'PG-TS run, M = 15, decide + learn':<42}" + "".join(f"{word:>12}" for word in heading))
+    for d, rounds in ((5, 500), (20, 1000)):
+        rng = np.random.default_rng(1)
+        items = rng.standard_normal((rounds, d))
+        labels = (rng.random(rounds) < 1 / (1 + np.exp(-items @ rng.uniform(-1, 1, d)))).astype(int)
+        cut = COSTS.score_threshold
+        ours, naive, tuned = best_times(
+            [
+                lambda d=d, i=items, y=labels: replicate_with(at.policy("pg-ts", n_features=d, costs=COSTS), i, y),
+                lambda d=d, i=items, y=labels, c=cut: naive_with(NaivePgTs(d, c), i, y),
+                lambda d=d, i=items, y=labels, c=cut: naive_with(TunedPgTs(d, c), i, y),
+            ],
+            5,
+        )
+        rows.append(
+            {"what": f"PG-TS run, d={d}, T={rounds}", "ours": ours, "naive": naive, "ratio": naive / ours}
+            | {"tuned": tuned, "tuned_ratio": tuned / ours}
+        )
+        print(
+            f"  {f'd = {d}, T = {rounds}':<40}{1e3 * ours:>9.1f} ms{1e3 * naive:>9.0f} ms{naive / ours:>12.1f}"
+            f"{1e3 * tuned:>9.0f} ms{tuned / ours:>12.1f}"
+        )
+    print("  as written: covariance by inverse, draw by multivariate_normal; tuned: Cholesky and triangular solves")
+    return rows
+
+
+def bench_policies():
+    """Microseconds of decide + learn for every policy, with n labels learnt."""
+    rows = []
+    print(f"\n{'decide + learn, d = 5, microseconds':<42}{'n = 100':>12}{'n = 1,000':>12}")
+    rng = np.random.default_rng(2)
+    items = rng.standard_normal((2000, 5))
+    labels = (rng.random(2000) < 1 / (1 + np.exp(-items @ rng.uniform(-1, 1, 5)))).astype(int)
+    for name in POLICIES:
+        options = {"theta": np.ones(5)} if name == "oracle" else {}
+        row = {"what": f"decide + learn, {name}"}
+        for n in (100, 1000):
+            policy = at.policy(name, n_features=5, costs=COSTS, **options)
+            filler = policy.decide(items[0])._replace(act=True)
+            for i in range(n):
+                policy.learn(filler._replace(x=items[i], round=i), labels[i])
+            policy.decide(items[0])
+            times = []
+            for i in range(200):
+                started = time.perf_counter()
+                decision = policy.decide(items[n + i % 500])
+                if decision.act:
+                    policy.learn(decision, labels[n + i % 500])
+                times.append(time.perf_counter() - started)
+            row[f"n={n}"] = 1e6 * float(np.median(times))
+        rows.append(row)
+        print(f"  {name:<40}{row['n=100']:>12.1f}{row['n=1000']:>12.1f}")
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measure appletaste beside its peers, in one run.")
+    parser.add_argument("--json", type=Path, help="keep the numbers in this file")
+    args = parser.parse_args()
+    rows = [*bench_draws(), *bench_replicates(), *bench_policies()]
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
