@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .rules import InformationDirected as InformationDirected
     from .rules import Thompson as Thompson
     from .rules import Traditional as Traditional
+    from .simulate import Entry as Entry
     from .simulate import Trace as Trace
     from .simulate import play as play
     from .simulate import replicate as replicate
@@ -81,7 +82,7 @@ _HOME = {
     "posteriors": ("Ball", "Box", "Gaussian", "Gibbs", "Map"),
     "problems": ("Table", "problem"),
     "rules": ("EpsilonGreedy", "InformationDirected", "Thompson", "Traditional"),
-    "simulate": ("Trace", "play", "replicate"),
+    "simulate": ("Entry", "Trace", "play", "replicate"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

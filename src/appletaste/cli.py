@@ -8,6 +8,7 @@ import math
 import os
 import re
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -149,7 +150,7 @@ def parse_value(text: str) -> Any:
 def parse_pairs(text: str, what: str) -> dict[str, str]:
     """Return name=value,name=value as a dictionary; a comma inside a schedule (1:50,100:15) separates nothing."""
     pairs = {}
-    for part in re.split(r",(?=[A-Za-z_]+=)", text):
+    for part in re.split(r",(?=[A-Za-z_][\w.-]*=)", text):
         name, equals, value = part.partition("=")
         if not (name and equals and value):
             raise OptionError(f"{what} takes name=value, got {part!r}")
@@ -242,6 +243,20 @@ def describe(result: Result, problem: str, reading: str | None) -> dict[str, Any
     }
 
 
+def manifest_of(
+    args: argparse.Namespace, problem: str, reading: str | None, started: float, rows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what made a run: enough to make it again."""
+    return {
+        "problem": problem,
+        "reading": reading,
+        "replications": args.replications,
+        "seed": args.seed,
+        "wall_seconds": time.perf_counter() - started,
+        "policies": rows,
+    }
+
+
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; the first column is text, the others numbers."""
     from rich.console import Console
@@ -274,19 +289,12 @@ def run_simulate(args: argparse.Namespace) -> None:
 
         require_pyarrow(), require_pyplot()  # say what is missing before the work, not after it
     reading = getattr(chosen, "reading", None) if costs is None else None
+    started = time.perf_counter()
     results = play_with_progress(f"problem {args.problem}", chosen, entries, args, costs)
     rows = [describe(result, args.problem, reading) for result in results]
     if args.out:
-        manifest = {
-            "problem": args.problem,
-            "settings": settings,
-            "reading": reading,
-            "costs": costs.outcomes() if costs else None,
-            "replications": args.replications,
-            "seed": args.seed,
-            "policies": rows,
-        }
-        write_run(args.out, results, manifest)
+        manifest = manifest_of(args, args.problem, reading, started, rows)
+        write_run(args.out, results, manifest | {"settings": settings, "costs": costs.outcomes() if costs else None})
         draw_runs([args.out], [args.out / "regret.png", args.out / "regret.svg"])
     if args.json:
         print(json.dumps(rows, indent=2))
@@ -316,18 +324,18 @@ def run_demo(args: argparse.Namespace) -> None:
     from .paper import KNOWN_MISMATCHES, PRECISION_RECALL, agreement
     from .plots import draw_runs, require_pyplot
     from .problems import problem
-    from .runs import write_run
+    from .runs import require_pyarrow, write_run
     from .simulate import Entry
 
-    require_pyplot()
+    require_pyarrow(), require_pyplot()
     cells: list[dict[str, Any]] = []
     lines: list[tuple[str, ...]] = []
     for name in DEMO_PROBLEMS:
         entries = [Entry(policy, {}) for policy in PRECISION_RECALL[name]]
+        started = time.perf_counter()
         results = play_with_progress(f"problem ({name})", problem(name), entries, args, None)
         rows = [describe(result, name, "as-run") for result in results]
-        settings = {"problem": name, "replications": args.replications, "seed": args.seed, "policies": rows}
-        write_run(args.out / name, results, settings)
+        write_run(args.out / name, results, manifest_of(args, name, "as-run", started, rows))
         for result, row in zip(results, rows, strict=True):
             line = [f"({name}) {result.entry.name}", show(row["regret"]["mean"], 2)]
             for measure, published in zip(

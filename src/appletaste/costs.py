@@ -88,11 +88,10 @@ class Costs:
                 raise CostsError(f"{name} must be finite, got {number}")
             object.__setattr__(self, name, number)
         price, gain = self.false_alarm - self.correct_pass, self.miss - self.hit
-        threshold = score_threshold = -math.inf
-        if price > 0:
-            pays = gain > 0
-            threshold = price / (price + gain) if pays else math.inf
-            score_threshold = math.log(price) - math.log(gain) if pays else math.inf
+        if price > 0 and gain > 0:
+            threshold, score_threshold = price / (price + gain), math.log(price) - math.log(gain)
+        else:  # nothing to weigh: one action is never worse
+            threshold = score_threshold = math.inf if price > 0 or gain < 0 else -math.inf
         derived = {
             "alarm_price": price,
             "catch_gain": gain,

@@ -35,7 +35,10 @@ class Key:
 
     def at(self, *parts: str | int) -> Key:
         """Return the key one or more steps further down the path."""
-        return Key(self.seed, self.path + parts)
+        for part in parts:
+            if isinstance(part, bool) or not isinstance(part, str | int | np.integer):
+                raise InputError(f"a path is made of names and whole numbers, got {part!r}")
+        return Key(self.seed, self.path + tuple(p if isinstance(p, str) else int(p) for p in parts))
 
     def _digest(self, size: int) -> int:
         # repr keeps 1 and "1" apart and quotes strings, so no two paths share an encoding.

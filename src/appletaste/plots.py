@@ -66,7 +66,8 @@ def draw_runs(folders: list[Path], targets: list[Path]) -> None:
         for label in labels:
             mine = bands["policy"] == label
             rounds = bands["round"][mine]
-            curve_axis.plot(rounds, bands["q50"][mine], color=colours[label], label=label)
+            dashes = "--" if label.startswith("suplogistic") else "-"  # often lies on the line of cbp-side
+            curve_axis.plot(rounds, bands["q50"][mine], dashes, color=colours[label], label=label)
             curve_axis.fill_between(
                 rounds, bands["q05"][mine], bands["q95"][mine], color=colours[label], alpha=0.15, linewidth=0
             )

@@ -64,6 +64,7 @@ def write_run(folder: Path, results: list[Result], settings: dict[str, Any]) -> 
         arrow.parquet.write_table(arrow.table(bands), aside / BANDS)
         (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
         folder.mkdir(exist_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
         for name in (RESULTS, BANDS, MANIFEST):  # the manifest last: it says that the run is whole
             (aside / name).replace(folder / name)
     finally:

@@ -147,6 +147,7 @@ def test_costs_and_own_problems(capsys):
         (["--policy", "pg-ids", "--option", "weight=1"], "NAME.OPTION=VALUE"),
         (["--policy", "pg-ids", "--option", "pg-ts.sweeps=1"], "not among the policies"),
         (["--policy", "pg-ids", "--option", "pg-ids.weight=-2"], "weight"),
+        (["--policy", "pg-ids", "--option", "pg-ids.weight=0,pg-ids.sweeps=few"], "sweeps is a number"),
         (["--policy", "pg-ids[weight]"], "name=value"),
         (["--reading", "sideways"], "reading is one of"),
         (["--costs", "miss=1,false_alarm=1,hit=2"], "acting never pays"),

@@ -138,7 +138,7 @@ def test_a_pass_teaches_nothing(name, options):
 def test_bad_items_are_refused_and_change_nothing(name, options):
     items, labels = stream(3)
     policy, clean = make(name, options), make(name, options)
-    bad = ([1, 2], [1, 2, 3, 4], [[1, 2, 3]], 1.0, [1, np.nan, 3], [1, np.inf, 3], ["a", "b", "c"], None, [1, 2, 1e200])
+    bad = ([1, 2], [1, 2, 3, 4], [[1, 2, 3]], 1.0, [1, np.nan, 3], [1, np.inf, 3], ["a", "b", "c"], None, [1, 2, 1e120])
     for x in bad:
         with pytest.raises(InputError, match=r"item must|feature 1|feature 2"):
             policy.decide(x)
@@ -171,6 +171,8 @@ def test_hard_data_get_a_sound_answer(name, options):
         (np.zeros((60, 3)), np.ones(60, int)),  # nothing to see, one class
         (1e6 * rng.normal(size=(60, 3)), np.zeros(60, int)),  # badly scaled
         (1e-6 * rng.normal(size=(60, 3)), np.arange(60) % 2),
+        (np.column_stack([1e9 * line, 1e9 * line, line]), (line > 0).astype(int)),  # singular to rounding
+        (1e99 * rng.uniform(-1, 1, size=(60, 3)), np.arange(60) % 2),  # as large as is let in
     ]
     for items, labels in cases:
         decisions = run(make(name, options), items, labels)
@@ -231,7 +233,7 @@ def test_damaged_files_are_refused(tmp_path):
         at.load(path)
     with pytest.raises(FileNotFoundError):
         at.load(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
         policy.save(tmp_path / "nowhere" / "policy.at")
 
 
@@ -270,6 +272,11 @@ def test_recorded_probabilities_are_calibrated(name):
     assert max(abs(bin_.z) for bin_ in dishonest) > 4
 
 
+def learn_from_another(name):
+    decision = make("pg-ts", {}).decide(np.ones(3))._replace(act=True)
+    make(name, {}).learn(decision, 1)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -282,6 +289,12 @@ def test_recorded_probabilities_are_calibrated(name):
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, seed=-1), "seed"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps=0), "sweeps"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps=[(2, 5)]), "starts at round 1"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps="many"), "sweeps is a number or a schedule"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps=15.7), "whole numbers"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=2.5), "whole numbers"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS).decide(np.ones(3), {"miss": 1}), "costs must be"),
+        (lambda: at.policy("greedy", n_features=3, costs=COSTS, estimator="mle", prior=2.0), "no prior"),
+        (lambda: learn_from_another("suplogistic"), "names no bucket"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=-1), "burn_in"),
         (lambda: at.policy("pg-ids", n_features=3, costs=COSTS, sweeps=1, separate_draws=True), "sweeps"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior="flat"), "prior is"),

@@ -25,6 +25,7 @@ PUBLIC = [
     "Costs",
     "CostsError",
     "Decision",
+    "Entry",
     "EpsilonGreedy",
     "FeedbackError",
     "Gaussian",

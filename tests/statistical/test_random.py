@@ -31,6 +31,12 @@ def test_streams_are_splitmix64():
     assert words.tolist() == REFERENCE
 
 
+def test_uniforms_stay_inside_the_open_interval():
+    assert 0.0 < kernels.open_unit(np.uint64(0)) < kernels.open_unit(np.uint64(2**64 - 1)) < 1.0
+    assert kernels.unit(np.uint64(0)) == 0.0
+    assert kernels.unit(np.uint64(2**64 - 1)) < 1.0
+
+
 @njit
 def many(draw, stream, n, a, b):
     out = np.empty(n)
@@ -128,7 +134,10 @@ def test_nearby_substreams_are_independent():
 
 
 def test_keys_name_streams():
-    assert Key(1).at("a", 1).word() == Key(1).at("a").at(1).word()
+    assert Key(1).at("a", 1).word() == Key(1).at("a").at(np.int64(1)).word()
+    for part in (None, 1.5, True, ("a",)):
+        with pytest.raises(InputError, match="path"):
+            Key(1).at(part)
     different = [Key(1), Key(2), Key(1).at(1), Key(1).at("1"), Key(1).at("a", "b"), Key(1).at("ab"), Key(1).at("a, b")]
     assert len({int(key.word()) for key in different}) == len(different)
     assert Key(1).at("x").generator().random() == Key(1).at("x").generator().random()

@@ -62,6 +62,11 @@ def test_costs_of_one_item_may_leave_no_choice():
     always = Costs.of_item(miss=3, false_alarm=0, hit=0)
     assert always.threshold == -math.inf
     assert always.best(0.0)
+    hurts = Costs.of_item(miss=1, false_alarm=0, hit=2)  # a false alarm is free, a hit costs more than a miss
+    assert not hurts.best(0.5)
+    for costs in (never, always, hurts):
+        for chance in (0.0, 0.3, 1.0):
+            assert costs.regret(costs.best(chance), chance) == 0.0
     with pytest.raises(CostsError, match="swapped"):
         Costs.of_item(miss=0, false_alarm=0, hit=1, correct_pass=1)
     with pytest.raises(CostsError, match="finite"):

@@ -49,6 +49,7 @@ def test_agreement_allows_rounding_and_counts_standard_errors():
     spread = math.hypot(0.003, 0.02 / math.sqrt(50))
     assert agreement(0.925, ours) == pytest.approx(0.02 / spread)
     assert agreement(0.875, ours) == pytest.approx(-0.02 / spread)
+    assert math.isnan(agreement(0.9, at.summarise([math.nan])))
     certain = Summary(1.0, 0.0, 0.0, 1, 1, 1)
     assert agreement(1.0, certain) == 0.0
     assert agreement(0.9, certain) == -math.inf

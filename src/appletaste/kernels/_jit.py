@@ -49,16 +49,16 @@ def is_cached(compiled: Callable[..., Any]) -> bool:
     return any(Path(cast(Any, compiled).stats.cache_path).glob(pattern))
 
 
+_looked_up: set[str] = set()
 _announced = False
 
 
 def announce_compilation(compiled: Callable[..., Any]) -> None:
     """Say once, on the screen, that the first use is about to compile."""
     global _announced
+    if compiled.__name__ in _looked_up:
+        return
+    _looked_up.add(compiled.__name__)
     if not _announced and not is_cached(compiled):
-        print(
-            "appletaste: compiling its kernels, once on this machine (about 20 s)",
-            file=sys.stderr,
-            flush=True,
-        )
-    _announced = True
+        print("appletaste: compiling its kernels, once on this machine (about 15 s)", file=sys.stderr, flush=True)
+        _announced = True

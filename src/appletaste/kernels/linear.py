@@ -183,9 +183,9 @@ def empty_factor(d: int) -> Matrix:
 
 @kernel
 def first_unusable(x: Vector) -> int:
-    """Return the first entry that is not finite or whose square would overflow, or -1."""
+    """Return the first entry that is not finite or so large that sums of products could overflow, or -1."""
     for i in range(x.size):
-        if not abs(x[i]) < 1e150:
+        if not abs(x[i]) < 1e100:
             return i
     return -1
 

@@ -87,15 +87,21 @@ def unit(word: Word) -> float:
 
 
 @kernel
+def open_unit(word: Word) -> float:
+    """Return the top 52 bits of a word as a number in (0, 1): with 53 the largest would round to 1."""
+    return (float64(int64(word >> uint64(12))) + 0.5) * (2.0 * TO_UNIT)
+
+
+@kernel
 def uniform(stream: Stream) -> float:
     """Draw from the open interval (0, 1)."""
-    return unit(next_word(stream)) + 0.5 * TO_UNIT
+    return open_unit(next_word(stream))
 
 
 @kernel
 def uniform_at(key: Word, index: int) -> float:
     """Return the one uniform that belongs to an index of a key, without carrying a stream."""
-    return unit(mix(derive(key, index) + GOLDEN)) + 0.5 * TO_UNIT
+    return open_unit(mix(derive(key, index) + GOLDEN))
 
 
 @kernel

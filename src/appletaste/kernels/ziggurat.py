@@ -5,7 +5,8 @@ A ziggurat covers an unnormalised density g by layers of equal area V: layer i >
 tails. The file holds the edges (l_i, r_i), V and the left tail's share; heights follow from
 y_{i+1} = y_i + V / (r_i - l_i), so that every layer has area V to the last bit whatever the rounding of its edges.
 
-``python -m appletaste.kernels.ziggurat`` builds the file again; a test compares.
+``python -m appletaste.kernels.ziggurat`` builds the file again, in about 40 s; a test checks that the shipped one has
+equal areas, edges on the density and no gap at the mode, which is all that exactness needs.
 """
 
 from __future__ import annotations

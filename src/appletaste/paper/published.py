@@ -103,6 +103,8 @@ def agreement(published: float, ours: Summary) -> float:
     >>> agreement(0.93, Summary(mean=0.932, se=0.001, sd=0.01, q05=0.9, q50=0.93, q95=0.95))
     0.0
     """
+    if math.isnan(ours.mean):
+        return math.nan  # nothing to compare: the policy never acted
     gap = published - ours.mean
     beyond = max(0.0, abs(gap) - 0.005)
     spread = math.hypot(ours.se, ours.sd / math.sqrt(REPLICATIONS))

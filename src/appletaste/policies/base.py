@@ -93,8 +93,7 @@ class Policy:
 
         The action is drawn with exactly the probability that the decision records.
         """
-        item = self._check(x)
-        costs = costs or self.costs
+        item, costs = self._check(x), self._costs_of(costs)
         round_ = self.round + 1
         probability, why = self._learner.judge(item, costs, round_)
         act = bool(uniform_at(self._action_key, round_) < probability)
@@ -104,7 +103,7 @@ class Policy:
 
     def probability(self, x: ArrayLike, costs: Costs | None = None) -> float:
         """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        return self._learner.judge(self._check(x), costs or self.costs, self.round + 1)[0]
+        return self._learner.judge(self._check(x), self._costs_of(costs), self.round + 1)[0]
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
@@ -119,6 +118,14 @@ class Policy:
         """Write everything that is carried to a file; ``appletaste.load`` continues bit for bit."""
         save(self, path)
 
+    def _costs_of(self, costs: Costs | None) -> Costs:
+        """Return the costs of this item: those given, or the stream's."""
+        if costs is None:
+            return self.costs
+        if not isinstance(costs, Costs):
+            raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
+        return costs
+
     def _check(self, x: ArrayLike) -> Vector:
         """Return x as a fresh float64 vector, or say what is wrong with it."""
         try:
@@ -129,5 +136,5 @@ class Policy:
             raise InputError(f"an item must have shape ({self.n_features},), got {item.shape}")
         bad = first_unusable(item)
         if bad >= 0:
-            raise InputError(f"feature {bad} is {item[bad]}: features must be finite and below 1e150 in size")
+            raise InputError(f"feature {bad} is {item[bad]}: features must be finite and below 1e100 in size")
         return item

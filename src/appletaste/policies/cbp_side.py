@@ -33,9 +33,9 @@ class CbpSide:
     Parameters
     ----------
     curvature
-        C >= 4, the largest 1 / sigma'(x'theta) over Theta and all items.
+        C, the largest 1 / sigma'(x'theta) over Theta and all items. The theory needs at least 4; less is bolder.
     item_bound
-        R, a bound on |x|; by default the largest |x| seen.
+        R, a bound on |x|; by default the largest |x| learnt from or at hand.
     radius
         Theta is the ball of this radius; by default all of R^d.
     """

@@ -28,7 +28,7 @@ OPTION_HELP = {
     "weight": "lambda: how much regret a nat of information is worth",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
     "epsilon": "share of decisions made by a fair coin",
-    "curvature": "C: largest 1/sigma' over items and parameters, at least 4",
+    "curvature": "C: largest 1/sigma' over items and parameters; the theory needs at least 4",
     "item_bound": "R: bound on the length of an item; none: the longest seen",
     "radius": "project the estimate into the ball of this radius; none: do not",
     "horizon": "T: how many items will come",
@@ -74,6 +74,8 @@ def pg_ids_traditional(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: 
 
 def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Prior = None) -> Method:
     """Epsilon-greedy on the best-fitting parameter."""
+    if estimator == "mle" and prior is not None:
+        raise OptionError("greedy with estimator=mle takes no prior")
     return Bayesian(Map(estimator, as_prior(prior)), EpsilonGreedy(epsilon))
 
 

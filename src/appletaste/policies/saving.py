@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import tempfile
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,9 @@ def encode(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, list | tuple):
         return [encode(part) for part in value]
-    return value
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise SaveFileError(f"cannot save {type(value).__name__}: only the settings of this package have a saved form")
 
 
 def save(policy: Policy, path: str | PathLike[str]) -> None:
@@ -48,13 +49,15 @@ def save(policy: Policy, path: str | PathLike[str]) -> None:
     arrays: dict[str, Any] = {f"state.{name}": array for name, array in policy._learner.arrays().items()}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     target = Path(path)
-    handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} in")
+    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        with aside.open("wb") as file:
+            np.savez(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
-        Path(aside).replace(target)
+        aside.replace(target)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise

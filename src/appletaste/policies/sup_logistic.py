@@ -22,7 +22,7 @@ import numpy as np
 
 from ..costs import Costs
 from ..decision import Observation
-from ..errors import OptionError
+from ..errors import FeedbackError, OptionError
 from ..kernels.linear import cholesky_update, empty_factor, inverse_norm
 from ..kernels.logistic import sigmoid
 from ..keys import Key
@@ -40,7 +40,7 @@ class SupLogistic:
     Parameters
     ----------
     horizon
-        T; it sets the number of buckets and, by default, the burn-in.
+        T; it sets the number of buckets and, by default, the burn-in. Items beyond it are decided as before.
     alpha
         The exploration rate; by default 3.5 sqrt(log(2 (2 + T) T)), the confidence constant of Jun et al. at level
         1 / T. The paper leaves it open and at its horizons nothing but recall in problem (iii) depends on it.
@@ -122,6 +122,8 @@ class SupLogisticLearner:
 
     def learn(self, observation: Observation) -> None:
         """Put one label into the bucket that its decision names."""
+        if "bucket" not in observation.decision.why:
+            raise FeedbackError("this decision names no bucket: suplogistic learns from its own decisions only")
         index = int(observation.decision.why["bucket"]) - 1
         if index < 0:
             return  # taken on an estimate: a label from it would make the buckets depend on their own estimates

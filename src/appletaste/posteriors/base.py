@@ -20,7 +20,10 @@ Arrays = dict[str, NDArray[np.generic]]
 
 
 class Score:
-    """The distribution of one item's score, as weighted points and a tail probability."""
+    """The distribution of one item's score, as weighted points and a tail probability.
+
+    The tail probability may be known better than the points tell: a subclass may give it in closed form.
+    """
 
     __slots__ = ("information_points", "points")
 
@@ -47,7 +50,10 @@ class Belief(Protocol):
     """What is carried from item to item."""
 
     def score(self, x: Vector, round_: int) -> Score:
-        """Return how the score of x is distributed in a round; asking changes nothing that is carried."""
+        """Return how the score of x is distributed in a round; asking changes nothing that is carried.
+
+        Read the answer before asking again: its points may be the belief's own storage.
+        """
 
     def commit(self, round_: int) -> None:
         """Carry on to the next round."""

@@ -43,7 +43,12 @@ class Gibbs:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sweeps", freeze(self.sweeps))
-        steps = self.schedule
+        try:
+            steps = self.schedule
+        except (TypeError, ValueError):
+            raise OptionError(f"sweeps is a number or a schedule of (round, sweeps), got {self.sweeps!r}") from None
+        if not all(isinstance(number, int) for step in steps for number in (*step, self.burn_in)):
+            raise OptionError(f"sweeps and burn_in are whole numbers, got {self.sweeps!r} and {self.burn_in!r}")
         rounds = [step[0] for step in steps]
         if not steps or rounds[0] != 1 or any(a >= b for a, b in pairwise(rounds)):
             raise OptionError(f"a sweeps schedule starts at round 1 and rises, got rounds {rounds}")
@@ -57,8 +62,8 @@ class Gibbs:
     def schedule(self) -> tuple[tuple[int, int], ...]:
         """The sweeps as a schedule, whichever way they were given."""
         if isinstance(self.sweeps, Sequence):
-            return tuple((int(first), int(sweeps)) for first, sweeps in self.sweeps)
-        return ((1, int(self.sweeps)),)
+            return tuple((first, sweeps) for first, sweeps in self.sweeps)
+        return ((1, self.sweeps),)
 
     def start(self, n_features: int, key: Key) -> GibbsChain:
         """Return the chain before the first label."""
@@ -69,7 +74,8 @@ class GibbsScore(Score):
     """Scores under the draws, and the Gaussian of the last sweep that the tail probability comes from.
 
     Given the Pólya-Gamma variables of the last sweep, theta is Gaussian, so the probability with which PG-TS acts is
-    known exactly, converged or not: z ~ N(mean, spread^2), restricted to [low, high] if the prior is.
+    known exactly, converged or not: z ~ N(mean, spread^2). If the prior is restricted, so is z: to [low, high], where
+    the line through the last theta along which z moves leaves the region (one further exact Gibbs step on that line).
     """
 
     __slots__ = ("_chain", "high", "low", "mean", "spread")
@@ -113,7 +119,7 @@ class GibbsChain:
         self._allot(self._schedule[0][1])
 
     def _into_region(self, theta: Vector) -> Vector:
-        """Return the point of the region nearest to theta."""
+        """Return the point of the region nearest to theta: a start; without labels the first sweep redraws it."""
         if self._kind == kernels.BOX:
             return np.clip(theta, self._bounds[0], self._bounds[1])
         if self._kind == kernels.BALL:

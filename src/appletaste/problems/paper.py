@@ -46,10 +46,14 @@ def logistic_table(
 
 
 class Problem(Protocol):
-    """A recipe for tables."""
+    """A recipe for tables of ``rounds`` items."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
+
+    @property
+    def rounds(self) -> int:
+        """The number of items, T."""
 
     def draw(self, key: Key) -> Table:
         """Return the table that belongs to a key."""

@@ -64,7 +64,7 @@ class InformationDirected:
         lambda >= 0; 0 acts greedily on posterior expectations.
     estimator
         ``"mutual-information"``: H(mean p) - mean H(p); ``"corrected"``: the paper's divergence with its normalising
-        constants put right; ``"printed"``: as the paper prints it.
+        constants put right; ``"printed"``: as the paper prints it, but for one index (D_t for D_{t-1}).
     """
 
     weight: float = 0.05
