@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-import re
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__
-from .errors import AppleTasteError, OptionError
+from .errors import AppleTasteError
 
 if TYPE_CHECKING:
-    from .costs import Costs
-    from .simulate import Entry, Result
+    from .paper import Cell
 
 DESCRIPTION = """\
 Decide which items to act on when the true label is seen only if you act.
@@ -44,7 +40,6 @@ examples:
       --costs miss=5,false_alarm=1,hit=0.5 --policy pg-ts --policy never
 """
 
-DEMO_PROBLEMS = ("i", "ii", "iii")
 #: Options of ``simulate`` that are settings of some problems.
 PROBLEM_SETTINGS = (
     "reading",
@@ -132,117 +127,6 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
 
 
-def parse_value(text: str) -> Any:
-    """Return an option's value as Python: a number, true/false/none, a schedule 1:50,100:15, or the text itself."""
-    plain = {"true": True, "false": False, "none": None}
-    if text.lower() in plain:
-        return plain[text.lower()]
-    if re.fullmatch(r"\d+:\d+(,\d+:\d+)*", text):
-        return [tuple(int(n) for n in step.split(":")) for step in text.split(",")]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def parse_pairs(text: str, what: str) -> dict[str, str]:
-    """Return name=value,name=value as a dictionary; a comma inside a schedule (1:50,100:15) separates nothing."""
-    pairs = {}
-    for part in re.split(r",(?=[A-Za-z_][\w.-]*=)", text):
-        name, equals, value = part.partition("=")
-        if not (name and equals and value):
-            raise OptionError(f"{what} takes name=value, got {part!r}")
-        pairs[name.strip()] = value.strip()
-    return pairs
-
-
-def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry]:
-    """Return the policies of a comparison with their options."""
-    from .policies import find
-    from .simulate import Entry
-
-    extra: dict[str, dict[str, Any]] = {}
-    for option in options:
-        for dotted, value in parse_pairs(option, "--option").items():
-            name, dot, setting = dotted.partition(".")
-            if not dot:
-                raise OptionError(f"--option takes NAME.OPTION=VALUE, got {option!r}")
-            if setting not in find(name).options:
-                known = ", ".join(find(name).options) or "none"
-                raise OptionError(f"{name} has no option {setting!r}; its options: {known}")
-            extra.setdefault(name, {})[setting] = parse_value(value)
-    entries = []
-    for text in policies:
-        name, bracket, rest = text.partition("[")
-        find(name)
-        own = {k: parse_value(v) for k, v in parse_pairs(rest.rstrip("]"), "--policy").items()} if bracket else {}
-        entries.append(Entry(name, {**extra.get(name, {}), **own}))
-    unused = sorted(set(extra) - {entry.name for entry in entries})
-    if unused:
-        raise OptionError(f"--option sets {unused[0]}, which is not among the policies played")
-    return entries
-
-
-def parse_costs(text: str) -> Costs:
-    """Return costs from miss=...,false_alarm=...,hit=...[,correct_pass=...]."""
-    from .costs import OUTCOMES, Costs
-
-    given = parse_pairs(text, "--costs")
-    unknown = sorted(set(given) - set(OUTCOMES))
-    missing = [name for name in OUTCOMES[:3] if name not in given]
-    if unknown or missing:
-        wrong = f"there is no cost {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
-        raise OptionError(f"--costs: {wrong}; give miss, false_alarm, hit and, if not 0, correct_pass")
-    return Costs(**{name: parse_value(value) for name, value in given.items()})
-
-
-def play_with_progress(title: str, problem: Any, entries: list[Entry], args: Any, costs: Costs | None) -> list[Result]:
-    """Run ``replicate`` under a progress bar on the error stream."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from .simulate import replicate
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=len(entries) * args.replications)
-        return replicate(
-            problem,
-            entries,
-            args.replications,
-            seed=args.seed,
-            jobs=args.jobs,
-            costs=costs,
-            progress=lambda entry: bar.update(task, advance=1, description=f"{title}: {entry.label}"),
-        )
-
-
-def describe(result: Result, problem: str, reading: str | None) -> dict[str, Any]:
-    """Return one policy's results as the JSON object that ``--json`` prints."""
-    from .metrics import summarise
-
-    def part(values: Any, names: Sequence[str]) -> dict[str, float | None]:
-        summary = asdict(summarise(values))
-        return {name: None if math.isnan(summary[name]) else summary[name] for name in names}
-
-    return {
-        "problem": problem,
-        "reading": reading,
-        "policy": result.entry.name,
-        "options": dict(result.entry.options),
-        "replications": len(result.acts),
-        "rounds": result.rounds,
-        "regret": part(result.final_regret, ("mean", "se", "sd", "q05", "q50", "q95")),
-        "precision": part(result.precision, ("mean", "se")),
-        "recall": part(result.recall, ("mean", "se")),
-        "act_rate": float(result.acts.mean() / result.rounds),
-        "seconds": result.seconds,
-    }
-
-
 def manifest_of(
     args: argparse.Namespace, problem: str, reading: str | None, started: float, rows: list[dict[str, Any]]
 ) -> dict[str, Any]:
@@ -257,27 +141,12 @@ def manifest_of(
     }
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; the first column is text, the others numbers."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 140).print(table, markup=False)
-
-
-def show(value: float | None, digits: int = 3) -> str:
-    """Return a number for a table; a dash where there is none."""
-    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
-
-
 def run_simulate(args: argparse.Namespace) -> None:
     """Play policies on a problem and print, and if asked store and draw, the results."""
+    from .arguments import parse_costs, parse_entries
+    from .console import play_with_progress, print_table, show
     from .problems import problem
+    from .runs import describe, require_pyarrow, write_run
 
     settings = {name: getattr(args, name) for name in PROBLEM_SETTINGS if getattr(args, name) is not None}
     chosen = problem(args.problem, **settings)
@@ -285,7 +154,6 @@ def run_simulate(args: argparse.Namespace) -> None:
     costs = parse_costs(args.costs) if args.costs else None
     if args.out:
         from .plots import draw_runs, require_pyplot
-        from .runs import require_pyarrow, write_run
 
         require_pyarrow(), require_pyplot()  # say what is missing before the work, not after it
     reading = getattr(chosen, "reading", None) if costs is None else None
@@ -320,50 +188,32 @@ def run_simulate(args: argparse.Namespace) -> None:
 
 def run_demo(args: argparse.Namespace) -> None:
     """Play the paper's policies on its problems and set precision and recall beside its tables."""
-    from .metrics import summarise
-    from .paper import KNOWN_MISMATCHES, PRECISION_RECALL, agreement
+    from .console import play_with_progress, print_table, show
+    from .paper import PRECISION_RECALL, compare
     from .plots import draw_runs, require_pyplot
     from .problems import problem
-    from .runs import require_pyarrow, write_run
+    from .runs import describe, require_pyarrow, write_run
     from .simulate import Entry
 
     require_pyarrow(), require_pyplot()
-    cells: list[dict[str, Any]] = []
+    cells: list[Cell] = []
     lines: list[tuple[str, ...]] = []
-    for name in DEMO_PROBLEMS:
-        entries = [Entry(policy, {}) for policy in PRECISION_RECALL[name]]
+    for name, table in PRECISION_RECALL.items():
         started = time.perf_counter()
+        entries = [Entry(policy, {}) for policy in table]
         results = play_with_progress(f"problem ({name})", problem(name), entries, args, None)
         rows = [describe(result, name, "as-run") for result in results]
         write_run(args.out / name, results, manifest_of(args, name, "as-run", started, rows))
-        for result, row in zip(results, rows, strict=True):
-            line = [f"({name}) {result.entry.name}", show(row["regret"]["mean"], 2)]
-            for measure, published in zip(
-                ("precision", "recall"), PRECISION_RECALL[name][result.entry.name], strict=True
-            ):
-                ours = summarise(getattr(result, measure))
-                z = agreement(published, ours)
-                known = KNOWN_MISMATCHES.get((name, result.entry.name, measure))
-                verdict = "ok" if abs(z) <= 3 else ("known" if known else "NO")
-                cells.append(
-                    {
-                        "problem": name,
-                        "policy": result.entry.name,
-                        "measure": measure,
-                        "published": published,
-                        "ours": ours.mean,
-                        "se": ours.se,
-                        "z": z if math.isfinite(z) else None,
-                        "agrees": abs(z) <= 3,
-                        "known_mismatch": known,
-                    }
-                )
-                line += [show(ours.mean), f"{published:.2f}", f"{show(z, 1)} {verdict}"]
+        for result in results:
+            line = [f"({name}) {result.entry.name}", show(float(result.final_regret.mean()), 2)]
+            for cell in compare(name, result):
+                cells.append(cell)
+                line += [show(cell.ours), f"{cell.published:.2f}", f"{show(cell.z, 1)} {cell.verdict}"]
             lines.append(tuple(line))
     picture = args.out / "regret.png"
-    draw_runs([args.out / name for name in DEMO_PROBLEMS], [picture, picture.with_suffix(".svg")])
+    draw_runs([args.out / name for name in PRECISION_RECALL], [picture, picture.with_suffix(".svg")])
     if args.json:
-        print(json.dumps(cells, indent=2))
+        print(json.dumps([cell.as_json() for cell in cells], indent=2))
         return
     print_table(
         f"the paper's problems, {args.replications} replications, seed {args.seed} (theirs: 50)",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import shutil
 import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,11 +16,33 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError, MissingExtraError
-from .metrics import quantile_bands
+from .metrics import quantile_bands, summarise
 from .simulate import Result
 
 #: The per-replication numbers, the regret bands over rounds, and what made them.
 RESULTS, BANDS, MANIFEST = "results.parquet", "bands.parquet", "manifest.json"
+
+
+def describe(result: Result, problem: str, reading: str | None) -> dict[str, Any]:
+    """Return one policy's results as the JSON object that ``--json`` prints."""
+
+    def part(values: Any, names: Sequence[str]) -> dict[str, float | None]:
+        summary = asdict(summarise(values))
+        return {name: None if math.isnan(summary[name]) else summary[name] for name in names}
+
+    return {
+        "problem": problem,
+        "reading": reading,
+        "policy": result.entry.name,
+        "options": dict(result.entry.options),
+        "replications": len(result.acts),
+        "rounds": result.rounds,
+        "regret": part(result.final_regret, ("mean", "se", "sd", "q05", "q50", "q95")),
+        "precision": part(result.precision, ("mean", "se")),
+        "recall": part(result.recall, ("mean", "se")),
+        "act_rate": float(result.acts.mean() / result.rounds),
+        "seconds": result.seconds,
+    }
 
 
 def require_pyarrow() -> Any:

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from appletaste import __version__
-from appletaste.cli import main, parse_value
+from appletaste.arguments import parse_value
+from appletaste.cli import main
 from appletaste.policies import POLICIES
 from appletaste.problems import PROBLEMS
 

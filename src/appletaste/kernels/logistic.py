@@ -47,6 +47,15 @@ def log_sigmoid(z: float) -> float:
 
 
 @kernel
+def pull(precision: Matrix, mean: Vector, theta: Vector, i: int) -> float:
+    """Return entry i of P (theta - b), the penalty's slope."""
+    total = 0.0
+    for j in range(theta.size):
+        total += precision[i, j] * (theta[j] - mean[j])
+    return total
+
+
+@kernel
 def objective(
     features: Matrix, labels: Vector, n: int, mean: Vector, precision: Matrix, theta: Vector, work: Matrix
 ) -> float:
@@ -54,10 +63,7 @@ def objective(
     d = theta.size
     total = 0.0
     for i in range(d):
-        row = 0.0
-        for j in range(d):
-            row += precision[max(i, j), min(i, j)] * (theta[j] - mean[j])
-        total -= 0.5 * row * (theta[i] - mean[i])
+        total -= 0.5 * pull(precision, mean, theta, i) * (theta[i] - mean[i])
     first = 0
     while first < n:
         m = min(BLOCK, n - first)
@@ -84,11 +90,9 @@ def derivatives(
     d = theta.size
     gradient = work[GRADIENT, :d]
     for i in range(d):
-        row = 0.0
+        gradient[i] = -pull(precision, mean, theta, i)
         for j in range(d):
             hessian[i, j] = precision[i, j]
-            row += precision[max(i, j), min(i, j)] * (theta[j] - mean[j])
-        gradient[i] = -row
     first = 0
     while first < n:
         m = min(BLOCK, n - first)

@@ -6,8 +6,9 @@ import dataclasses
 from typing import Any
 
 from ..errors import OptionError
-from .paper import READINGS, Dimension, Problem, ProblemI, ProblemII, ProblemIII, Synthetic, Tuning
-from .table import Table
+from .paper import READINGS, Dimension, ProblemI, ProblemII, ProblemIII, Tuning
+from .synthetic import Synthetic
+from .table import Problem, Table
 
 #: Every problem by its name.
 PROBLEMS: dict[str, Any] = {kind.name: kind for kind in (ProblemI, ProblemII, ProblemIII, Dimension, Tuning, Synthetic)}

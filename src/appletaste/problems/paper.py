@@ -9,16 +9,15 @@ and 5 can be had only from ``as-run``, so that is the default; in problem (iii) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
-from .table import Table
+from .table import Table, logistic_table
 
 READINGS = ("as-run", "as-printed")
 
@@ -30,33 +29,6 @@ def read_losses(l01: float, l11: float, reading: str) -> Costs:
     if reading == "as-run":
         return Costs(miss=1.0, false_alarm=l01, hit=l11)
     return Costs(miss=l01, false_alarm=1.0, hit=l11)
-
-
-def logistic_table(
-    name: str,
-    items: NDArray[np.float64],
-    theta: NDArray[np.float64],
-    costs: Costs,
-    uniforms: NDArray[np.float64],
-) -> Table:
-    """Return a table whose labels are C_t = 1{u_t < sigma(x_t'theta)}."""
-    scores = items @ theta
-    chances = np.exp(-np.logaddexp(0.0, -scores))
-    return Table(name, items, chances, (uniforms < chances).astype(np.int8), costs, theta)
-
-
-class Problem(Protocol):
-    """A recipe for tables of ``rounds`` items."""
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-
-    @property
-    def rounds(self) -> int:
-        """The number of items, T."""
-
-    def draw(self, key: Key) -> Table:
-        """Return the table that belongs to a key."""
 
 
 @dataclass(frozen=True)
@@ -159,37 +131,3 @@ class Tuning:
         costs = read_losses(rng.uniform(0.5, 0.95), 0.05, self.reading)
         items = np.sqrt(variance) * rng.standard_normal((self.rounds, d))
         return logistic_table(self.name, items, theta, costs, rng.random(self.rounds))
-
-
-@dataclass(frozen=True)
-class Synthetic:
-    """A problem of one's own: choose the dimension, the horizon, the spread of the items and of theta*."""
-
-    name: ClassVar[str] = "synthetic"
-    summary: ClassVar[str] = "a problem of your own: dimension, horizon, spreads, intercept and costs"
-    features: int = 5
-    rounds: int = 1000
-    context_variance: float = 1.0
-    intercept: float | None = None
-    theta: str = "uniform"
-    theta_scale: float = 1.0
-    costs: Costs = field(default_factory=lambda: Costs(miss=1.0, false_alarm=0.4, hit=0.05))
-
-    def __post_init__(self) -> None:
-        if self.features < 1:
-            raise OptionError(f"features must be at least 1, got {self.features}")
-        if not (0 < self.context_variance < np.inf and 0 < self.theta_scale < np.inf):
-            raise OptionError("context_variance and theta_scale must be numbers > 0")
-        if self.theta not in ("uniform", "normal"):
-            raise OptionError(f'theta is "uniform" or "normal", got {self.theta!r}')
-
-    def draw(self, key: Key) -> Table:
-        """Return the table that belongs to a key; an intercept is a last feature that is always 1."""
-        rng = key.generator()
-        d = self.features
-        theta = self.theta_scale * (rng.uniform(-1, 1, d) if self.theta == "uniform" else rng.standard_normal(d))
-        items = np.sqrt(self.context_variance) * rng.standard_normal((self.rounds, d))
-        if self.intercept is not None:
-            theta = np.append(theta, self.intercept)
-            items = np.column_stack([items, np.ones(self.rounds)])
-        return logistic_table(self.name, items, theta, self.costs, rng.random(self.rounds))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..errors import InputError
+from ..keys import Key
 
 
 @dataclass(frozen=True)
@@ -46,3 +48,30 @@ class Table:
         """Return mu(A_t) - mu(A*_t), the expected cost of each action above the best one's."""
         extra = self.costs.alarm_price * (1 - self.chances) - self.costs.catch_gain * self.chances
         return np.asarray(np.maximum(np.where(acts, extra, -extra), 0.0))
+
+
+def logistic_table(
+    name: str,
+    items: NDArray[np.float64],
+    theta: NDArray[np.float64],
+    costs: Costs,
+    uniforms: NDArray[np.float64],
+) -> Table:
+    """Return a table whose labels are C_t = 1{u_t < sigma(x_t'theta)}."""
+    scores = items @ theta
+    chances = np.exp(-np.logaddexp(0.0, -scores))
+    return Table(name, items, chances, (uniforms < chances).astype(np.int8), costs, theta)
+
+
+class Problem(Protocol):
+    """A recipe for tables of ``rounds`` items."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @property
+    def rounds(self) -> int:
+        """The number of items, T."""
+
+    def draw(self, key: Key) -> Table:
+        """Return the table that belongs to a key."""

@@ -1,0 +1,50 @@
+"""What people see on the terminal: tables, and a progress bar on anything that takes a while."""
+
+from __future__ import annotations
+
+import math
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from .costs import Costs
+from .problems import Problem
+from .simulate import Entry, Result, replicate
+
+
+def play_with_progress(
+    title: str, problem: Problem, entries: list[Entry], args: Namespace, costs: Costs | None
+) -> list[Result]:
+    """Run ``replicate`` under a progress bar on the error stream."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=len(entries) * args.replications)
+        return replicate(
+            problem,
+            entries,
+            args.replications,
+            seed=args.seed,
+            jobs=args.jobs,
+            costs=costs,
+            progress=lambda entry: bar.update(task, advance=1, description=f"{title}: {entry.label}"),
+        )
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; the first column is text, the others numbers."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 140).print(table, markup=False)
+
+
+def show(value: float | None, digits: int = 3) -> str:
+    """Return a number for a table; a dash where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
