@@ -52,9 +52,9 @@ def test_the_check_sees_fresh_words_in_the_clean_up():
         block = draws[start : start + kernels.BLOCK]
         kernels.draw_block(stream, np.full(kernels.BLOCK, z), block, kernels.BLOCK, words, scratch, index)
         row = index[kernels.BLOCK :]
-        low = kernels.EDGES[row, 0]
-        x = low + scratch[0] * (kernels.EDGES[row, 1] - low)
-        quick = (x >= kernels.EDGES[row + 1, 0]) & (x <= kernels.EDGES[row + 1, 1]) & (scratch[2] * x < scratch[1])
+        offset = scratch[0] * kernels.SPANS[row, kernels.WIDTH]
+        x = kernels.SPANS[row + 1, kernels.LEFT] + offset
+        quick = (offset < kernels.SPANS[row + 1, kernels.WIDTH]) & (scratch[2] * x < scratch[1])
         block[~quick] = random_polyagamma(np.full((~quick).sum(), z), seed=start + 7)
     levels = np.arange(1, 100) / 100
     assert chi_square_p(draws, pg_quantiles(z, levels), np.full(100, 0.01)) < 1e-4

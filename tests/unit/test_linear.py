@@ -30,7 +30,7 @@ def test_factor_and_solves(rng, d):
     root = rng.normal(size=(d, d + 3))
     matrix = root @ root.T
     factor = matrix.copy()
-    assert linear.cholesky(factor)
+    linear.cholesky(factor)
     np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), rtol=1e-8, atol=1e-10)
     factor = np.tril(factor)
     right = rng.normal(size=d)
@@ -45,9 +45,22 @@ def test_factor_and_solves(rng, d):
     np.testing.assert_allclose(factor @ factor.T, matrix + np.outer(x, x), rtol=1e-8, atol=1e-10)
 
 
-def test_indefinite_matrices_are_reported():
-    assert not linear.cholesky(np.array([[1.0, 0.0], [2.0, 1.0]]))
-    assert not linear.cholesky(np.array([[np.nan]]))
+def test_rows_below_a_matrix_are_solved_along(rng):
+    root = rng.normal(size=(6, 9))
+    matrix, right = root @ root.T, rng.normal(size=6)
+    system = np.vstack([matrix, right])
+    linear.cholesky(system)
+    np.testing.assert_allclose(system[6], np.linalg.solve(np.linalg.cholesky(matrix), right), rtol=1e-8)
+
+
+def test_singular_matrices_get_a_factor_within_rounding():
+    for scale in (1.0, 1e20, 1e-20):
+        matrix = scale * np.ones((3, 3))  # rank one
+        factor = matrix.copy()
+        linear.cholesky(factor)
+        factor = np.tril(factor)
+        assert (np.diag(factor) > 0).all()
+        np.testing.assert_allclose(factor @ factor.T, matrix, rtol=1e-14)
 
 
 def test_labels_grow_without_loss(rng):

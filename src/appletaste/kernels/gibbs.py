@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ._jit import kernel, reduction_kernel
-from .linear import add_gram_block, cholesky, dot, score_block, solve_backward, solve_forward
+from .linear import LANES, add_gram_block, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
 from .logistic import log_sigmoid
 from .polya_gamma import BLOCK, draw_block
 from .random import derive, normal, normal_between, normal_cdf
@@ -24,18 +24,21 @@ from .types import Matrix, Stream, Vector, Word
 
 FREE, BOX, BALL = 0, 1, 2  # kinds of Theta; bounds: BOX lower and upper rows, BALL centre and [radius, ...]
 
-# Rows of the ``belief`` matrix [3 + 2d, d]. One array instead of five saves a microsecond of unboxing per call.
-LINEAR, THETA, WHITENED, PRECISION = 0, 1, 2, 3  # then d rows of B^-1 and d rows of L
-
-# The features' capacity is a multiple of LANES and starts as zeros: whole vectors, no scalar remainder.
-LANES = 8
+# Rows of the ``belief`` matrix [3 + 2d, d]: c, theta, d rows of B^-1, d rows of L and, below L so that the Cholesky
+# factorisation solves for it, w. One array instead of five saves a microsecond of unboxing per call.
+LINEAR, THETA, PRECISION, WHITENED = 0, 1, 2, -1
 
 SCRATCH_ROWS = 13
 
 
+def make_belief(d: int) -> Matrix:
+    """Return the belief, all zeros."""
+    return np.zeros((PRECISION + 2 * d + 1, d))
+
+
 def make_scratch(d: int) -> Matrix:
     """Return the work space of ``run_sweeps``."""
-    return np.empty((SCRATCH_ROWS, max(BLOCK, d)))
+    return aligned_zeros(SCRATCH_ROWS, max(BLOCK, d))
 
 
 @kernel
@@ -57,32 +60,37 @@ def run_sweeps(
     it again gives the same draws.
     """
     d = belief.shape[1]
-    linear, whitened = belief[LINEAR], belief[WHITENED]
-    precision, factor = belief[PRECISION : PRECISION + d], belief[PRECISION + d :]
+    precision, system = belief[PRECISION : PRECISION + d].reshape(-1), belief[PRECISION + d :]
+    factor, linear, whitened = system[:d], belief[LINEAR], belief[WHITENED]
     scores, omega, theta, spare = scratch[0], scratch[1], scratch[2, :d], scratch[3, :d]
     words = scratch[4:6].reshape(-1).view(np.uint64)
     index = scratch[6:8].reshape(-1).view(np.int64)
     stream = scratch[8, :1].view(np.uint64)
+    draw_scratch, tile, direction = scratch[9:12], scratch[9:13], omega[:d]
+    entries = factor.reshape(-1)
     stream[0] = derive(key, round_)
     theta[:] = belief[THETA]
     for sweep in range(burn_in + draws.shape[0]):
+        for i in range(precision.size):  # the upper triangle too: one flat copy beats d short ones
+            entries[i] = precision[i]
         for j in range(d):
-            for k in range(j + 1):
-                factor[j, k] = precision[j, k]
+            whitened[j] = linear[j]
         first = 0
         while first < n:
             m = min(BLOCK, n - first)
-            score_block(features, first, m, theta, scores)
-            draw_block(stream, scores, omega, m, words, scratch[9:12], index)
+            # The features' capacity is a multiple of LANES and starts as zeros: whole vectors, no scalar remainder.
             padded = (m + LANES - 1) // LANES * LANES
-            omega[m:padded] = 0.0
-            add_gram_block(factor, features, first, padded, omega, scratch[9:13])
+            score_block(features, first, padded, theta, scores)
+            draw_block(stream, scores, omega, m, words, draw_scratch, index)
+            for i in range(m, padded):
+                omega[i] = 0.0
+            add_gram_block(factor, features, first, padded, omega, tile)
             first += m
-        cholesky(factor)
-        solve_forward(factor, linear, whitened)
-        draw_theta(stream, factor, whitened, kind, bounds, theta, spare, omega[:d])
+        cholesky(system)
+        draw_theta(stream, factor, whitened, kind, bounds, theta, spare, direction)
         if sweep >= burn_in:
-            draws[sweep - burn_in] = theta
+            for j in range(d):
+                draws[sweep - burn_in, j] = theta[j]
 
 
 @kernel
@@ -107,7 +115,8 @@ def draw_theta(
         proposal[i] = whitened[i] + normal(stream)
     solve_backward(factor, proposal)
     if kind == FREE or is_inside(kind, bounds, proposal):
-        theta[:] = proposal
+        for i in range(d):
+            theta[i] = proposal[i]
         return
     # Along the line theta + s L^-T e_j the Gaussian is N(., 1) in s: d such lines make a pass.
     for j in range(d):
@@ -169,7 +178,7 @@ def score_item(
     d = x.size
     for m in range(draws.shape[0]):
         scores[m] = dot(draws[m], x)
-    factor, u = belief[PRECISION + d :], scratch[0, :d]
+    factor, u = belief[PRECISION + d : WHITENED], scratch[0, :d]
     solve_forward(factor, x, u)
     mean, spread = dot(u, belief[WHITENED]), math.sqrt(dot(u, u))
     low, high = -math.inf, math.inf

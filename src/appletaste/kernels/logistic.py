@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._jit import kernel, reduction_kernel
-from .linear import add_gram_block, cholesky, dot, score_block, solve_backward, solve_forward
+from .linear import add_gram_block, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
 from .polya_gamma import BLOCK
 from .types import Matrix, Vector
 
@@ -26,9 +25,9 @@ SCORES, WEIGHTS, RESIDUALS, GRADIENT, STEP, TRIAL, TILE = 0, 1, 2, 3, 4, 5, 6
 WORK_ROWS = TILE + 4
 
 
-def make_work(d: int) -> tuple[Matrix, NDArray[np.float64]]:
-    """Return the work space of ``fit``: rows for vectors, and two d x d matrices (the Hessian and its backup)."""
-    return np.empty((WORK_ROWS, max(BLOCK, d))), np.empty((2, d, d))
+def make_work(d: int) -> tuple[Matrix, Matrix]:
+    """Return the work space of ``fit``: rows for vectors, and the Hessian."""
+    return aligned_zeros(WORK_ROWS, max(BLOCK, d)), np.empty((d, d))
 
 
 @kernel
@@ -113,24 +112,6 @@ def derivatives(
 
 
 @kernel
-def factor_safely(matrix: Matrix, backup: Matrix) -> None:
-    """Factor a matrix that may be singular to rounding: add to its diagonal, tenfold more each time, until it works."""
-    d = matrix.shape[0]
-    largest = 0.0
-    for i in range(d):
-        largest = max(largest, matrix[i, i])
-        for j in range(i + 1):
-            backup[i, j] = matrix[i, j]
-    jitter = 1e-14 * largest
-    while not cholesky(matrix):
-        for i in range(d):
-            for j in range(i + 1):
-                matrix[i, j] = backup[i, j]
-            matrix[i, i] += jitter
-        jitter *= 10.0
-
-
-@kernel
 def fit(
     features: Matrix,
     labels: Vector,
@@ -139,18 +120,18 @@ def fit(
     precision: Matrix,
     theta: Vector,
     work: Matrix,
-    matrices: NDArray[np.float64],
+    hessian: Matrix,
 ) -> int:
     """Move theta to the maximum, starting where it is; return the number of Newton steps taken.
 
     A step that does not raise the objective by at least a tenth of what the quadratic model promises is halved.
     """
     d = theta.size
-    gradient, step, trial, hessian = work[GRADIENT, :d], work[STEP, :d], work[TRIAL, :d], matrices[0]
+    gradient, step, trial = work[GRADIENT, :d], work[STEP, :d], work[TRIAL, :d]
     value = objective(features, labels, n, mean, precision, theta, work)
     for iteration in range(MAX_STEPS):
         derivatives(features, labels, n, mean, precision, theta, hessian, work)
-        factor_safely(hessian, matrices[1])
+        cholesky(hessian)
         solve_forward(hessian, gradient, step)
         solve_backward(hessian, step)
         promise = dot(gradient, step)

@@ -25,13 +25,16 @@ from .random import exponential, fill_words, next_word, normal, uniform, unit
 from .types import Indices, Matrix, Stream, Vector, Word, Words
 from .ziggurat import CELLS, CUT, LAYERS, SPACING, load_tables
 
-#: Row k * ROWS + i: the left and right edge of layer i of cell k, and its bottom height.
+#: Row k * ROWS + i: the left and right edge of layer i of cell k, its bottom height, and its left edge and width.
 EDGES, HEIGHTS, LEFT_SHARE = load_tables()
+SPANS = np.column_stack([EDGES[:, 0], EDGES[:, 1] - EDGES[:, 0]])
 ROWS = LAYERS + 1
-LEFT, RIGHT = 0, 1
+LEFT, WIDTH = 0, 1
 
 LIMIT = 2.0 * CELLS * SPACING  # |z| below which the tables serve
-BLOCK = 256  # draws per call of ``draw_block``: its scratch stays in the first-level cache
+#: Draws per call of ``draw_block``. A block costs a fixed 0.5 us at d = 20, so larger ones pay while the eight rows of
+#: a Gram tile fit the first-level cache (32 KiB), which they fill at 512: a replicate takes 3 % less than with 256.
+BLOCK = 384
 SQUEEZE = 0.994  # below the series of the density everywhere: its least value is 0.9942, at x = 0.64
 NEVER = 1e300  # a tilt that no quick test passes
 
@@ -44,10 +47,15 @@ def series(e: float) -> float:
 
 @kernel
 def leading_term(x: float, c: float) -> float:
-    """Return exp(-c^2 x / 2) K(x) q, the tilted density without its series."""
+    """Return exp(-c^2 x / 2) K(x) q, the tilted density without its series.
+
+    Which side of the cut x lies on cannot be predicted, so both sides share the slow operations:
+    K = 1 / sqrt(spread) and q = exp(-rate / (2x)).
+    """
+    spread, rate = 4.0 / (math.pi * math.pi), 0.25 * math.pi * math.pi * x * x
     if x < CUT:
-        return 2.0 / math.sqrt(2.0 * math.pi * x * x * x) * math.exp(-0.5 * (1.0 / x + c * c * x))
-    return 0.5 * math.pi * math.exp(-0.5 * (0.25 * math.pi * math.pi + c * c) * x)
+        spread, rate = 0.5 * math.pi * x * x * x, 1.0
+    return math.exp(-0.5 * (rate / x + c * c * x)) / math.sqrt(spread)
 
 
 @kernel
@@ -85,16 +93,22 @@ def draw_far(stream: Stream, z: float) -> float:
 
 @kernel
 def finish(stream: Stream, word: Word, tilt_word: Word, cell: int, tilt: float) -> float:
-    """Finish a ziggurat draw that starts from two given words, drawing more only where those do not decide it."""
+    """Finish a ziggurat draw that starts from two given words, drawing more only where those do not decide it.
+
+    The uniform point of a layer is counted from the left edge of the layer above, and from the right edge of its own
+    layer on from the left one: whether it lies under the layer above is then one comparison instead of two.
+    """
     while True:
         row = cell * ROWS + int64(word & uint64(LAYERS - 1))
-        low = EDGES[row, LEFT]
-        x = low + unit(word) * (EDGES[row, RIGHT] - low)
+        offset = unit(word) * SPANS[row, WIDTH]
+        x = SPANS[row + 1, LEFT] + offset
         inside = True
-        if x < EDGES[row + 1, LEFT] or x > EDGES[row + 1, RIGHT]:
+        if offset >= SPANS[row + 1, WIDTH]:
             if row == cell * ROWS:
                 x = draw_tail(stream, cell)
             else:
+                if x > SPANS[row, LEFT] + SPANS[row, WIDTH]:
+                    x -= SPANS[row, WIDTH]
                 height = HEIGHTS[row] + uniform(stream) * (HEIGHTS[row + 1] - HEIGHTS[row])
                 inside = is_below(height, x, cell * SPACING)
         if inside:
@@ -115,12 +129,12 @@ def draw_tail(stream: Stream, cell: int) -> float:
     first = cell * ROWS + 1
     if uniform(stream) < LEFT_SHARE[cell]:  # the density rises there: a flat proposal under its value at the edge
         while True:
-            x = uniform(stream) * EDGES[first, LEFT]
+            x = uniform(stream) * SPANS[first, LEFT]
             if is_below(uniform(stream) * HEIGHTS[first], x, grid):
                 return x
     rate = 0.125 * math.pi * math.pi + 0.5 * grid * grid
     while True:
-        x = EDGES[first, RIGHT] + exponential(stream) / rate
+        x = SPANS[first, LEFT] + SPANS[first, WIDTH] + exponential(stream) / rate
         if uniform(stream) < series(math.exp(-math.pi * math.pi * x)):
             return x
 
@@ -154,13 +168,12 @@ def draw_block(
         spare[i] = 1.0 - unit(words[n + i])
     open_draws = 0
     for i in range(n):
-        row = index[BLOCK + i]
-        low = EDGES[row, LEFT]
-        x = low + place[i] * (EDGES[row, RIGHT] - low)
+        row = uint64(index[BLOCK + i])
+        offset = place[i] * SPANS[row, WIDTH]
+        x = SPANS[row + uint64(1), LEFT] + offset
         out[i] = 0.25 * x
-        done = (x >= EDGES[row + 1, LEFT]) & (x <= EDGES[row + 1, RIGHT]) & (tilt[i] * x < spare[i])
         index[open_draws] = i
-        open_draws += 1 - int64(done)
+        open_draws += int64((offset >= SPANS[row + uint64(1), WIDTH]) | (tilt[i] * x >= spare[i]))
     for j in range(open_draws):
         i = index[j]
         if tilt[i] < NEVER:

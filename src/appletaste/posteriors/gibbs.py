@@ -108,7 +108,7 @@ class GibbsChain:
         self._kind, self._bounds = settings.prior.region_bounds(d)
         self._labels = Labels(d)
         precision, mean = settings.prior.precision(d), settings.prior.mean_vector(d)
-        self._belief = np.zeros((kernels.PRECISION + 2 * d, d))
+        self._belief = kernels.make_belief(d)
         self._belief[kernels.PRECISION : kernels.PRECISION + d] = precision
         self._belief[kernels.LINEAR] = precision @ mean
         noise = key.at("start").generator().standard_normal(d)

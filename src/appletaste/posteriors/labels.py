@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.gibbs import LANES
+from ..kernels.linear import aligned_zeros
 from .base import Arrays, Vector
 
 FIRST_CAPACITY = 64
-
-
-def aligned_zeros(rows: int, columns: int) -> Vector:
-    """Return zeros that start on a cache line: vector loads that straddle two cost a tenth of a sweep."""
-    buffer = np.zeros(rows * columns + LANES)
-    start = (-buffer.ctypes.data // buffer.itemsize) % LANES
-    return buffer[start : start + rows * columns].reshape(rows, columns)
 
 
 class Labels:

@@ -32,7 +32,7 @@ class Fit:
         self._start = self._mean.copy()
         self._theta = self._mean.copy()
         self._fitted = 0  # how many labels the point has been fitted to
-        self._work, self._matrices = kernels.make_work(n_features)
+        self._work, self._hessian = kernels.make_work(n_features)
 
     @property
     def theta(self) -> Vector:
@@ -48,7 +48,7 @@ class Fit:
                 self._precision,
                 self._theta,
                 self._work,
-                self._matrices,
+                self._hessian,
             )
             self._fitted = labels.n
         return self._theta
