@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__
-from .errors import AppleTasteError
+from .errors import AppleTasteError, OptionError
 
 if TYPE_CHECKING:
     from .paper import Cell
@@ -38,6 +38,16 @@ examples:
   appletaste simulate --problem i --policy 'pg-ids[weight=0]' --policy 'pg-ids[weight=0.4]' --out out/weights
   appletaste simulate --problem synthetic --features 10 --rounds 2000 --intercept -3 \\
       --costs miss=5,false_alarm=1,hit=0.5 --policy pg-ts --policy never
+"""
+
+PAPER_EXAMPLES = """\
+studies: figure-1 (with Tables 1-3), figure-2a, figure-2b, figure-3 (with Tables 4-6), readings, estimators
+
+examples:
+  appletaste paper                                   50 replications, as in the paper
+  appletaste paper --quick                           a smoke test
+  appletaste paper --replications 200 --out out/200  four times as many
+  appletaste paper --only figure-2b --only readings  parts of it
 """
 
 #: Options of ``simulate`` that are settings of some problems.
@@ -96,6 +106,24 @@ def build_parser() -> argparse.ArgumentParser:
     own.add_argument("--theta", help="synthetic: law of the true parameter, uniform or normal")
     own.add_argument("--theta-scale", type=float, metavar="S", help="synthetic: its half-width or standard deviation")
     simulate.set_defaults(run=run_simulate)
+
+    paper = verbs.add_parser(
+        "paper",
+        help="rebuild every figure and table of the paper, and a report",
+        description="Rebuild every figure and table of the paper and write a report: index.html (opens without a "
+        "network), report.md, tables.json, figures as SVG and PNG. Finished work is kept: run it again after an "
+        "interruption and it goes on where it stopped.",
+        epilog=PAPER_EXAMPLES,
+        formatter_class=raw,
+    )
+    paper.add_argument("--replications", type=int, default=50, metavar="N", help="default 50, as in the paper")
+    paper.add_argument("--quick", action="store_true", help="4 replications: a smoke test; its z mean little")
+    paper.add_argument("--only", action="append", default=[], metavar="STUDY", help="one study; repeat for more")
+    paper.add_argument("--reading", default="as-run", help="the paper's losses: as-run (default) or as-printed")
+    paper.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
+    add_common(paper)
+    paper.add_argument("--out", type=Path, default=Path("out/paper"), metavar="DIR", help="default out/paper")
+    paper.set_defaults(run=run_paper)
 
     for verb, text, run in (
         ("policies", "list the policies and their options", run_policies),
@@ -189,7 +217,7 @@ def run_simulate(args: argparse.Namespace) -> None:
 def run_demo(args: argparse.Namespace) -> None:
     """Play the paper's policies on its problems and set precision and recall beside its tables."""
     from .console import play_with_progress, print_table, show
-    from .paper import PRECISION_RECALL, compare
+    from .paper import PRECISION_RECALL, precision_recall_cells
     from .plots import draw_runs, require_pyplot
     from .problems import problem
     from .runs import describe, require_pyarrow, write_run
@@ -206,7 +234,8 @@ def run_demo(args: argparse.Namespace) -> None:
         write_run(args.out / name, results, manifest_of(args, name, "as-run", started, rows))
         for result in results:
             line = [f"({name}) {result.entry.name}", show(float(result.final_regret.mean()), 2)]
-            for cell in compare(name, result):
+            measures = {"precision": result.precision, "recall": result.recall}
+            for cell in precision_recall_cells("demo", name, result.entry.name, measures):
                 cells.append(cell)
                 line += [show(cell.ours), f"{cell.published:.2f}", f"{show(cell.z, 1)} {cell.verdict}"]
             lines.append(tuple(line))
@@ -222,6 +251,53 @@ def run_demo(args: argparse.Namespace) -> None:
     )
     print("z: distance from the published cell in standard errors; 'ok' within 3, 'known': no reading gives that cell")
     print(f"picture: {picture}")
+
+
+def run_paper(args: argparse.Namespace) -> None:
+    """Rebuild the paper's evidence and write the report."""
+    from .console import print_table, progress_bar, show
+    from .engines import engine
+    from .paper.play import missing, play_missing
+    from .paper.report import build
+    from .paper.store import Store, write_aside
+    from .paper.studies import find_studies
+    from .plots import require_pyplot
+    from .runs import require_pyarrow
+
+    require_pyarrow(), require_pyplot()
+    replications = 4 if args.quick else args.replications
+    if replications < 2:
+        raise OptionError(f"replications must be at least 2, got {replications}")
+    studies = find_studies(args.only, args.reading)
+    store = Store(args.out / "pairings", args.seed)
+    started = time.perf_counter()
+    tasks = len(missing(studies, store, replications))
+    with engine(args.engine, jobs=args.jobs, address=args.address) as runner, progress_bar("paper", tasks) as step:
+        work = play_missing(
+            studies, store, replications, runner, lambda pairing: step(f"{pairing.problem.name}: {pairing.entry.label}")
+        )
+    played = time.perf_counter() - started
+    cells = build(store, replications, studies, args.out, args.reading)
+    timing = {
+        "wall_seconds": time.perf_counter() - started,
+        "playing_seconds": played,
+        "replications_played": tasks,
+        "work_seconds_by_study": work,
+    }
+    write_aside(args.out / "timing.json", (json.dumps(timing, indent=1) + "\n").encode())
+    if args.json:
+        print(json.dumps(cells, indent=1))
+        return
+    rows = []
+    for study in studies:
+        mine = [cell for cell in cells if cell["study"] == study.name]
+        agree, known = (sum(bool(cell[key]) for cell in mine) for key in ("agrees", "known_mismatch"))
+        other = sum(not cell["agrees"] and not cell["known_mismatch"] for cell in mine)
+        counts = (str(len(mine)), str(agree), str(known), str(other)) if mine else ("", "", "", "")
+        rows.append((study.name, str(len(study.pairings)), show(work[study.name], 1), *counts))
+    header = ("study", "pairings", "seconds of work", "cells", "agree", "known mismatches", "disagree")
+    print_table(f"{replications} replications, seed {args.seed}, {show(timing['wall_seconds'], 0)} s", header, rows)
+    print(f"report: {args.out / 'index.html'}")
 
 
 def run_policies(args: argparse.Namespace) -> None:

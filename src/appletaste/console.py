@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -14,6 +15,16 @@ from rich.table import Table
 from .costs import Costs
 from .problems import Problem
 from .simulate import Entry, Result, replicate
+
+
+@contextmanager
+def progress_bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """Show one bar for a whole piece of work, with the time left; yields what to call after each step."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda text: bar.update(task, advance=1, description=text)
 
 
 def play_with_progress(

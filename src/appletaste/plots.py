@@ -1,8 +1,9 @@
-"""Pictures of stored runs: regret over rounds and box plots of where it ends."""
+"""Pictures: regret over rounds, box plots of where it ends, and how a figure is saved so that it never changes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,14 @@ def require_pyplot() -> Any:
     except ImportError:
         raise MissingExtraError("drawing", "plot") from None
     matplotlib.use("Agg")
+    # Text stays text (searchable, small), and ids do not change from run to run.
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "appletaste", "font.size": 9})
     import matplotlib.pyplot
 
     return matplotlib.pyplot
 
 
-def colours_of(labels: list[str]) -> dict[str, str]:
+def colours_of(labels: Sequence[str]) -> dict[str, str]:
     """Return a colour for each label: the policy's own, or a spare one where a policy appears more than once."""
     chosen: dict[str, str] = {}
     spare = iter(SPARE * (1 + len(labels)))
@@ -47,44 +50,58 @@ def colours_of(labels: list[str]) -> dict[str, str]:
     return chosen
 
 
-def draw_runs(folders: list[Path], targets: list[Path]) -> None:
-    """Draw stored runs, one row each, and write the picture to every target (the suffix sets the format)."""
+def draw_bands(axis: Any, bands: Mapping[str, tuple[Any, Any, Any, Any]]) -> None:
+    """Draw (rounds, 5 %, median, 95 %) of the regret of each policy."""
+    colours = colours_of(list(bands))
+    for label, (rounds, low, middle, high) in bands.items():
+        dashes = "--" if label.startswith("suplogistic") else "-"  # often lies on the line of cbp-side
+        axis.plot(rounds, middle, dashes, color=colours[label], label=label)
+        axis.fill_between(rounds, low, high, color=colours[label], alpha=0.15, linewidth=0)
+    axis.set(xlabel="round", ylabel="regret", ylim=(0, None), xlim=(1, None))
+    axis.legend(fontsize=8, frameon=False)
+
+
+def draw_boxes(axis: Any, values: Mapping[str, Any], colours: Mapping[str, str], rotation: float = 20) -> None:
+    """Draw a box plot of each entry's final regrets."""
+    boxes = axis.boxplot(
+        list(values.values()), widths=0.6, patch_artist=True, tick_labels=list(values), flierprops={"markersize": 3}
+    )
+    for patch, median, label in zip(boxes["boxes"], boxes["medians"], values, strict=True):
+        patch.set(facecolor=colours[label], alpha=0.5)
+        median.set_color("black")
+    axis.tick_params(axis="x", labelrotation=rotation, labelsize=8)
+    axis.set_ylim(0, None)
+
+
+def best_few(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries with the least mean, best first."""
+    return dict(sorted(values.items(), key=lambda item: float(item[1].mean()))[:BOXED])
+
+
+def save_figure(figure: Any, targets: Sequence[Path]) -> None:
+    """Write a figure to every target (the suffix sets the format), aside and renamed, without dates inside."""
+    for target in targets:
+        aside = target.with_name(f".{target.stem}.part{target.suffix}")
+        figure.savefig(aside, dpi=130, metadata={"Date": None} if target.suffix == ".svg" else None)
+        aside.replace(target)
+    require_pyplot().close(figure)
+
+
+def draw_runs(folders: Sequence[Path], targets: Sequence[Path]) -> None:
+    """Draw stored runs, one row each: regret over rounds, and box plots of the best few."""
     plt = require_pyplot()
     figure, axes = plt.subplots(
-        len(folders),
-        2,
-        figsize=(10, 3.4 * len(folders)),
-        squeeze=False,
-        width_ratios=(2.2, 1),
-        layout="constrained",
+        len(folders), 2, figsize=(10, 3.4 * len(folders)), squeeze=False, width_ratios=(2.2, 1), layout="constrained"
     )
     for (curve_axis, box_axis), folder in zip(axes, folders, strict=True):
         manifest = json.loads((folder / MANIFEST).read_text())
         results, bands = read_columns(folder / RESULTS), read_columns(folder / BANDS)
         labels = list(dict.fromkeys(bands["policy"].tolist()))
-        colours = colours_of(labels)
-        for label in labels:
-            mine = bands["policy"] == label
-            rounds = bands["round"][mine]
-            dashes = "--" if label.startswith("suplogistic") else "-"  # often lies on the line of cbp-side
-            curve_axis.plot(rounds, bands["q50"][mine], dashes, color=colours[label], label=label)
-            curve_axis.fill_between(
-                rounds, bands["q05"][mine], bands["q95"][mine], color=colours[label], alpha=0.15, linewidth=0
-            )
-        curve_axis.set(xlabel="round", ylabel="regret", ylim=(0, None), xlim=(1, None))
+        picked = {label: bands["policy"] == label for label in labels}
+        names = ("round", "q05", "q50", "q95")
+        draw_bands(curve_axis, {label: tuple(bands[n][mine] for n in names) for label, mine in picked.items()})
         curve_axis.set_title(f"problem {manifest['problem']}: median and 90 % band", fontsize=10)
-        curve_axis.legend(fontsize=8, frameon=False)
         final = {label: results["regret"][results["policy"] == label] for label in labels}
-        best = sorted(labels, key=lambda label: float(final[label].mean()))[:BOXED]
-        boxes = box_axis.boxplot([final[label] for label in best], widths=0.6, patch_artist=True, tick_labels=best)
-        for patch, median, label in zip(boxes["boxes"], boxes["medians"], best, strict=True):
-            patch.set(facecolor=colours[label], alpha=0.5)
-            median.set_color("black")
+        draw_boxes(box_axis, best_few(final), colours_of(labels))
         box_axis.set_title(f"final regret, {manifest['replications']} replications", fontsize=10)
-        box_axis.tick_params(axis="x", labelrotation=20, labelsize=8)
-        box_axis.set_ylim(0, None)
-    for target in targets:
-        aside = target.with_name(f".{target.stem}.part{target.suffix}")
-        figure.savefig(aside, dpi=130, metadata={"Date": None} if target.suffix == ".svg" else None)
-        aside.replace(target)
-    plt.close(figure)
+    save_figure(figure, targets)

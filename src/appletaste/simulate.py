@@ -96,8 +96,8 @@ class Result:
         return np.asarray(self.curves[:, -1])
 
 
-def _play_once(
-    problem: Problem, entry: Entry, seed: int, replication: int, costs: Costs | None
+def play_replication(
+    problem: Problem, entry: Entry, seed: int, replication: int, costs: Costs | None = None
 ) -> tuple[Trace, float, float, float]:
     """Play one replication; depends on nothing but its arguments."""
     key = Key(seed).at("replication", replication)
@@ -145,7 +145,7 @@ def replicate(
     from joblib import Parallel, delayed
 
     tasks = [(entry, r) for entry in entries for r in range(replications)]
-    calls = (delayed(_play_once)(problem, entry, seed, r, costs) for entry, r in tasks)
+    calls = (delayed(play_replication)(problem, entry, seed, r, costs) for entry, r in tasks)
     played = []
     for (entry, _), outcome in zip(
         tasks, Parallel(n_jobs=jobs, return_as="generator", batch_size="auto")(calls), strict=True

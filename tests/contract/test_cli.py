@@ -183,7 +183,7 @@ def test_demo(capsys, tmp_path):
     assert code == 0
     cells = json.loads(out)
     assert len(cells) == 36
-    assert {cell["problem"] for cell in cells} == {"i", "ii", "iii"}
+    assert cells[0]["cell"] == "(i) pg-ts precision"
     assert (tmp_path / "demo" / "regret.png").exists()
 
 

@@ -1,0 +1,185 @@
+"""The reproduction: studies are data, work is kept, and what is resumed is what would have been."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.errors import InputError, OptionError
+from appletaste.paper import store as storing
+from appletaste.paper.errata import ERRATA
+from appletaste.paper.figures import FIGURES, index
+from appletaste.paper.findings import FINDINGS
+from appletaste.paper.play import missing, outcomes_of, play_missing, wanted
+from appletaste.paper.report import build
+from appletaste.paper.store import Store, checkpoints
+from appletaste.paper.studies import Pairing, Study, all_studies, find_studies
+
+SMALL = Study(
+    "small",
+    "a small one",
+    "does it work?",
+    tuple(
+        Pairing(at.problem("i", rounds=rounds), at.Entry(name, options))
+        for rounds in (20, 30)
+        for name, options in (("pg-ts", {}), ("pg-ids", {"weight": 0.3}), ("never", {}))
+    ),
+)
+
+
+class InOrder:
+    """A runner that stops after some tasks, as a crash would."""
+
+    def __init__(self, stop=None, backwards=False):
+        self.stop, self.backwards, self.played = stop, backwards, 0
+
+    def run(self, function, tasks):
+        order = range(len(tasks) - 1, -1, -1) if self.backwards else range(len(tasks))
+        for i in order:
+            if self.played == self.stop:
+                raise KeyboardInterrupt
+            self.played += 1
+            yield i, function(tasks[i])
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_what_is_resumed_is_what_would_have_been(tmp_path):
+    whole = Store(tmp_path / "whole", seed=3)
+    play_missing([SMALL], whole, 4, InOrder())
+    broken = Store(tmp_path / "broken", seed=3)
+    total = 0
+    for stop in (3, 7, 9, 4):
+        runner = InOrder(stop, backwards=stop % 2 == 0)
+        with pytest.raises(KeyboardInterrupt):
+            play_missing([SMALL], broken, 4, runner)
+        total += runner.played
+    last = InOrder(backwards=True)
+    play_missing([SMALL], broken, 4, last)
+    assert contents(broken.folder) == contents(whole.folder)
+    assert total + last.played < 4 * len(SMALL.pairings) + 4 * 4  # whole pairings were not played again
+    again = InOrder()
+    assert sum(play_missing([SMALL], broken, 4, again).values()) == 0.0
+    assert again.played == 0
+
+
+def test_more_replications_play_only_those(tmp_path):
+    store, direct = Store(tmp_path / "a", seed=1), Store(tmp_path / "b", seed=1)
+    play_missing([SMALL], store, 2, InOrder())
+    more = InOrder()
+    play_missing([SMALL], store, 5, more)
+    assert more.played == 3 * len(SMALL.pairings)
+    play_missing([SMALL], direct, 5, InOrder())
+    assert contents(store.folder) == contents(direct.folder)
+    assert len(store.outcome(SMALL.pairings[0], 2).regret) == 2  # fewer may be read than are there
+
+
+def test_a_changed_setting_touches_only_its_pairings(tmp_path):
+    store = Store(tmp_path, seed=1)
+    play_missing([SMALL], store, 2, InOrder())
+    changed = Study("s", "t", "q", (*SMALL.pairings[1:], Pairing(at.problem("i", rounds=20), at.Entry("always", {}))))
+    assert len(missing([changed], store, 2)) == 2
+    names = {pairing.identity(1) for pairing in (*SMALL.pairings, *changed.pairings)}
+    assert len(names) == len(SMALL.pairings) + 1
+    assert SMALL.pairings[0].identity(1) != SMALL.pairings[0].identity(2)
+
+
+def test_results_of_another_version_are_refused(tmp_path, monkeypatch):
+    Store(tmp_path, seed=1)
+    monkeypatch.setattr(storing, "fingerprint", lambda: "another")
+    with pytest.raises(InputError, match="another version"):
+        Store(tmp_path, seed=1)
+
+
+def test_outcomes_are_what_replicate_gives(tmp_path):
+    store = Store(tmp_path, seed=5)
+    play_missing([SMALL], store, 3, InOrder())
+    pairing = SMALL.pairings[1]
+    outcome = store.outcome(pairing, 3)
+    result = at.replicate(pairing.problem, [pairing.entry], 3, seed=5)[0]
+    np.testing.assert_array_equal(outcome.regret, result.final_regret)
+    np.testing.assert_array_equal(outcome.curves, result.curves[:, outcome.rounds - 1])
+    np.testing.assert_array_equal(outcome.precision, result.precision)
+    np.testing.assert_array_equal(outcome.act_rate, result.acts / result.rounds)
+
+
+def test_checkpoints_end_at_the_horizon():
+    assert checkpoints(500)[-1] == 500
+    assert checkpoints(500)[0] == 1
+    assert len(checkpoints(500)) == 101
+    assert checkpoints(7).tolist() == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_studies_are_whole():
+    studies = all_studies()
+    names = [study.name for study in studies]
+    assert names == ["figure-1", "figure-2a", "figure-2b", "figure-3", "readings", "estimators"]
+    assert set(FIGURES) == set(FINDINGS) == set(names)
+    for study in studies:
+        assert len({p.identity(1) for p in study.pairings}) == len(study.pairings), study.name
+    assert len(wanted(studies)) < sum(len(study.pairings) for study in studies)  # shared ones are played once
+    assert [study.name for study in find_studies(["readings", "figure-1"])] == ["figure-1", "readings"]
+    with pytest.raises(OptionError, match="there is no study 'figure-9'"):
+        find_studies(["figure-9"])
+    printed = all_studies("as-printed")
+    assert all(p.problem.reading == "as-printed" for p in printed[0].pairings)
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """All studies with short problems: two replications of thirty items each."""
+    folder = tmp_path_factory.mktemp("paper")
+    store = Store(folder / "pairings", seed=2)
+    short = [
+        Study(s.name, s.title, s.question, tuple(Pairing(shorten(p.problem), p.entry) for p in s.pairings))
+        for s in all_studies()
+    ]
+    play_missing(short, store, 2, InOrder())
+    return folder, store, short
+
+
+def shorten(problem):
+    return at.problem(problem.name, **{**vars(problem), "rounds": 30 if problem.rounds != 750 else 31})
+
+
+def test_every_figure_finding_and_erratum_can_be_made(smoke, monkeypatch):
+    folder, store, short = smoke
+    monkeypatch.setattr("appletaste.paper.figures.problem_text", rename)
+    monkeypatch.setattr("appletaste.paper.report.all_studies", lambda: short)
+    cells = build(store, 2, short, folder)
+    assert len(cells) == 66
+    keys = ["study", "cell", "published", "ours", "se", "sd", "replications", "z", "known_mismatch", "agrees"]
+    assert all(list(cell) == keys for cell in cells)
+    assert json.loads((folder / "tables.json").read_text()) == cells
+    page = (folder / "index.html").read_text()
+    assert not re.search(r"https?://|<script|src=\"(?!data:)|@import|url\(", page)  # opens without a network
+    assert page.count("data:image/svg+xml;base64,") == 6
+    for study in short:
+        assert study.name in page
+        assert (folder / "figures" / f"{study.name}.svg").exists()
+        assert (folder / "figures" / f"{study.name}.png").exists()
+    text = (folder / "report.md").read_text()
+    assert all(erratum.where in text and erratum.where in page.replace("&#x27;", "'") for erratum in ERRATA)
+    assert "never acting" in text
+    before = contents(folder / "figures") | {"page": (folder / "index.html").read_bytes()}
+    build(store, 2, short, folder)
+    assert contents(folder / "figures") | {"page": (folder / "index.html").read_bytes()} == before
+
+
+def rename(problem, reading):
+    """Name the shortened problems as the full ones are named."""
+    text = f"d={problem.features} {problem.scaling}" if problem.name == "dimension" else problem.name
+    if problem.name == "tuning":
+        text = "tuning-250" if problem.rounds == 30 else "tuning-750"
+    return text if problem.reading == reading else f"{text} {problem.reading}"
+
+
+def test_outcomes_are_found_by_problem_and_policy(smoke):
+    _, store, short = smoke
+    outcomes = index(outcomes_of(short[0], store, 2))
+    assert ("iii", "never") in outcomes
+    assert outcomes["iii", "never"].act_rate.tolist() == [0.0, 0.0]
