@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup demo test check format bench clean
+.PHONY: help setup paper paper-quick paper-full demo test check format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,6 +16,15 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 setup: $(VENV)/ready  ## make .venv, install everything, compile the kernels
+
+paper: setup  ## rebuild every figure and table of the paper, with a report in out/paper
+	$(BIN)/appletaste paper
+
+paper-quick: setup  ## the same at smoke size
+	$(BIN)/appletaste paper --quick --out out/paper-quick
+
+paper-full: setup  ## the same with 200 replications
+	$(BIN)/appletaste paper --replications 200 --out out/paper-full
 
 demo: setup  ## the paper's policies on its problems, beside its tables
 	$(BIN)/appletaste demo --replications $(REPLICATIONS)

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from .costs import Costs as Costs
     from .decision import Decision as Decision
     from .decision import Observation as Observation
+    from .engines import engine as engine
     from .errors import AppleTasteError as AppleTasteError
     from .errors import CostsError as CostsError
+    from .errors import EngineError as EngineError
     from .errors import FeedbackError as FeedbackError
     from .errors import InputError as InputError
     from .errors import MissingExtraError as MissingExtraError
@@ -55,9 +57,11 @@ __version__ = "0.1.0"
 _HOME = {
     "costs": ("Costs",),
     "decision": ("Decision", "Observation"),
+    "engines": ("engine",),
     "errors": (
         "AppleTasteError",
         "CostsError",
+        "EngineError",
         "FeedbackError",
         "InputError",
         "MissingExtraError",

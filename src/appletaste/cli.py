@@ -152,6 +152,17 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
     )
+    parser.add_argument(
+        "--engine",
+        default="local",
+        metavar="NAME",
+        help="who does the work: local (default), ray or dask (see docs/clusters.md); the numbers are the same",
+    )
+    parser.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="of a Ray or Dask cluster (default: from the environment, or else a cluster of --jobs workers here)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
 
 
@@ -172,7 +183,7 @@ def manifest_of(
 def run_simulate(args: argparse.Namespace) -> None:
     """Play policies on a problem and print, and if asked store and draw, the results."""
     from .arguments import parse_costs, parse_entries
-    from .console import play_with_progress, print_table, show
+    from .console import open_engine, play_with_progress, print_table, show
     from .problems import problem
     from .runs import describe, require_pyarrow, write_run
 
@@ -186,7 +197,8 @@ def run_simulate(args: argparse.Namespace) -> None:
         require_pyarrow(), require_pyplot()  # say what is missing before the work, not after it
     reading = getattr(chosen, "reading", None) if costs is None else None
     started = time.perf_counter()
-    results = play_with_progress(f"problem {args.problem}", chosen, entries, args, costs)
+    with open_engine(args) as workers:
+        results = play_with_progress(f"problem {args.problem}", chosen, entries, args, workers, costs)
     rows = [describe(result, args.problem, reading) for result in results]
     if args.out:
         manifest = manifest_of(args, args.problem, reading, started, rows)
@@ -216,7 +228,7 @@ def run_simulate(args: argparse.Namespace) -> None:
 
 def run_demo(args: argparse.Namespace) -> None:
     """Play the paper's policies on its problems and set precision and recall beside its tables."""
-    from .console import play_with_progress, print_table, show
+    from .console import open_engine, play_with_progress, print_table, show
     from .paper import PRECISION_RECALL, precision_recall_cells
     from .plots import draw_runs, require_pyplot
     from .problems import problem
@@ -226,19 +238,20 @@ def run_demo(args: argparse.Namespace) -> None:
     require_pyarrow(), require_pyplot()
     cells: list[Cell] = []
     lines: list[tuple[str, ...]] = []
-    for name, table in PRECISION_RECALL.items():
-        started = time.perf_counter()
-        entries = [Entry(policy, {}) for policy in table]
-        results = play_with_progress(f"problem ({name})", problem(name), entries, args, None)
-        rows = [describe(result, name, "as-run") for result in results]
-        write_run(args.out / name, results, manifest_of(args, name, "as-run", started, rows))
-        for result in results:
-            line = [f"({name}) {result.entry.name}", show(float(result.final_regret.mean()), 2)]
-            measures = {"precision": result.precision, "recall": result.recall}
-            for cell in precision_recall_cells("demo", name, result.entry.name, measures):
-                cells.append(cell)
-                line += [show(cell.ours), f"{cell.published:.2f}", f"{show(cell.z, 1)} {cell.verdict}"]
-            lines.append(tuple(line))
+    with open_engine(args) as workers:
+        for name, table in PRECISION_RECALL.items():
+            started = time.perf_counter()
+            entries = [Entry(policy, {}) for policy in table]
+            results = play_with_progress(f"problem ({name})", problem(name), entries, args, workers)
+            rows = [describe(result, name, "as-run") for result in results]
+            write_run(args.out / name, results, manifest_of(args, name, "as-run", started, rows))
+            for result in results:
+                line = [f"({name}) {result.entry.name}", show(float(result.final_regret.mean()), 2)]
+                measures = {"precision": result.precision, "recall": result.recall}
+                for cell in precision_recall_cells("demo", name, result.entry.name, measures):
+                    cells.append(cell)
+                    line += [show(cell.ours), f"{cell.published:.2f}", f"{show(cell.z, 1)} {cell.verdict}"]
+                lines.append(tuple(line))
     picture = args.out / "regret.png"
     draw_runs([args.out / name for name in PRECISION_RECALL], [picture, picture.with_suffix(".svg")])
     if args.json:
@@ -255,8 +268,7 @@ def run_demo(args: argparse.Namespace) -> None:
 
 def run_paper(args: argparse.Namespace) -> None:
     """Rebuild the paper's evidence and write the report."""
-    from .console import print_table, progress_bar, show
-    from .engines import engine
+    from .console import open_engine, print_table, progress_bar, show
     from .paper.play import missing, play_missing
     from .paper.report import build
     from .paper.store import Store, write_aside
@@ -272,14 +284,13 @@ def run_paper(args: argparse.Namespace) -> None:
     store = Store(args.out / "pairings", args.seed)
     started = time.perf_counter()
     tasks = len(missing(studies, store, replications))
-    with engine(args.engine, jobs=args.jobs, address=args.address) as runner, progress_bar("paper", tasks) as step:
-        work = play_missing(
-            studies, store, replications, runner, lambda pairing: step(f"{pairing.problem.name}: {pairing.entry.label}")
-        )
+    with open_engine(args) as workers, progress_bar("paper", tasks) as step:
+        work = play_missing(studies, store, replications, workers, lambda p: step(f"{p.problem.name}: {p.entry.label}"))
     played = time.perf_counter() - started
     cells = build(store, replications, studies, args.out, args.reading)
+    wall = time.perf_counter() - started
     timing = {
-        "wall_seconds": time.perf_counter() - started,
+        "wall_seconds": wall,
         "playing_seconds": played,
         "replications_played": tasks,
         "work_seconds_by_study": work,
@@ -296,7 +307,7 @@ def run_paper(args: argparse.Namespace) -> None:
         counts = (str(len(mine)), str(agree), str(known), str(other)) if mine else ("", "", "", "")
         rows.append((study.name, str(len(study.pairings)), show(work[study.name], 1), *counts))
     header = ("study", "pairings", "seconds of work", "cells", "agree", "known mismatches", "disagree")
-    print_table(f"{replications} replications, seed {args.seed}, {show(timing['wall_seconds'], 0)} s", header, rows)
+    print_table(f"{replications} replications, seed {args.seed}, {wall:.0f} s", header, rows)
     print(f"report: {args.out / 'index.html'}")
 
 

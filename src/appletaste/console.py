@@ -6,15 +6,23 @@ import math
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from .costs import Costs
+from .engines import Engine, engine
 from .problems import Problem
 from .simulate import Entry, Result, replicate
+
+
+@contextmanager
+def open_engine(args: Namespace) -> Iterator[Engine]:
+    """Open the engine that was asked for; what it has to say goes to the error stream, beside the results."""
+    with redirect_stdout(sys.stderr), engine(args.engine, jobs=args.jobs, address=args.address) as workers:
+        yield workers
 
 
 @contextmanager
@@ -28,21 +36,23 @@ def progress_bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 def play_with_progress(
-    title: str, problem: Problem, entries: list[Entry], args: Namespace, costs: Costs | None
+    title: str,
+    problem: Problem,
+    entries: list[Entry],
+    args: Namespace,
+    workers: Engine,
+    costs: Costs | None = None,
 ) -> list[Result]:
     """Run ``replicate`` under a progress bar on the error stream."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=len(entries) * args.replications)
+    with progress_bar(title, len(entries) * args.replications) as step:
         return replicate(
             problem,
             entries,
             args.replications,
             seed=args.seed,
-            jobs=args.jobs,
+            engine=workers,
             costs=costs,
-            progress=lambda entry: bar.update(task, advance=1, description=f"{title}: {entry.label}"),
+            progress=lambda entry: step(f"{title}: {entry.label}"),
         )
 
 

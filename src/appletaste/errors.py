@@ -1,5 +1,7 @@
 """One family of exceptions; each message says what was asked, what was seen and what would be right."""
 
+from __future__ import annotations
+
 
 class AppleTasteError(Exception):
     """Base of every error this package raises on purpose."""
@@ -21,6 +23,10 @@ class OptionError(InputError):
     """A name or option that does not exist, or a value it cannot take."""
 
 
+class EngineError(AppleTasteError, RuntimeError):
+    """Workers, or a whole cluster, that cannot do the work."""
+
+
 class SaveFileError(AppleTasteError, OSError):
     """A saved policy that cannot be read back."""
 
@@ -30,3 +36,7 @@ class MissingExtraError(AppleTasteError, ImportError):
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install 'appletaste[{extra}]'")
+        self.purpose, self.extra = purpose, extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        return type(self), (self.purpose, self.extra)  # so that it can come back from a worker

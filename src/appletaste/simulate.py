@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import engines
 from .costs import Costs
 from .errors import OptionError
 from .keys import Key
@@ -96,21 +98,29 @@ class Result:
         return np.asarray(self.curves[:, -1])
 
 
-def play_replication(
-    problem: Problem, entry: Entry, seed: int, replication: int, costs: Costs | None = None
-) -> tuple[Trace, float, float, float]:
-    """Play one replication; depends on nothing but its arguments."""
-    key = Key(seed).at("replication", replication)
-    table = problem.draw(key.at("problem"))
-    if costs is not None:
-        table = Table(table.name, table.items, table.chances, table.labels, costs, table.theta)
-    player = entry.make(table, key)
-    player.probability(table.items[0])  # loads the kernels, and leaves no trace, before the clock starts
-    started = time.perf_counter()
-    trace = play(player, table)
-    seconds = time.perf_counter() - started
-    best = table.best_actions
-    return trace, precision(trace.acts, best), recall(trace.acts, best), seconds
+@dataclass(frozen=True)
+class Replication:
+    """One policy on one replication of a problem: the task that engines run."""
+
+    problem: Problem
+    entry: Entry
+    seed: int
+    number: int
+    costs: Costs | None = None  #: instead of the problem's
+
+    def play(self) -> tuple[Trace, float, float, float]:
+        """Return the trace, precision, recall and seconds; all but the last depend on nothing but these settings."""
+        key = Key(self.seed).at("replication", self.number)
+        table = self.problem.draw(key.at("problem"))
+        if self.costs is not None:
+            table = replace(table, costs=self.costs)
+        player = self.entry.make(table, key)
+        player.probability(table.items[0])  # loads the kernels, and leaves no trace, before the clock starts
+        started = time.perf_counter()
+        trace = play(player, table)
+        seconds = time.perf_counter() - started
+        best = table.best_actions
+        return trace, precision(trace.acts, best), recall(trace.acts, best), seconds
 
 
 def replicate(
@@ -120,13 +130,15 @@ def replicate(
     *,
     seed: int = 0,
     jobs: int = 1,
+    engine: engines.Engine | None = None,
     costs: Costs | None = None,
     progress: Callable[[Entry], None] | None = None,
 ) -> list[Result]:
     """Play every policy on the same replications of a problem; ``progress`` hears of each replication played.
 
     Replication r draws its table from ``Key(seed).at("replication", r, "problem")`` whoever plays it, so policies
-    meet the same items and labels, and adding one changes nothing for the others.
+    meet the same items and labels, and adding one changes nothing for the others. The work is done by ``engine``, an
+    open one, or by ``jobs`` processes on this machine; who does it, and in which order, changes no number.
 
     Examples
     --------
@@ -137,22 +149,16 @@ def replicate(
     """
     if replications < 1:
         raise OptionError(f"replications must be at least 1, got {replications}")
-    if jobs < 1:
-        raise OptionError(f"jobs must be at least 1, got {jobs}")
     first = Key(seed)
     for entry in entries:  # a wrong setting is found here, not in a worker
         entry.make(problem.draw(first), first)
-    from joblib import Parallel, delayed
-
-    tasks = [(entry, r) for entry in entries for r in range(replications)]
-    calls = (delayed(play_replication)(problem, entry, seed, r, costs) for entry, r in tasks)
-    played = []
-    for (entry, _), outcome in zip(
-        tasks, Parallel(n_jobs=jobs, return_as="generator", batch_size="auto")(calls), strict=True
-    ):
-        played.append(outcome)
-        if progress is not None:
-            progress(entry)
+    tasks = [Replication(problem, entry, seed, r, costs) for entry in entries for r in range(replications)]
+    played: list[Any] = [None] * len(tasks)
+    with engines.engine("local", jobs=jobs) if engine is None else nullcontext(engine) as workers:
+        for index, outcome in workers.run(Replication.play, tasks):
+            played[index] = outcome
+            if progress is not None:
+                progress(tasks[index].entry)
     results = []
     for i, entry in enumerate(entries):
         traces, precisions, recalls, seconds = zip(*played[i * replications : (i + 1) * replications], strict=True)

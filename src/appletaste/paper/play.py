@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ..simulate import play_replication
+from ..engines import Engine
+from ..simulate import Replication
 from .store import Outcome, Row, Store, as_row
 from .studies import Pairing, Study
 
-#: A pairing, a seed and which replication; what playing it gives, and how long that took.
-Task = tuple[Pairing, int, int]
+#: What is kept of one replication, and how long it took.
 Played = tuple[Row, float]
 
 
-class Runner(Protocol):
-    """Anything that runs one function over many tasks and yields (index, result) as each is done."""
-
-    def run(self, function: Callable[[Task], Played], tasks: Sequence[Task]) -> Iterator[tuple[int, Played]]:
-        """Yield each task's index and result, in any order, each once."""
-
-
-def play_task(task: Task) -> Played:
-    """Play one replication of a pairing; the row depends on nothing but the task."""
-    pairing, seed, replication = task
-    trace, precision, recall, seconds = play_replication(pairing.problem, pairing.entry, seed, replication)
+def play_task(task: Replication) -> Played:
+    """Play one replication; the row depends on nothing but the task."""
+    trace, precision, recall, seconds = task.play()
     return as_row(trace, precision, recall), seconds
 
 
@@ -37,16 +29,20 @@ def wanted(studies: Sequence[Study]) -> list[Pairing]:
     return list(found.values())
 
 
-def missing(studies: Sequence[Study], store: Store, replications: int) -> list[Task]:
+def missing(studies: Sequence[Study], store: Store, replications: int) -> list[Replication]:
     """Return the replications that are not in the store yet."""
-    return [(pairing, store.seed, r) for pairing in wanted(studies) for r in range(store.count(pairing), replications)]
+    return [
+        Replication(pairing.problem, pairing.entry, store.seed, r)
+        for pairing in wanted(studies)
+        for r in range(store.count(pairing), replications)
+    ]
 
 
 def play_missing(
     studies: Sequence[Study],
     store: Store,
     replications: int,
-    engine: Runner,
+    engine: Engine,
     progress: Callable[[Pairing], Any] | None = None,
 ) -> dict[str, float]:
     """Play what is missing and keep each pairing once it is whole; return the seconds of work that each study took.
@@ -61,17 +57,18 @@ def play_missing(
     tasks = missing(studies, store, replications)
     rows: dict[str, list[Row | None]] = {}
     left: dict[str, int] = {}
-    for pairing, seed, _ in tasks:
-        identity = pairing.identity(seed)
+    pairings = [Pairing(task.problem, task.entry) for task in tasks]
+    for pairing in pairings:
+        identity = pairing.identity(store.seed)
         if identity not in rows:
             done = store.rows(pairing, replications)
             rows[identity] = [*done, *[None] * (replications - len(done))]
             left[identity] = replications - len(done)
     for place, (row, spent) in engine.run(play_task, tasks):
-        pairing, seed, replication = tasks[place]
-        identity = pairing.identity(seed)
+        pairing = pairings[place]
+        identity = pairing.identity(store.seed)
         seconds[owner[identity]] += spent
-        rows[identity][replication] = row
+        rows[identity][tasks[place].number] = row
         left[identity] -= 1
         if left[identity] == 0:
             store.write(pairing, [r for r in rows.pop(identity) if r is not None])

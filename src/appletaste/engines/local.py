@@ -1,0 +1,59 @@
+"""The cores of this machine, by joblib."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+from ..errors import EngineError
+from .base import RETRIES, Result, Task, Work, unpack, versions
+
+
+@dataclass(frozen=True)
+class Local:
+    """Processes on this machine; a single job is this very process."""
+
+    jobs: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the workers to joblib, which keeps them for the next run and ends them when idle."""
+
+    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
+        """Yield the index and the result of every task as they finish, each once."""
+        if self.jobs == 1:
+            yield from ((index, function(task)) for index, task in enumerate(tasks))
+            return
+        from joblib import Parallel, delayed, parallel_config
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        work = delayed(Work(function, versions()))
+        left = dict(enumerate(tasks))
+        for _ in range(1 + RETRIES):
+            with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):
+                outcomes = Parallel(return_as="generator_unordered")(work(*pair) for pair in list(left.items()))
+            try:
+                with _closing(outcomes):
+                    for index, outcome in outcomes:
+                        del left[index]
+                        yield index, unpack(outcome)
+                return
+            except TerminatedWorkerError:  # joblib gives up on the whole run; what is left starts again
+                continue
+        raise EngineError(f"workers died {1 + RETRIES} times, perhaps for want of memory; use fewer jobs")
+
+
+@contextmanager
+def _closing(outcomes: Generator[Any, None, None]) -> Iterator[None]:
+    """Close a run that may have been left early, of which joblib would warn."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outcomes.close()
