@@ -302,12 +302,15 @@ def run_paper(args: argparse.Namespace) -> None:
     rows = []
     for study in studies:
         mine = [cell for cell in cells if cell["study"] == study.name]
-        agree, known = (sum(bool(cell[key]) for cell in mine) for key in ("agrees", "known_mismatch"))
-        other = sum(not cell["agrees"] and not cell["known_mismatch"] for cell in mine)
-        counts = (str(len(mine)), str(agree), str(known), str(other)) if mine else ("", "", "", "")
+        apart = [cell for cell in mine if not cell["agrees"]]
+        known = sum(cell["known_mismatch"] is not None for cell in apart)
+        numbers = (len(mine), len(mine) - len(apart), known, len(apart) - known)
+        counts = tuple(str(count) for count in numbers) if mine else ("", "", "", "")
         rows.append((study.name, str(len(study.pairings)), show(work[study.name], 1), *counts))
     header = ("study", "pairings", "seconds of work", "cells", "agree", "known mismatches", "disagree")
     print_table(f"{replications} replications, seed {args.seed}, {wall:.0f} s", header, rows)
+    if args.quick:
+        print("4 replications say little about agreement: leave --quick out for the real thing")
     print(f"report: {args.out / 'index.html'}")
 
 
