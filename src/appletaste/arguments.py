@@ -34,6 +34,8 @@ def parse_pairs(text: str, what: str) -> dict[str, str]:
         name, equals, value = part.partition("=")
         if not (name and equals and value):
             raise OptionError(f"{what} takes name=value, got {part!r}")
+        if name.strip() in pairs:
+            raise OptionError(f"{what} sets {name.strip()} twice")
         pairs[name.strip()] = value.strip()
     return pairs
 
@@ -54,7 +56,9 @@ def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry
     for text in policies:
         name, bracket, rest = text.partition("[")
         find(name)
-        own = {k: parse_value(v) for k, v in parse_pairs(rest.rstrip("]"), "--policy").items()} if bracket else {}
+        if bracket and not rest.endswith("]"):
+            raise OptionError(f"--policy takes NAME or NAME[option=value,...], got {text!r}")
+        own = {k: parse_value(v) for k, v in parse_pairs(rest[:-1], "--policy").items()} if bracket else {}
         entries.append(Entry(name, {**extra.get(name, {}), **own}))
     unused = sorted(set(extra) - {entry.name for entry in entries})
     if unused:

@@ -185,16 +185,19 @@ def run_simulate(args: argparse.Namespace) -> None:
     from .arguments import parse_costs, parse_entries
     from .console import open_engine, play_with_progress, print_table, show
     from .problems import problem
-    from .runs import describe, require_pyarrow, write_run
+    from .runs import check_folder, describe, require_pyarrow, write_run
 
     settings = {name: getattr(args, name) for name in PROBLEM_SETTINGS if getattr(args, name) is not None}
     chosen = problem(args.problem, **settings)
     entries = parse_entries(args.policy or ["pg-ts", "pg-ids", "greedy"], args.option)
-    costs = parse_costs(args.costs) if args.costs else None
+    costs = None if args.costs is None else parse_costs(args.costs)
+    if costs is not None and args.reading is not None:
+        raise OptionError("--reading and --costs both say what the losses are: give one")
     if args.out:
         from .plots import draw_runs, require_pyplot
 
         require_pyarrow(), require_pyplot()  # say what is missing before the work, not after it
+        check_folder(args.out)
     reading = getattr(chosen, "reading", None) if costs is None else None
     started = time.perf_counter()
     with open_engine(args) as workers:
@@ -232,10 +235,12 @@ def run_demo(args: argparse.Namespace) -> None:
     from .paper import PRECISION_RECALL, precision_recall_cells
     from .plots import draw_runs, require_pyplot
     from .problems import problem
-    from .runs import describe, require_pyarrow, write_run
+    from .runs import check_folder, describe, require_pyarrow, write_run
     from .simulate import Entry
 
     require_pyarrow(), require_pyplot()
+    for name in PRECISION_RECALL:
+        check_folder(args.out / name)
     cells: list[Cell] = []
     lines: list[tuple[str, ...]] = []
     with open_engine(args) as workers:
@@ -347,14 +352,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = build_parser().parse_args(arguments)
     try:
         args.run(args)
-    except AppleTasteError as error:
+    except (AppleTasteError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         print(f"appletaste: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("appletaste: stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

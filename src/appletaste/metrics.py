@@ -90,7 +90,7 @@ def calibration(probabilities: Floats, acts: Bools, bins: int = 10) -> list[Cali
             continue
         p, a = probabilities[inside], acts[inside]
         excess, spread = float((a - p).sum()), math.sqrt(float((p * (1 - p)).sum()))
-        z = excess / spread if spread > 0 else (0.0 if abs(excess) < 1e-9 else math.copysign(math.inf, excess))
+        z = excess / spread if spread > 0 else 0.0
         if np.any((p == 0) & a) or np.any((p == 1) & ~a):
             z = math.inf
         found.append(CalibrationBin(k / bins, (k + 1) / bins, int(inside.sum()), float(p.mean()), float(a.mean()), z))

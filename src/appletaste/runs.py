@@ -54,12 +54,18 @@ def require_pyarrow() -> Any:
     return pyarrow
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot take a run, or that holds anything but an earlier one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()) and not (folder / MANIFEST).exists():
+        raise InputError(f"{folder} holds other files; give --out a new folder or one of an earlier run")
+
+
 def write_run(folder: Path, results: list[Result], settings: dict[str, Any]) -> None:
     """Write the results of ``replicate`` into a folder, which must be new or hold an earlier run."""
     arrow = require_pyarrow()
     folder = folder.resolve()
-    if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
-        raise InputError(f"{folder} holds other files; give --out a new folder or one of an earlier run")
+    check_folder(folder)
     rows: dict[str, list[Any]] = {
         name: [] for name in ("policy", "replication", "regret", "precision", "recall", "act_rate")
     }

@@ -105,6 +105,17 @@ def test_simulate_writes_results_manifest_and_pictures(capsys, tmp_path):
     assert not (tmp_path / "manifest.json").exists()
 
 
+def test_a_bad_folder_is_found_before_the_work(capsys, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        for verb in (QUICK, ["demo", "--replications", "2"], ["paper", "--only", "estimators"]):
+            code, _, err = call(capsys, *verb, "--out", place)
+            assert code == 2
+            assert err.startswith("appletaste: ")
+            assert err.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "mine"
+
+
 def test_costs_and_own_problems(capsys):
     arguments = [
         "simulate",
@@ -155,6 +166,14 @@ def test_costs_and_own_problems(capsys):
         (["--costs", "miss=1"], "false_alarm is missing"),
         (["--costs", "miss=1,false_alarm=1,hit=0,luck=1"], "no cost 'luck'"),
         (["--costs", "cheap"], "name=value"),
+        (["--costs", ""], "name=value"),
+        (["--costs", "miss=1,miss=2,false_alarm=1,hit=0"], "sets miss twice"),
+        (["--costs", "miss=1,false_alarm=1,hit=0", "--reading", "as-run"], "give one"),
+        (["--policy", "pg-ids[weight=0"], "NAME[option=value"),
+        (["--policy", "pg-ids[weight=0]junk"], "NAME[option=value"),
+        (["--policy", "never", "--policy", "never"], "entered twice"),
+        (["--policy", "pg-ids", "--option", "pg-ids.weight=abc"], "weight must be a finite number"),
+        (["--policy", "suplogistic", "--option", "suplogistic.horizon=inf"], "horizon"),
         (["--replications", "0"], "replications"),
         (["--jobs", "0"], "jobs"),
         (["--seed", "-1"], "seed"),

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 import appletaste as at
 from appletaste.policies.cbp_side import project
@@ -45,7 +46,9 @@ def test_cbp_side_is_its_formula():
         )
         width *= math.sqrt(x @ np.linalg.solve(items.T @ items, x))
         act = 1 / (1 + math.exp(-x @ theta)) - COSTS.threshold > -width
-        assert policy.probability(x) == float(act)
+        probability, why = policy._learner.judge(x, COSTS, 1)
+        assert probability == float(act)
+        assert why["width"] == pytest.approx(width, rel=1e-5)
         passed += not act
     assert 50 < passed < 250
 
@@ -59,6 +62,31 @@ def test_cbp_side_acts_until_it_has_seen_every_direction():
                 policy.learn(decision, 0)
     assert policy.probability([1.0, 0.5, 0]) == 0.0
     assert policy.probability([1.0, 0.5, 0.01]) == 1.0
+
+
+def test_cbp_side_options_enter_the_formula():
+    x = np.array([0.5, -1.0])
+    widths = {}
+    for bound in (None, 3.0, 6.0):
+        learner = taught("cbp-side", curvature=0.01, item_bound=bound)[0]._learner
+        widths[bound] = learner.judge(x, COSTS, 1)[1]["width"]
+    assert widths[6.0] > widths[3.0] > 0
+    free, bounded = (taught("cbp-side", curvature=4.0, radius=r)[0]._learner for r in (None, 0.3))
+    assert np.linalg.norm(free.estimate()) > 0.3
+    assert np.linalg.norm(bounded.estimate()) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("name", ["cbp-side", "suplogistic"])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6, 1e6])
+def test_whatever_the_unit_of_the_features_they_act_until_they_have_seen_every_direction(name, scale):
+    rng = np.random.default_rng(1)
+    costs = at.Costs(1, 5, 0)
+    options = {"horizon": 100, "burn_in": 0} if name == "suplogistic" else {}
+    policy = at.policy(name, n_features=3, costs=costs, **options)
+    for _ in range(3):
+        decision = policy.decide(scale * rng.normal(size=3))
+        assert decision.act
+        policy.learn(decision, 0)
 
 
 def test_projection_is_the_nearest_point_in_the_norm(rng):
@@ -90,7 +118,8 @@ def test_suplogistic_levels_by_hand():
         while True:
             items = learner._buckets[level - 1].labels.arrays()["items"]
             p = 1 / (1 + np.exp(-items @ reference))
-            fisher = (items * (p * (1 - p))[:, None]).T @ items + 1e-8 * np.eye(2)
+            first = np.sqrt(p[0] * (1 - p[0])) * items[0]
+            fisher = (items * (p * (1 - p))[:, None]).T @ items + 1e-8 * (first @ first) * np.eye(2)
             width = 0.05 * math.sqrt(2.2) * math.sqrt(x @ np.linalg.solve(fisher, x))
             if width >= 2.0**-level:
                 expected, bucket = 1.0, level
@@ -112,6 +141,17 @@ def test_suplogistic_deals_its_burn_in_to_the_buckets():
     policy = at.policy("suplogistic", n_features=2, costs=COSTS, horizon=64, burn_in=14)
     buckets = [policy.decide([1.0, 0.5]).why["bucket"] for _ in range(14)]
     assert buckets == [1, 2, 3, 4, 5, 6, 7] * 2
+
+
+def test_suplogistic_keeps_labels_of_estimates_out_of_its_buckets():
+    policy = at.policy("suplogistic", n_features=2, costs=COSTS, horizon=64, burn_in=0)
+    decision = policy.decide([1.0, 0.5])
+    for bucket, expected in ((0.0, [0, 0]), (2.0, [0, 1])):
+        policy.learn(decision._replace(why={"bucket": bucket}), 1)
+        assert [part.labels.n for part in policy._learner._buckets[:2]] == expected
+    with pytest.raises(at.FeedbackError, match="another horizon"):
+        policy.learn(decision._replace(why={"bucket": 40.0}), 1)
+    assert policy._learner._alpha == pytest.approx(3.5 * math.sqrt(math.log(2 * 66 * 64)))
 
 
 def test_cautious_policies_always_act_at_the_papers_horizons():

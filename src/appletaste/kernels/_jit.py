@@ -36,7 +36,10 @@ def reduction_kernel(function: F) -> F:
 
 
 def _compile(function: F, fastmath: bool | set[str]) -> F:
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+    try:
+        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+    except RuntimeError:  # no folder to cache in, as in a container with nothing writable: compile at every start
+        compiled = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
     KERNELS[f"{function.__module__}.{function.__name__}"] = compiled
     return cast(F, compiled)
 
@@ -46,7 +49,8 @@ def is_cached(compiled: Callable[..., Any]) -> bool:
     if INTERPRETED:
         return True
     pattern = f"{Path(compiled.__code__.co_filename).stem}.{compiled.__name__}-*.nbi"
-    return any(Path(cast(Any, compiled).stats.cache_path).glob(pattern))
+    folder = cast(Any, compiled).stats.cache_path
+    return folder is not None and any(Path(folder).glob(pattern))
 
 
 _looked_up: set[str] = set()

@@ -200,15 +200,6 @@ def dot(left: Vector, right: Vector) -> float:
     return total
 
 
-def empty_factor(d: int) -> Matrix:
-    """Return the factor that sums of x x' start from: 1e-8 I, all but zero.
-
-    A direction never seen then has all but infinite width |x| in the norm of the inverse. Policies that act until
-    they have seen d directions need no special case; nor do duplicated features, which never give full rank.
-    """
-    return np.asarray(1e-4 * np.eye(d))
-
-
 @kernel
 def first_unusable(x: Vector) -> int:
     """Return the first entry that is not finite or so large that sums of products could overflow, or -1."""

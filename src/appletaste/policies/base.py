@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..costs import Costs
 from ..decision import Decision, Observation
-from ..errors import FeedbackError, InputError
+from ..errors import InputError
 from ..kernels.linear import first_unusable
 from ..kernels.random import uniform_at
 from ..keys import Key
@@ -52,7 +52,7 @@ class Policy:
     """Decides, one item at a time, whether to act or to pass, and learns from the labels that acting shows.
 
     Made by ``appletaste.policy``. A decision depends only on the seed, the decisions before it and the labels
-    learnt before it, in the order they were learnt.
+    learnt before it, in the order they were learnt. A label learnt twice counts twice. One policy is for one thread.
 
     Examples
     --------
@@ -108,10 +108,14 @@ class Policy:
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
         observation = Observation(decision, label)
-        if decision.x.size != self.n_features:
-            raise FeedbackError(
-                f"the decision has {decision.x.size} features and this policy {self.n_features}: another policy's?"
-            )
+        x = decision.x
+        if (
+            type(x) is not np.ndarray
+            or x.dtype != np.float64
+            or x.shape != (self.n_features,)
+            or first_unusable(x) >= 0
+        ):
+            observation = Observation(decision._replace(x=self._check(x)), label)  # stored and read back, say
         self._learner.learn(observation)
 
     def save(self, path: str | PathLike[str]) -> None:

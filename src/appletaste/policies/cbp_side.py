@@ -17,12 +17,11 @@ import numpy as np
 
 from ..costs import Costs
 from ..decision import Observation
-from ..errors import OptionError
-from ..kernels.linear import cholesky_update, empty_factor, inverse_norm
 from ..kernels.logistic import sigmoid
 from ..keys import Key
-from ..posteriors.map import MLE_VARIANCE, Fit
-from ..posteriors.prior import Gaussian
+from ..posteriors.directions import Directions
+from ..posteriors.map import bare_fit
+from ..settings import number
 from .base import Arrays, Vector, Verdict
 
 
@@ -45,10 +44,10 @@ class CbpSide:
     radius: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("curvature", "item_bound", "radius"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 < value < math.inf:
-                raise OptionError(f"{name} must be a number > 0, got {value!r}")
+        number("curvature", self.curvature, above=0.0)
+        for name in ("item_bound", "radius"):
+            if getattr(self, name) is not None:
+                number(name, getattr(self, name), above=0.0)
 
     def start(self, n_features: int, key: Key) -> CbpSideLearner:
         """Return the learner before the first item."""
@@ -60,23 +59,22 @@ class CbpSideLearner:
 
     def __init__(self, settings: CbpSide, n_features: int) -> None:
         self._settings = settings
-        self._fit = Fit(n_features, Gaussian(0.0, MLE_VARIANCE))
-        self._factor = empty_factor(n_features)
+        self._fit = bare_fit(n_features)
+        self._seen = Directions(n_features)
         self._largest = 0.0
-        self._work = np.empty(n_features)
 
     def width(self, x: Vector) -> float:
         """Return w, the confidence width of sigma(x'theta)."""
         d, n = x.size, self._fit.labels.n
         bound = self._settings.item_bound or max(self._largest, float(np.linalg.norm(x)))
         spread = math.sqrt(2.0 * d * math.log1p(n * bound * bound / d) + 4.0 * math.log(max(n, 1)))
-        return self._settings.curvature * (spread + bound * d) * inverse_norm(self._factor, x, self._work)
+        return self._settings.curvature * (spread + bound * d) * self._seen.width(x)
 
     def estimate(self) -> Vector:
         """Return theta-hat."""
         theta = self._fit.theta
         radius = self._settings.radius
-        return theta if radius is None else project(theta, self._factor @ self._factor.T, radius)
+        return theta if radius is None else project(theta, self._seen.matrix(), radius)
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return 0 if the upper confidence bound on P(positive) lies below the threshold, else 1."""
@@ -93,17 +91,17 @@ class CbpSideLearner:
         """Take in one label."""
         x = observation.x
         self._fit.labels.add(x, observation.label)
-        cholesky_update(self._factor, x.copy())
+        self._seen.add(x)
         self._largest = max(self._largest, float(np.linalg.norm(x)))
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        return {**self._fit.arrays(), "factor": self._factor.copy(), "largest": np.array(self._largest)}
+        return {**self._fit.arrays(), "factor": self._seen.factor.copy(), "largest": np.array(self._largest)}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self._fit.restore(arrays)
-        self._factor[:] = arrays["factor"]
+        self._seen.factor[:] = arrays["factor"]
         self._largest = float(arrays["largest"])
 
 

@@ -12,7 +12,7 @@ from ..decision import Observation
 from ..errors import OptionError
 from ..kernels.logistic import sigmoid
 from ..keys import Key
-from ..posteriors.prior import freeze
+from ..settings import freeze
 from .base import Arrays, Vector, Verdict
 
 
@@ -68,9 +68,12 @@ class Oracle:
         """Return the learner; it needs theta*."""
         if self.theta is None:
             raise OptionError("oracle knows the truth only in simulation: give it as theta=[...]")
-        theta = np.asarray(self.theta, dtype=np.float64)
-        if theta.shape != (n_features,):
-            raise OptionError(f"theta must be {n_features} numbers, got shape {theta.shape}")
+        try:
+            theta = np.atleast_1d(np.asarray(self.theta, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise OptionError(f"theta must be {n_features} numbers, got {self.theta!r}") from None
+        if theta.shape != (n_features,) or not np.isfinite(theta).all():
+            raise OptionError(f"theta must be {n_features} finite numbers, got {self.theta!r}")
         return OracleLearner(theta)
 
 

@@ -32,6 +32,9 @@ SETTINGS: dict[str, Any] = {
     )
 }
 
+#: What a broken zip file, or settings that cannot be, raise beyond the ordinary.
+DAMAGE = (zipfile.BadZipFile, zlib.error, AppleTasteError)
+
 
 def decode(value: Any) -> Any:
     """Return the settings that ``encode`` was given."""
@@ -63,14 +66,5 @@ def load(path: str | PathLike[str]) -> Policy:
             return policy
     except (FileNotFoundError, IsADirectoryError, PermissionError, SaveFileError):
         raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        zipfile.BadZipFile,
-        zlib.error,
-        AppleTasteError,
-    ) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RuntimeError, *DAMAGE) as error:
         raise SaveFileError(f"{path} is not a readable appletaste policy, or is damaged: {error}") from error

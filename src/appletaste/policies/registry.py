@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..costs import Costs
@@ -25,7 +26,7 @@ OPTION_HELP = {
     "burn_in": "rounds (suplogistic) or sweeps of each round (pg-*) that are run first and not used",
     "separate_draws": "separate draws for expected regret and for information",
     "prior": "appletaste.Gaussian(mean, covariance, region), or a number: N(0, that times I)",
-    "weight": "lambda: how much regret a nat of information is worth",
+    "weight": "lambda, in squared units of cost per nat: 0.05 is for costs of the order of one",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
     "epsilon": "share of decisions made by a fair coin",
     "curvature": "C: largest 1/sigma' over items and parameters; the theory needs at least 4",
@@ -44,7 +45,7 @@ def as_prior(prior: Prior) -> Gaussian:
     """Return a prior: the one given, N(0, v I) for a number v, N(0, I) for none."""
     if isinstance(prior, Gaussian):
         return prior
-    if prior is None or isinstance(prior, int | float):
+    if prior is None or isinstance(prior, int | float | np.number):
         return Gaussian(0.0, 1.0 if prior is None else prior)
     raise OptionError(f"prior is an appletaste.Gaussian or a variance, got {prior!r}")
 

@@ -10,7 +10,8 @@ theta-*. Later, at level s = 1, 2, ..., with theta_s the MLE of bucket s and H_s
     else               go to level s + 1.
 
 The estimated costs are the corrected ones, l_0 = miss sigma + correct_pass (1 - sigma) and
-l_1 = false_alarm (1 - sigma) + hit sigma (see docs/paper.md).
+l_1 = false_alarm (1 - sigma) + hit sigma (see docs/paper.md). The elimination compares costs with 2^-s as it stands, so
+costs are meant to be of the order of one.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ import numpy as np
 
 from ..costs import Costs
 from ..decision import Observation
-from ..errors import FeedbackError, OptionError
-from ..kernels.linear import cholesky_update, empty_factor, inverse_norm
+from ..errors import FeedbackError
 from ..kernels.logistic import sigmoid
 from ..keys import Key
-from ..posteriors.map import MLE_VARIANCE, Fit
-from ..posteriors.prior import Gaussian
+from ..posteriors.directions import Directions
+from ..posteriors.map import Fit, bare_fit
+from ..settings import number, whole
 from .base import Arrays, Vector, Verdict
 
 NO_BUCKET = 0.0
@@ -53,12 +54,11 @@ class SupLogistic:
     burn_in: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.horizon >= 2:
-            raise OptionError(f"horizon must be at least 2, got {self.horizon!r}")
-        if self.alpha is not None and not 0.0 < self.alpha < math.inf:
-            raise OptionError(f"alpha must be a number > 0, got {self.alpha!r}")
-        if self.burn_in is not None and self.burn_in < 0:
-            raise OptionError(f"burn_in must be >= 0, got {self.burn_in!r}")
+        whole("horizon", self.horizon, least=2)
+        if self.alpha is not None:
+            number("alpha", self.alpha, above=0.0)
+        if self.burn_in is not None:
+            whole("burn_in", self.burn_in, least=0)
 
     def start(self, n_features: int, key: Key) -> SupLogisticLearner:
         """Return the learner before the first item."""
@@ -75,26 +75,25 @@ class SupLogisticLearner:
         self._levels = int(math.log2(horizon))
         default_burn_in = math.ceil(math.sqrt(n_features * horizon))
         self._burn_in = default_burn_in if settings.burn_in is None else settings.burn_in
-        self._buckets = [Fit(n_features, Gaussian(0.0, MLE_VARIANCE)) for _ in range(self._levels + 1)]
-        self._factors = [self._factor_of(bucket) for bucket in self._buckets]
-        self._work = np.empty(n_features)
+        self._buckets = [bare_fit(n_features) for _ in range(self._levels + 1)]
+        self._seen = [Directions(n_features) for _ in self._buckets]
         self._asked: set[int] = set()
 
     @property
     def _reference(self) -> Fit:
         return self._buckets[-1]
 
-    def _factor_of(self, bucket: Fit) -> Vector:
-        """Return the factor of H_s, from scratch."""
-        items = bucket.labels.arrays()["items"]
-        factor = empty_factor(items.shape[1])
-        for x in items:
-            self._extend(factor, x)
-        return factor
-
-    def _extend(self, factor: Vector, x: Vector) -> None:
+    def _weighted(self, x: Vector) -> Vector:
+        """Return sqrt(sigma'(x'theta-*)) x, whose outer products sum to H_s."""
         chance = sigmoid(float(self._reference.theta @ x))
-        cholesky_update(factor, math.sqrt(chance * (1.0 - chance)) * x)
+        return math.sqrt(chance * (1.0 - chance)) * x
+
+    def _look_again(self, bucket: Fit) -> Directions:
+        """Return the directions of a bucket at the present reference."""
+        seen = Directions(self._reference.theta.size)
+        for x in bucket.labels.arrays()["items"]:
+            seen.add(self._weighted(x))
+        return seen
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return 0 or 1, with the level reached and the bucket (0: none) that a label would go to."""
@@ -103,7 +102,7 @@ class SupLogisticLearner:
             return 1.0, {"level": 0.0, "bucket": float((round_ - 1) % (self._levels + 1) + 1)}
         level = 1
         while True:
-            width = self._alpha * math.sqrt(2.2) * inverse_norm(self._factors[level - 1], x, self._work)
+            width = self._alpha * math.sqrt(2.2) * self._seen[level - 1].width(x)
             if width >= 2.0**-level:
                 return 1.0, {"level": float(level), "bucket": float(level), "width": width}
             self._asked.add(level - 1)
@@ -125,21 +124,24 @@ class SupLogisticLearner:
         if "bucket" not in observation.decision.why:
             raise FeedbackError("this decision names no bucket: suplogistic learns from its own decisions only")
         index = int(observation.decision.why["bucket"]) - 1
+        if index > self._levels:
+            raise FeedbackError(f"this decision names bucket {index + 1} of {self._levels + 1}: of another horizon?")
         if index < 0:
             return  # taken on an estimate: a label from it would make the buckets depend on their own estimates
         self._buckets[index].labels.add(observation.x, observation.label)
         if index == self._levels:  # the reference moves, and every H_s with it
-            self._factors = [self._factor_of(bucket) for bucket in self._buckets]
+            self._seen = [self._look_again(bucket) for bucket in self._buckets]
         else:
-            self._extend(self._factors[index], observation.x)
+            self._seen[index].add(self._weighted(observation.x))
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
         parts = {f"{i}.{name}": a for i, bucket in enumerate(self._buckets) for name, a in bucket.arrays().items()}
-        return {**parts, "factors": np.stack(self._factors)}
+        return {**parts, "factors": np.stack([seen.factor for seen in self._seen])}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         for i, bucket in enumerate(self._buckets):
-            bucket.restore({name: arrays[f"{i}.{name}"] for name in ("items", "labels", "start")})
-        self._factors = [np.array(factor, dtype=np.float64) for factor in arrays["factors"]]
+            bucket.restore({name: arrays[f"{i}.{name}"] for name in ("items", "labels", "start", "kept")})
+        for seen, factor in zip(self._seen, arrays["factors"], strict=True):
+            seen.factor[:] = factor

@@ -13,9 +13,10 @@ from ..errors import OptionError
 from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
+from ..settings import freeze, whole
 from .base import Arrays, Score, Vector
 from .labels import Labels
-from .prior import Gaussian, freeze
+from .prior import Gaussian
 
 Schedule = Sequence[tuple[int, int]]
 
@@ -43,20 +44,18 @@ class Gibbs:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sweeps", freeze(self.sweeps))
+        object.__setattr__(self, "burn_in", freeze(self.burn_in))
         try:
             steps = self.schedule
         except (TypeError, ValueError):
             raise OptionError(f"sweeps is a number or a schedule of (round, sweeps), got {self.sweeps!r}") from None
-        if not all(isinstance(number, int) for step in steps for number in (*step, self.burn_in)):
-            raise OptionError(f"sweeps and burn_in are whole numbers, got {self.sweeps!r} and {self.burn_in!r}")
+        for first, sweeps in steps:
+            whole("the round of a sweeps schedule", first, least=1)
+            whole("sweeps", sweeps, least=2 if self.separate_draws else 1, most=10**6)
         rounds = [step[0] for step in steps]
         if not steps or rounds[0] != 1 or any(a >= b for a, b in pairwise(rounds)):
             raise OptionError(f"a sweeps schedule starts at round 1 and rises, got rounds {rounds}")
-        fewest = min(sweeps for _, sweeps in steps)
-        if fewest < (2 if self.separate_draws else 1):
-            raise OptionError(f"sweeps must be at least {2 if self.separate_draws else 1}, got {fewest}")
-        if self.burn_in < 0:
-            raise OptionError(f"burn_in must be >= 0, got {self.burn_in}")
+        whole("burn_in", self.burn_in, least=0, most=10**6)
 
     @property
     def schedule(self) -> tuple[tuple[int, int], ...]:

@@ -45,7 +45,10 @@ class Labels:
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_features: int) -> Labels:
         """Rebuild from what ``arrays`` returned."""
+        items, values = arrays["items"], arrays["labels"]
+        if items.shape != (len(values), n_features):
+            raise ValueError(f"{len(values)} labels and items of shape {items.shape} do not fit {n_features} features")
         labels = cls(n_features)
-        for x, label in zip(arrays["items"], arrays["labels"], strict=True):
+        for x, label in zip(items, values, strict=True):
             labels.add(x, label)
         return labels

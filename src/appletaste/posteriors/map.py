@@ -32,6 +32,7 @@ class Fit:
         self._start = self._mean.copy()
         self._theta = self._mean.copy()
         self._fitted = 0  # how many labels the point has been fitted to
+        self._kept = 0  # and how many the one that was kept
         self._work, self._hessian = kernels.make_work(n_features)
 
     @property
@@ -56,17 +57,24 @@ class Fit:
     def keep(self) -> None:
         """Start the next fit from the present point."""
         self._start[:] = self.theta
+        self._kept = self._fitted
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        return {**self.labels.arrays(), "start": self._start.copy()}
+        return {**self.labels.arrays(), "start": self._start.copy(), "kept": np.array(self._kept)}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self.labels = Labels.from_arrays(arrays, self._start.size)
         self._start[:] = arrays["start"]
         self._theta[:] = self._start
-        self._fitted = 0
+        # A point kept after the last label is final: fitting it again would move its last bits.
+        self._kept = self._fitted = int(arrays["kept"])
+
+
+def bare_fit(n_features: int) -> Fit:
+    """Return the fit that stands for the MLE."""
+    return Fit(n_features, Gaussian(0.0, MLE_VARIANCE))
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class Map:
     def start(self, n_features: int, key: Key) -> Point:
         """Return the belief before the first label."""
         bare = self.estimator == "mle"
-        return Point(Fit(n_features, Gaussian(0.0, MLE_VARIANCE) if bare else self.prior), bare)
+        return Point(bare_fit(n_features) if bare else Fit(n_features, self.prior), bare)
 
 
 class PointScore(Score):

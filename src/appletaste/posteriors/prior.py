@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..kernels.gibbs import BALL, BOX, FREE
+from ..settings import freeze, number
 
 
 def _vector(value: ArrayLike, d: int, name: str) -> NDArray[np.float64]:
@@ -22,13 +22,6 @@ def _vector(value: ArrayLike, d: int, name: str) -> NDArray[np.float64]:
     if np.isnan(array).any():
         raise InputError(f"{name} must not contain NaN")
     return np.array(np.broadcast_to(array, (d,)))  # a copy: a read-only view would be another type to the kernels
-
-
-def freeze(value: Any) -> Any:
-    """Return numbers, however nested or packed, as tuples: settings can then be compared, hashed and saved."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    return tuple(freeze(part) for part in value) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -62,8 +55,7 @@ class Ball:
 
     def bounds(self, d: int) -> NDArray[np.float64]:
         """Return the rows that the kernels read."""
-        if not (np.isfinite(self.radius) and self.radius > 0):
-            raise InputError(f"a ball needs a radius > 0, got {self.radius!r}")
+        number("radius", self.radius, above=0.0)
         return np.stack([_vector(self.centre, d, "centre"), np.full(d, float(self.radius))])
 
 
@@ -87,21 +79,26 @@ class Gaussian:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", freeze(self.mean))
         object.__setattr__(self, "covariance", freeze(self.covariance))
+        if not isinstance(self.region, Box | Ball | None):
+            raise InputError(f"a prior's region is a Box, a Ball or None, got {self.region!r}")
 
     def mean_vector(self, d: int) -> NDArray[np.float64]:
         """Return b."""
         mean = _vector(self.mean, d, "prior mean")
-        if not np.isfinite(mean).all():
-            raise InputError("prior mean must be finite")
+        if not (np.abs(mean) <= 1e100).all():
+            raise InputError("prior mean must be finite and at most 1e100 in size")
         return mean
 
     def precision(self, d: int) -> NDArray[np.float64]:
         """Return B^-1."""
-        covariance = np.asarray(self.covariance, dtype=np.float64)
+        try:
+            covariance = np.asarray(self.covariance, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"prior covariance must be numbers, got {self.covariance!r}") from None
         if covariance.ndim < 2:
             variances = _vector(covariance, d, "prior covariance")
-            if not (np.isfinite(variances).all() and (variances > 0).all()):
-                raise InputError("prior variances must be finite and > 0")
+            if not ((variances >= 1e-100) & (variances <= 1e100)).all():
+                raise InputError("prior variances must lie between 1e-100 and 1e100")
             return np.diag(1.0 / variances)
         if covariance.shape != (d, d):
             raise InputError(f"prior covariance must be {d} x {d}, got shape {covariance.shape}")

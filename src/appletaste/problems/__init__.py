@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from ..errors import OptionError
+from ..settings import whole
 from .paper import READINGS, Dimension, ProblemI, ProblemII, ProblemIII, Tuning
 from .synthetic import Synthetic
 from .table import Problem, Table
@@ -30,8 +31,7 @@ def problem(name: str, **settings: Any) -> Problem:
     if unknown:
         raise OptionError(f"problem {name} has no setting {unknown[0]!r}; its settings: {', '.join(known)}")
     made = PROBLEMS[name](**settings)
-    if made.rounds < 1:
-        raise OptionError(f"rounds must be at least 1, got {made.rounds}")
+    whole("rounds", made.rounds, least=1)
     return made  # type: ignore[no-any-return]
 
 

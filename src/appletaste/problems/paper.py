@@ -17,6 +17,7 @@ import numpy as np
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
+from ..settings import whole
 from .table import Table, logistic_table
 
 READINGS = ("as-run", "as-printed")
@@ -97,8 +98,7 @@ class Dimension:
     rounds: int = 500
 
     def __post_init__(self) -> None:
-        if self.features < 1:
-            raise OptionError(f"features must be at least 1, got {self.features}")
+        whole("features", self.features, least=1, most=10**6)
         if self.scaling not in ("printed", "constant"):
             raise OptionError(f'scaling is "printed" or "constant", got {self.scaling!r}')
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
+from ..settings import number, whole
 from .table import Table, logistic_table
 
 
@@ -28,10 +29,11 @@ class Synthetic:
     costs: Costs = field(default_factory=lambda: Costs(miss=1.0, false_alarm=0.4, hit=0.05))
 
     def __post_init__(self) -> None:
-        if self.features < 1:
-            raise OptionError(f"features must be at least 1, got {self.features}")
-        if not (0 < self.context_variance < np.inf and 0 < self.theta_scale < np.inf):
-            raise OptionError("context_variance and theta_scale must be numbers > 0")
+        whole("features", self.features, least=1, most=10**6)
+        number("context_variance", self.context_variance, above=0.0, most=1e50)
+        number("theta_scale", self.theta_scale, above=0.0, most=1e50)
+        if self.intercept is not None:
+            number("intercept", self.intercept, least=-1e50, most=1e50)
         if self.theta not in ("uniform", "normal"):
             raise OptionError(f'theta is "uniform" or "normal", got {self.theta!r}')
 

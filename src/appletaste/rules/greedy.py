@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..costs import Costs
-from ..errors import OptionError
 from ..kernels.information import expected_regrets
 from ..posteriors import Score
+from ..settings import number
 from .base import Verdict
 
 
@@ -18,8 +18,7 @@ class EpsilonGreedy:
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        if not (0.0 <= self.epsilon <= 1.0):
-            raise OptionError(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        number("epsilon", self.epsilon, least=0.0, most=1.0)
 
     def judge(self, score: Score, costs: Costs) -> Verdict:
         """Return 1 - epsilon/2 if acting looks best (a tie acts), else epsilon/2."""
