@@ -3,10 +3,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo test check format bench clean
+.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "appletaste needs Python 3.11 or newer; set PYTHON=python3.11"'
@@ -29,8 +29,15 @@ paper-full: setup  ## the same with 200 replications
 demo: setup  ## the paper's policies on its problems, beside its tables
 	$(BIN)/appletaste demo --replications $(REPLICATIONS)
 
-test: setup  ## all tests, on all cores
-	$(BIN)/python -m pytest -n auto
+test: setup  ## all tests but those of clusters, on all cores
+	$(BIN)/python -m pytest -n auto -m 'not cluster'
+
+$(VENV)/clusters: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,dask]'
+	touch $@
+
+test-engines: $(VENV)/clusters  ## local, Ray and Dask give the same numbers, on real clusters
+	$(BIN)/python -m pytest tests/engines
 
 check: setup  ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -24,6 +24,7 @@ class Cluster(ABC):
     def __init__(self, jobs: int, address: str | None = None) -> None:
         self.jobs, self.address = jobs, address
         self._entered = False
+        self._left: list[Any] = []  # futures of a run that was not heard to its end
 
     def __enter__(self) -> Self:
         try:
@@ -44,12 +45,14 @@ class Cluster(ABC):
 
     def __exit__(self, *error: object) -> None:
         self._entered = False
+        self._left.clear()
         self._disconnect()
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
         """Yield the index and the result of every task as they finish, each once, whatever dies on the way."""
         if not self._entered:
             raise OptionError(f"the {self.name} engine is not running; open it first: with engine(...) as workers:")
+        self._cancel(self._left)
         submit = self._submitter(Work(function, versions()))
         waiting = iter(enumerate(tasks))
         flight: set[Any] = set()
@@ -66,8 +69,9 @@ class Cluster(ABC):
                         done.add(index)
                         yield index, unpack(outcome)
         finally:
+            # Not cancelled here: leaving the cluster does that, and Ray may abort when the one follows the other.
             if self._entered:
-                self._cancel(list(flight))
+                self._left = list(flight)
 
     def _failed(self, error: Exception) -> EngineError:
         return EngineError(

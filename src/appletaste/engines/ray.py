@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..errors import MissingExtraError, OptionError
+from ..errors import EngineError, MissingExtraError
 from .base import ONE_THREAD, RETRIES, Work
 from .cluster import PATIENCE, Cluster
 
@@ -31,7 +31,7 @@ class RayCluster(Cluster):
         if not self._ours:  # a process has one Ray; the caller's own is used, and left as it is
             present = ray.get_runtime_context().gcs_address
             if self.address and ":" in self.address and not self.address.endswith(present):
-                raise OptionError(f"this process is at the Ray cluster {present} already, not at {self.address}")
+                raise EngineError(f"this process is at the Ray cluster {present} already, not at {self.address}")
             return
         settings: dict[str, Any] = {"runtime_env": {"env_vars": ONE_THREAD}, "log_to_driver": False}
         logging.getLogger("ray").setLevel(logging.ERROR)
@@ -40,12 +40,12 @@ class RayCluster(Cluster):
             ray.init("local", logging_level=logging.ERROR, **here, **settings)
             return
         host, _, port = self.address.removeprefix("ray://").rpartition(":")
-        if host:  # Ray would wait for a minute, then end this process
+        if host:  # Ray itself still waits for a head that is not there after 100 s
             socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
         try:
             ray.init(self.address, logging_level=logging.ERROR, **settings)
-        except (RuntimeError, ray.exceptions.RayError) as error:
-            raise ConnectionError(str(error)) from error
+        except (OSError, RuntimeError, ray.exceptions.RayError) as error:
+            raise ConnectionError(f"{error}; one with tokens needs RAY_AUTH_MODE=token here too") from error
 
     def _disconnect(self) -> None:
         if getattr(self, "_ours", False):

@@ -1,0 +1,129 @@
+"""Engines as such, and the local one; needs neither Ray nor Dask."""
+
+import os
+import signal
+import sys
+from argparse import Namespace
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.console import open_engine
+from appletaste.engines import base
+from appletaste.simulate import Entry
+
+from . import work
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_index_once_and_where_it_ran(jobs):
+    with at.engine("local", jobs=jobs) as workers:
+        found = list(workers.run(work.square, range(50)))
+    assert sorted((index, value) for index, (value, _) in found) == [(i, i * i) for i in range(50)]
+    assert (os.getpid() in {process for _, (_, process) in found}) is (jobs == 1)
+
+
+def test_workers_use_one_thread_each():
+    with at.engine("local", jobs=2) as workers:
+        for _, settings in workers.run(work.threads, range(4)):
+            assert {name: settings[name] for name in base.ONE_THREAD} == base.ONE_THREAD
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_errors_are_raised_as_themselves(jobs):
+    with at.engine("local", jobs=jobs) as workers:
+        with pytest.raises(at.OptionError, match="three is not a number") as caught:
+            list(workers.run(work.refuse, range(10)))
+        with pytest.raises(at.MissingExtraError, match=r"appletaste\[plot\]"):
+            list(workers.run(work.want_extra, [0]))
+        assert len(list(workers.run(work.refuse, [1, 2]))) == 2  # and the next run is none the worse
+    assert jobs == 1 or "in refuse" in caught.value.__notes__[0]
+
+
+def test_an_error_that_cannot_travel_is_told():
+    with at.engine("local", jobs=2) as workers, pytest.raises(at.EngineError, match="StubbornError: one and two"):
+        list(workers.run(work.stumble, [0]))
+
+
+def test_a_killed_worker_costs_no_result(tmp_path):
+    diary = tmp_path / "diary"
+    with at.engine("local", jobs=2) as workers:
+        found = []
+        for result in workers.run(work.nap, [(i, str(diary), 0.1) for i in range(12)]):
+            if not found:
+                os.kill(result[1][1], signal.SIGKILL)
+            found.append(result)
+    assert sorted((index, value) for index, (value, _) in found) == [(i, i * i) for i in range(12)]
+    assert len(diary.read_text().splitlines()) > 12  # some naps were taken twice, and counted once
+
+
+def test_a_task_that_kills_every_worker_is_given_up(monkeypatch):
+    monkeypatch.setattr("appletaste.engines.local.RETRIES", 1)
+    with at.engine("local", jobs=2) as workers, pytest.raises(at.EngineError, match="workers died 2 times"):
+        list(workers.run(work.die, range(3)))
+
+
+def test_a_worker_of_another_version_is_refused():
+    foreign = base.Work(work.refuse, {**base.versions(), "numpy": "1.0"})
+    index, outcome = foreign(7, 1)
+    assert index == 7
+    with pytest.raises(at.OptionError, match="the same numbers need the same versions"):
+        base.unpack(outcome)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"name": "abacus"}, "there is no engine 'abacus'; there are local, ray, dask"),
+        ({"name": "local", "jobs": 0}, "jobs must be at least 1"),
+        ({"name": "local", "address": "here:1"}, "the local engine has no address"),
+    ],
+)
+def test_wrong_settings_are_refused(settings, sentence):
+    with pytest.raises(at.OptionError, match=sentence):
+        at.engine(**settings)
+
+
+@pytest.mark.parametrize(("name", "module"), [("ray", "ray"), ("dask", "distributed")])
+def test_missing_extras_are_named(monkeypatch, name, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(at.MissingExtraError, match=rf"pip install 'appletaste\[{name}\]'"), at.engine(name):
+        pass
+
+
+def test_a_cluster_must_be_opened_first():
+    with pytest.raises(at.OptionError, match="open it first"):
+        list(at.engine("dask").run(work.square, [1]))
+
+
+class Backwards:
+    """An engine that finishes the last task first."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def run(self, function, tasks):
+        return ((index, function(tasks[index])) for index in reversed(range(len(tasks))))
+
+
+def test_results_do_not_depend_on_the_order_of_completion():
+    entries = [Entry("pg-ts", {}), Entry("always", {})]
+    heard = []
+    one = at.replicate(at.problem("i", rounds=40), entries, 3)
+    two = at.replicate(at.problem("i", rounds=40), entries, 3, engine=Backwards(), progress=heard.append)
+    for a, b in zip(one, two, strict=True):
+        assert a.entry == b.entry
+        np.testing.assert_array_equal(a.curves, b.curves)
+    assert heard == [entries[1]] * 3 + [entries[0]] * 3
+
+
+def test_what_an_engine_says_is_no_result(capsys):
+    """Ray tells of dead workers on standard output, where ``--json`` goes."""
+    with open_engine(Namespace(engine="local", jobs=1, address=None)):
+        print("a worker died")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "a worker died\n")
