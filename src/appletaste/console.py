@@ -27,7 +27,10 @@ def open_engine(args: Namespace) -> Iterator[Engine]:
 
 @contextmanager
 def progress_bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Show one bar for a whole piece of work, with the time left; yields what to call after each step."""
+    """Show one bar for a whole piece of work, with the time left; yields what to call after each step.
+
+    Lines printed to the error stream meanwhile appear above the bar.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -138,7 +138,14 @@ def run_paper(args: argparse.Namespace) -> None:
     started = time.perf_counter()
     tasks = len(missing(studies, store, replications))
     with open_engine(args) as workers, progress_bar("paper", tasks) as step:
-        work = play_missing(studies, store, replications, workers, lambda p: step(f"{p.problem.name}: {p.entry.label}"))
+        work = play_missing(
+            studies,
+            store,
+            replications,
+            workers,
+            progress=lambda pairing: step(f"{pairing.problem.name}: {pairing.entry.label}"),
+            finished=lambda name, seconds: print(f"{name}: played, {seconds:.0f} s of work", file=sys.stderr),
+        )
     played = time.perf_counter() - started
     cells = build(store, replications, studies, args.out, args.reading)
     wall = time.perf_counter() - started

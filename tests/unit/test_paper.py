@@ -62,16 +62,18 @@ def test_what_is_resumed_is_what_would_have_been(tmp_path):
     play_missing([SMALL], broken, 4, last)
     assert contents(broken.folder) == contents(whole.folder)
     assert total + last.played < 4 * len(SMALL.pairings) + 4 * 4  # whole pairings were not played again
-    again = InOrder()
-    assert sum(play_missing([SMALL], broken, 4, again).values()) == 0.0
+    again, lines = InOrder(), []
+    assert sum(play_missing([SMALL], broken, 4, again, finished=lambda *line: lines.append(line)).values()) == 0.0
+    assert lines == []
     assert again.played == 0
 
 
 def test_more_replications_play_only_those(tmp_path):
     store, direct = Store(tmp_path / "a", seed=1), Store(tmp_path / "b", seed=1)
     play_missing([SMALL], store, 2, InOrder())
-    more = InOrder()
-    play_missing([SMALL], store, 5, more)
+    more, lines = InOrder(), []
+    work = play_missing([SMALL], store, 5, more, finished=lambda *line: lines.append(line))
+    assert lines == [("small", work["small"])]
     assert more.played == 3 * len(SMALL.pairings)
     play_missing([SMALL], direct, 5, InOrder())
     assert contents(store.folder) == contents(direct.folder)

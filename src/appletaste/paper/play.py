@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,10 +45,12 @@ def play_missing(
     replications: int,
     engine: Engine,
     progress: Callable[[Pairing], Any] | None = None,
+    finished: Callable[[str, float], Any] | None = None,
 ) -> dict[str, float]:
     """Play what is missing and keep each pairing once it is whole; return the seconds of work that each study took.
 
-    A pairing that several studies share is counted for the first.
+    A pairing that several studies share is counted for the first. ``progress`` hears of every replication, and
+    ``finished`` of every study that had something to play, with its seconds of work.
     """
     owner: dict[str, str] = {}
     for study in studies:
@@ -58,6 +61,7 @@ def play_missing(
     rows: dict[str, list[Row | None]] = {}
     left: dict[str, int] = {}
     pairings = [Pairing(task.problem, task.entry) for task in tasks]
+    ahead = Counter(owner[pairing.identity(store.seed)] for pairing in pairings)
     for pairing in pairings:
         identity = pairing.identity(store.seed)
         if identity not in rows:
@@ -67,13 +71,17 @@ def play_missing(
     for place, (row, spent) in engine.run(play_task, tasks):
         pairing = pairings[place]
         identity = pairing.identity(store.seed)
-        seconds[owner[identity]] += spent
+        study_name = owner[identity]
+        seconds[study_name] += spent
         rows[identity][tasks[place].number] = row
         left[identity] -= 1
         if left[identity] == 0:
             store.write(pairing, [r for r in rows.pop(identity) if r is not None])
         if progress is not None:
             progress(pairing)
+        ahead[study_name] -= 1
+        if finished is not None and ahead[study_name] == 0:
+            finished(study_name, seconds[study_name])
     return seconds
 
 
