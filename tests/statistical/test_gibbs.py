@@ -105,6 +105,7 @@ def test_the_tail_probability_averages_to_the_posterior_one(d, prior):
     assert abs(batch_z(hits, exact)) < 4.5
     assert abs(batch_z(above - hits, 0.0)) < 4.5
     assert above.std() < hits.std()  # the point of knowing it exactly
+    assert abs(batch_z(above, exact + 0.03)) > 4.5
 
 
 @pytest.mark.parametrize("prior", [Gaussian(), TILTED, Gaussian(region=Box(-1, 1)), Gaussian(region=Ball(1.2))])
@@ -150,6 +151,7 @@ def test_without_labels_a_sweep_is_a_prior_draw():
     draws = Gibbs(sweeps=20_000, prior=TILTED).start(2, Key(2)).draws(1)
     law = stats.norm(TILTED.mean[0], math.sqrt(2.0))
     assert stats.kstest(draws[:, 0], law.cdf).pvalue > 1e-4
+    assert stats.kstest(draws[:, 0] + 0.1, law.cdf).pvalue < 1e-4
     assert np.corrcoef(draws.T)[0, 1] == pytest.approx(0.8 / math.sqrt(2.0), abs=0.02)
 
 

@@ -36,6 +36,26 @@ def test_distribution_is_exact(z):
     assert abs(z_of_mean(spread, pg_variance(z))) < 4.5
 
 
+def test_both_sides_of_every_table_boundary():
+    """All 56 boundaries, twice 100,000 draws each: 112 p-values that are uniform, as they must be."""
+    levels = np.arange(1, 40) / 40
+
+    def p_values(boundaries, offset=0.0):
+        found = []
+        for k in boundaries:
+            for z in (0.25 * k - 1e-9, 0.25 * k + 1e-9):
+                draws = draw(z + offset, 100_000, seed=k)
+                found.append(chi_square_p(draws, pg_quantiles(z, levels), np.full(40, 1 / 40)))
+        return np.array(found)
+
+    honest = p_values(range(1, CELLS + 1))
+    assert honest.min() > 1e-5
+    assert stats.kstest(honest, "uniform").pvalue > 1e-4
+    assert (
+        stats.kstest(p_values(range(8, 28, 2), offset=0.25), "uniform").pvalue < 1e-10
+    )  # the next table's distribution is told apart
+
+
 @pytest.mark.parametrize(("wrong", "right"), [(1.1, 1.0), (3.1, 3.0), (14.2, 14.0), (204.0, 200.0)])
 def test_the_check_sees_a_slightly_wrong_distribution(wrong, right):
     edges = pg_quantiles(right, LEVELS)

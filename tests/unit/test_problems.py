@@ -71,6 +71,8 @@ def test_labels_follow_their_chances():
     labels = np.concatenate([table.labels for table in tables])
     z = (labels - chances).sum() / np.sqrt((chances * (1 - chances)).sum())
     assert abs(z) < 4
+    wrong = np.clip(chances + 0.03, 0, 1)
+    assert abs((labels - wrong).sum() / np.sqrt((wrong * (1 - wrong)).sum())) > 4
     np.testing.assert_allclose(tables[0].chances, 1 / (1 + np.exp(-tables[0].items @ tables[0].theta)))
 
 
