@@ -1,0 +1,46 @@
+"""Every policy, by name and with settings that take another path, and a short stream to try them on."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.policies import POLICIES
+from appletaste.simulate import Entry
+
+COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
+#: Every policy, and the settings that take another path through the code.
+ENTRIES = [
+    *[(name, {}) for name in POLICIES],
+    ("pg-ts", {"prior": at.Gaussian(region=at.Box(-1, 1)), "sweeps": [(1, 3), (20, 5)]}),
+    ("pg-ts", {"prior": at.Gaussian(0.2, 2.0, at.Ball(1.5)), "burn_in": 2, "sweeps": 4}),
+    ("pg-ids", {"estimator": "printed", "weight": 0.3}),
+    ("pg-ids", {"estimator": "corrected", "separate_draws": True, "sweeps": 10}),
+    ("greedy", {"estimator": "mle", "epsilon": 0.2}),
+    ("cbp-side", {"radius": 0.5, "curvature": 1e-3, "item_bound": 2.0}),
+    ("suplogistic", {"alpha": 0.05, "burn_in": 10, "horizon": 60}),
+]
+IDS = [Entry(name, {k: v for k, v in options.items() if k != "prior"}).label for name, options in ENTRIES]
+every = pytest.mark.parametrize(("name", "options"), ENTRIES, ids=IDS)
+
+
+def stream(d, n=60, seed=4):
+    rng = np.random.default_rng(seed)
+    items = rng.normal(size=(n, d))
+    labels = (rng.random(n) < 1 / (1 + np.exp(-items.sum(1)))).astype(int)
+    return items, labels
+
+
+def make(name, options, d=3, seed=7):
+    if name == "oracle":
+        options = {"theta": np.ones(d), **options}
+    return at.policy(name, n_features=d, costs=COSTS, seed=seed, **options)
+
+
+def run(policy, items, labels, start=0, stop=None):
+    decisions = []
+    for x, label in list(zip(items, labels, strict=True))[start:stop]:
+        decision = policy.decide(x)
+        if decision.act:
+            policy.learn(decision, label)
+        decisions.append((decision.act, decision.probability, decision.why))
+    return decisions
