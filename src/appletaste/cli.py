@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import __version__
 from .errors import AppleTasteError
@@ -101,10 +101,9 @@ def build_parser() -> argparse.ArgumentParser:
         help="set an option of a policy, e.g. pg-ids.weight=0.2",
     )
     simulate.add_argument("--replications", type=int, default=50, metavar="N", help="how many times (default 50)")
-    simulate.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
     simulate.add_argument("--reading", help="the paper's losses: as-run (default) or as-printed (see docs/paper.md)")
     simulate.add_argument("--costs", metavar="miss=1,false_alarm=0.4,hit=0.05", help="costs instead of the problem's")
-    add_common(simulate)
+    add_engine_options(simulate)
     simulate.add_argument("--out", type=Path, metavar="DIR", help="write results, a manifest and the regret plot")
     own = simulate.add_argument_group("the problem's own settings")
     own.add_argument("--features", type=int, metavar="D", help="number of features (dimension, synthetic)")
@@ -129,8 +128,7 @@ def build_parser() -> argparse.ArgumentParser:
     paper.add_argument("--quick", action="store_true", help="4 replications: a smoke test; its z mean little")
     paper.add_argument("--only", action="append", default=[], metavar="STUDY", help="one study; repeat for more")
     paper.add_argument("--reading", default="as-run", help="the paper's losses: as-run (default) or as-printed")
-    paper.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
-    add_common(paper)
+    add_engine_options(paper)
     paper.add_argument("--out", type=Path, default=Path("out/paper"), metavar="DIR", help="default out/paper")
     paper.set_defaults(run="run_paper")
 
@@ -149,8 +147,7 @@ def build_parser() -> argparse.ArgumentParser:
         "published tables and save the regret picture.",
     )
     demo.add_argument("--replications", type=int, default=100, metavar="N", help="how many times (default 100)")
-    demo.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
-    add_common(demo)
+    add_engine_options(demo)
     demo.add_argument("--out", type=Path, default=Path("out/demo"), metavar="DIR", help="default out/demo")
     demo.set_defaults(run="run_demo")
 
@@ -174,23 +171,23 @@ def build_parser() -> argparse.ArgumentParser:
         "(Theorem 2) and regret per round (Theorem 3). How to read it: docs/theory.md.",
     )
     theory.add_argument("--quick", action="store_true", help="seconds instead of minutes, with coarser numbers")
-    theory.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
-    add_jobs(theory)
+    add_run_options(theory)
     theory.set_defaults(run="run_theory")
     return parser
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add the number of processes and the choice of JSON."""
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every verb that computes."""
+    parser.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add the options that every playing verb has."""
-    add_jobs(parser)
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every verb whose replications an engine plays."""
+    add_run_options(parser)
     parser.add_argument(
         "--engine",
         default="local",
@@ -204,22 +201,16 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def verbs() -> Any:
-    """Return the module that does the work, which is slow to import."""
-    from . import verbs
-
-    return verbs
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; a mistake in the call ends with one sentence and exit code 2."""
     args = build_parser().parse_args(arguments)
     try:
-        getattr(verbs(), args.run)(args)
+        from . import verbs  # slow to import, so only once the call is understood
+
+        getattr(verbs, args.run)(args)
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (AppleTasteError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
         print(f"appletaste: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

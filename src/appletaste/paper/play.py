@@ -58,19 +58,15 @@ def play_missing(
             owner.setdefault(pairing.identity(store.seed), study.name)
     seconds = dict.fromkeys((study.name for study in studies), 0.0)
     tasks = missing(studies, store, replications)
-    rows: dict[str, list[Row | None]] = {}
-    left: dict[str, int] = {}
     pairings = [Pairing(task.problem, task.entry) for task in tasks]
-    ahead = Counter(owner[pairing.identity(store.seed)] for pairing in pairings)
-    for pairing in pairings:
-        identity = pairing.identity(store.seed)
-        if identity not in rows:
-            done = store.rows(pairing, replications)
-            rows[identity] = [*done, *[None] * (replications - len(done))]
-            left[identity] = replications - len(done)
+    identities = [pairing.identity(store.seed) for pairing in pairings]
+    ahead = Counter(owner[identity] for identity in identities)  # replications to come, by study
+    left = Counter(identities)  # and by pairing
+    rows: dict[str, list[Row | None]] = {}
     for place, (row, spent) in engine.run(play_task, tasks):
-        pairing = pairings[place]
-        identity = pairing.identity(store.seed)
+        pairing, identity = pairings[place], identities[place]
+        if identity not in rows:
+            rows[identity] = [*store.rows(pairing, replications), *[None] * left[identity]]
         study_name = owner[identity]
         seconds[study_name] += spent
         rows[identity][tasks[place].number] = row

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..costs import Costs
 from ..decision import Decision, Observation
@@ -15,11 +15,11 @@ from ..errors import InputError
 from ..kernels.linear import first_unusable
 from ..kernels.random import uniform_at
 from ..keys import Key
+from ..posteriors.base import Arrays, Vector
+from ..rules import Verdict
 from .saving import save
 
-Vector = NDArray[np.float64]
-Arrays = dict[str, NDArray[np.generic]]
-Verdict = tuple[float, dict[str, float]]
+__all__ = ["Arrays", "Learner", "Method", "Policy", "Vector", "Verdict"]
 
 
 class Learner(Protocol):
