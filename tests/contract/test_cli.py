@@ -105,7 +105,12 @@ def test_simulate_writes_results_manifest_and_pictures(capsys, tmp_path):
     assert not (tmp_path / "manifest.json").exists()
 
 
-def test_a_bad_folder_is_found_before_the_work(capsys, tmp_path):
+def test_a_bad_folder_is_found_before_the_work(capsys, tmp_path, monkeypatch):
+    def work(*args, **kwargs):
+        raise AssertionError("it began to play")
+
+    monkeypatch.setattr("appletaste.verbs.play_with_progress", work)
+    monkeypatch.setattr("appletaste.verbs.play_missing", work)
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         for verb in (QUICK, ["demo", "--replications", "2"], ["paper", "--only", "estimators"]):
