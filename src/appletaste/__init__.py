@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .problems import problem as problem
     from .rules import EpsilonGreedy as EpsilonGreedy
     from .rules import InformationDirected as InformationDirected
+    from .rules import Memoryless as Memoryless
     from .rules import Thompson as Thompson
     from .rules import Traditional as Traditional
     from .simulate import Entry as Entry
@@ -85,7 +86,7 @@ _HOME = {
     "polyagamma": ("random_polyagamma",),
     "posteriors": ("Ball", "Box", "Gaussian", "Gibbs", "Map"),
     "problems": ("Table", "problem"),
-    "rules": ("EpsilonGreedy", "InformationDirected", "Thompson", "Traditional"),
+    "rules": ("EpsilonGreedy", "InformationDirected", "Memoryless", "Thompson", "Traditional"),
     "simulate": ("Entry", "Trace", "play", "replicate"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

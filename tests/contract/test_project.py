@@ -35,6 +35,7 @@ PUBLIC = [
     "InputError",
     "Key",
     "Map",
+    "Memoryless",
     "MissingExtraError",
     "Observation",
     "OptionError",

@@ -109,7 +109,7 @@ def test_a_policy_of_ones_own_plays_but_is_not_saved(tmp_path):
         def judge(self, x, costs, round_):
             return 0.5, {}
 
-        def commit(self, round_):
+        def commit(self, round_, act):
             pass
 
         def learn(self, observation):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from appletaste import Costs, EpsilonGreedy, InformationDirected, Thompson, Traditional
 from appletaste.errors import OptionError
 from appletaste.kernels import information
-from appletaste.posteriors import Score
+from appletaste.posteriors import DrawnScore
 from appletaste.rules.information_directed import traditional_probability, tunable_probability
 
 GRID = np.linspace(0, 1, 20_001)
@@ -21,16 +21,20 @@ sheets = st.builds(
 )
 
 
-class Points(Score):
+class Points(DrawnScore):
     """A score given by equally likely points."""
 
     def __init__(self, scores, likelihood=None):
-        weights = np.full(len(scores), 1 / len(scores))
-        self.points = self.information_points = (np.asarray(scores, dtype=float), weights)
+        points = (np.asarray(scores, dtype=float), np.full(len(scores), 1 / len(scores)))
+        super().__init__(points, points)
         self.likelihood = likelihood
 
     def likelihood_weights(self):
         return self.likelihood
+
+
+def judge(rule, score, costs):
+    return rule.start(1).judge(score, costs, np.ones(1), 1)
 
 
 @given(regret_pass=regrets, regret_act=regrets, gain=st.floats(0, 2), weight=st.floats(0, 2))
@@ -74,13 +78,14 @@ def test_degenerate_cases_are_defined():
 @given(scores=score_lists, costs=sheets)
 def test_expected_regrets_are_averages(scores, costs):
     weights = np.full(len(scores), 1 / len(scores))
-    regret_pass, regret_act, chance = information.expected_regrets(
+    regret_pass, regret_act, chance, slope = information.expected_regrets(
         np.array(scores), weights, costs.alarm_price, costs.catch_gain
     )
     chances = [1 / (1 + math.exp(-z)) for z in scores]
     assert regret_pass == pytest.approx(np.mean([costs.regret(False, p) for p in chances]), abs=1e-9)
     assert regret_act == pytest.approx(np.mean([costs.regret(True, p) for p in chances]), abs=1e-9)
     assert chance == pytest.approx(np.mean(chances), abs=1e-12)
+    assert slope == pytest.approx(np.mean([p * (1 - p) for p in chances]), abs=1e-12)
 
 
 def kl_of_label(prior, label_chance):
@@ -121,17 +126,17 @@ def test_the_printed_estimator_is_the_papers(rng):
 def test_every_rule_gives_a_probability(scores, costs):
     score = Points(scores)
     for rule in (Thompson(), Traditional(), EpsilonGreedy(0.2), InformationDirected(0.3)):
-        p, why = rule.judge(score, costs)
+        p, why = judge(rule, score, costs)
         assert 0 <= p <= 1
         assert all(isinstance(value, float) for value in why.values())
 
 
 def test_thompson_and_greedy_by_hand():
     costs = Costs(1, 1, 0)  # threshold 1/2: score 0
-    assert Thompson().judge(Points([-1.0, 0.0, 2.0, 3.0]), costs)[0] == 0.75
-    assert EpsilonGreedy(0.1).judge(Points([0.5]), costs)[0] == 0.95
-    assert EpsilonGreedy(0.1).judge(Points([-0.5]), costs)[0] == 0.05
-    assert EpsilonGreedy(0.0).judge(Points([0.0]), costs)[0] == 1.0  # a tie acts
+    assert judge(Thompson(), Points([-1.0, 0.0, 2.0, 3.0]), costs)[0] == 0.75
+    assert judge(EpsilonGreedy(0.1), Points([0.5]), costs)[0] == 0.95
+    assert judge(EpsilonGreedy(0.1), Points([-0.5]), costs)[0] == 0.05
+    assert judge(EpsilonGreedy(0.0), Points([0.0]), costs)[0] == 1.0  # a tie acts
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from appletaste.kernels import linear
-from appletaste.kernels.polya_gamma import BLOCK
-from appletaste.posteriors.labels import Labels, aligned_zeros
+from appletaste.kernels.linear import BLOCK, aligned_zeros
+from appletaste.posteriors.labels import Labels
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 9, 20, 23])

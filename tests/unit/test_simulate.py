@@ -42,7 +42,7 @@ def test_a_policy_learns_only_where_it_acts():
         def judge(self, x, costs, round_):
             return float(round_ % 3 == 0), {}
 
-        def commit(self, round_):
+        def commit(self, round_, act):
             pass
 
         def learn(self, observation):

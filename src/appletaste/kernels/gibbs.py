@@ -16,11 +16,21 @@ import math
 import numpy as np
 
 from ._jit import kernel, reduction_kernel
-from .linear import LANES, add_gram_block, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
+from .linear import (
+    BLOCK,
+    LANES,
+    add_gram_block,
+    aligned_zeros,
+    cholesky,
+    dot,
+    score_block,
+    solve_backward,
+    solve_forward,
+)
 from .logistic import log_sigmoid
-from .polya_gamma import BLOCK, draw_block
+from .polya_gamma import draw_block
 from .random import derive, normal, normal_between, normal_cdf
-from .types import Matrix, Stream, Vector, Word
+from .types import Blocks, Matrix, Stream, Vector, Word
 
 FREE, BOX, BALL = 0, 1, 2  # kinds of Theta; bounds: BOX lower and upper rows, BALL centre and [radius, ...]
 
@@ -45,7 +55,7 @@ def make_scratch(d: int) -> Matrix:
 def run_sweeps(
     key: Word,
     round_: int,
-    features: Matrix,
+    features: Blocks,
     n: int,
     belief: Matrix,
     kind: int,
@@ -78,13 +88,14 @@ def run_sweeps(
         first = 0
         while first < n:
             m = min(BLOCK, n - first)
-            # The features' capacity is a multiple of LANES and starts as zeros: whole vectors, no scalar remainder.
+            # A block is a multiple of LANES and starts as zeros: whole vectors, no scalar remainder.
             padded = (m + LANES - 1) // LANES * LANES
-            score_block(features, first, padded, theta, scores)
+            items = features[first // BLOCK]
+            score_block(items, 0, padded, theta, scores)
             draw_block(stream, scores, omega, m, words, draw_scratch, index)
             for i in range(m, padded):
                 omega[i] = 0.0
-            add_gram_block(factor, features, first, padded, omega, tile)
+            add_gram_block(factor, items, 0, padded, omega, tile)
             first += m
         cholesky(system)
         draw_theta(stream, factor, whitened, kind, bounds, theta, spare, direction)
@@ -190,11 +201,11 @@ def score_item(
 
 
 @kernel
-def add_label(features: Matrix, labels: Vector, n: int, belief: Matrix, x: Vector, label: float) -> None:
+def add_label(features: Blocks, labels: Vector, n: int, belief: Matrix, x: Vector, label: float) -> None:
     """Store label n and add kappa x to the linear term."""
     labels[n] = label
     for j in range(x.size):
-        features[j, n] = x[j]
+        features[n // BLOCK, j, n % BLOCK] = x[j]
         belief[LINEAR, j] += (label - 0.5) * x[j]
 
 
@@ -228,13 +239,13 @@ def share_below(t: float, a: float, b: float) -> float:
 
 
 @reduction_kernel
-def log_likelihoods(features: Matrix, labels: Vector, n: int, draws: Matrix, out: Vector) -> None:
+def log_likelihoods(features: Blocks, labels: Vector, n: int, draws: Matrix, out: Vector) -> None:
     """Write sum_i log l(x_i, theta_m, y_i) for each draw."""
     for m in range(draws.shape[0]):
         total = 0.0
         for i in range(n):
             z = 0.0
             for j in range(draws.shape[1]):
-                z += draws[m, j] * features[j, i]
+                z += draws[m, j] * features[i // BLOCK, j, i % BLOCK]
             total += log_sigmoid(z if labels[i] > 0.5 else -z)
         out[m] = total

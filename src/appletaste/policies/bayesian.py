@@ -8,7 +8,7 @@ from ..costs import Costs
 from ..decision import Observation
 from ..keys import Key
 from ..posteriors import Belief, Posterior
-from ..rules import Rule
+from ..rules import Judge, Rule
 from .base import Arrays, Vector, Verdict
 
 
@@ -24,22 +24,23 @@ class Bayesian:
 
     def start(self, n_features: int, key: Key) -> BayesianLearner:
         """Return the learner before the first item."""
-        return BayesianLearner(self.posterior.start(n_features, key), self.rule)
+        return BayesianLearner(self.posterior.start(n_features, key), self.rule.start(n_features))
 
 
 class BayesianLearner:
-    """A belief and the rule that reads it."""
+    """A belief and the judge that reads it."""
 
-    def __init__(self, belief: Belief, rule: Rule) -> None:
-        self.belief, self._rule = belief, rule
+    def __init__(self, belief: Belief, judge: Judge) -> None:
+        self.belief, self.rule = belief, judge
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
-        return self._rule.judge(self.belief.score(x, round_), costs)
+        return self.rule.judge(self.belief.score(x, round_), costs, x, round_)
 
-    def commit(self, round_: int) -> None:
+    def commit(self, round_: int, act: bool) -> None:
         """Carry on to the next round."""
         self.belief.commit(round_)
+        self.rule.commit(act)
 
     def learn(self, observation: Observation) -> None:
         """Take in one label."""
@@ -47,8 +48,10 @@ class BayesianLearner:
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        return self.belief.arrays()
+        remembered = {f"rule.{name}": array for name, array in self.rule.arrays().items()}
+        return {**self.belief.arrays(), **remembered}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self.belief.restore(arrays)
+        self.rule.restore({name[5:]: array for name, array in arrays.items() if name.startswith("rule.")})

@@ -83,7 +83,7 @@ class CbpSideLearner:
         act = chance - costs.threshold > -width
         return float(act), {"chance_positive": chance, "width": width}
 
-    def commit(self, round_: int) -> None:
+    def commit(self, round_: int, act: bool) -> None:
         """Carry on: the next fit starts from this one."""
         self._fit.keep()
 

@@ -30,7 +30,7 @@ class Constant:
 class _Unmoved:
     """A learner that carries nothing."""
 
-    def commit(self, round_: int) -> None:
+    def commit(self, round_: int, act: bool) -> None:
         """Carry on."""
 
     def learn(self, observation: Observation) -> None:

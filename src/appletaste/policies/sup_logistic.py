@@ -114,7 +114,7 @@ class SupLogisticLearner:
                 return float(gap >= 0.0), why
             level += 1
 
-    def commit(self, round_: int) -> None:
+    def commit(self, round_: int, act: bool) -> None:
         """Carry on: the fits that were asked for are where the next ones start."""
         for index in self._asked:
             self._buckets[index].keep()

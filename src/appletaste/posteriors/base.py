@@ -7,43 +7,52 @@ score z = x'theta of this item distributed? The answer is a ``Score``, and rules
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import OptionError
+from ..costs import Costs
 from ..keys import Key
 
 Vector = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
 
 
-class Score:
-    """The distribution of one item's score, as weighted points and a tail probability.
+class Outlook(NamedTuple):
+    """What acting and passing are expected to bring: all that rules ask of a score beside its tail."""
 
-    The tail probability may be known better than the points tell: a subclass may give it in closed form.
-    """
+    regret_pass: float  #: Delta(0), expected regret of passing
+    regret_act: float  #: Delta(1), expected regret of acting
+    chance: float  #: P(positive) = E sigma(z)
+    slope: float  #: E sigma'(z), how much of a shift of the score the chance feels
 
-    __slots__ = ("information_points", "points")
 
-    #: Points z_m and weights w_m for expected regrets, and those for the information gain (mostly the same ones).
-    points: tuple[Vector, Vector]
-    information_points: tuple[Vector, Vector]
+class Score(Protocol):
+    """The distribution of one item's score z = x'theta."""
+
+    @property
+    def mean(self) -> float:
+        """E z."""
+
+    @property
+    def variance(self) -> float:
+        """Var z = x'Vx."""
 
     def above(self, cut: float) -> float:
         """Return P(z >= cut)."""
-        scores, weights = self.points
-        return float(weights[scores >= cut].sum())
 
     def expect(self, function: Callable[[Vector], Vector]) -> float:
         """Return E f(z)."""
-        scores, weights = self.points
-        return float(weights @ function(scores))
 
-    def likelihood_weights(self) -> Vector:
-        """Return weights of the information points in proportion to the likelihood of all labels so far."""
-        raise OptionError('the "printed" information estimator needs a posterior made of draws, such as Gibbs')
+    def outlook(self, costs: Costs) -> Outlook:
+        """Return the expected regrets under these costs, the chance of a positive and the mean slope."""
+
+    def information(self) -> float:
+        """Return I(theta; label), in nats."""
+
+    def direction(self) -> Vector:
+        """Return V x = Cov(theta, z): where theta moves when the score does. Copy it to keep it."""
 
 
 class Belief(Protocol):

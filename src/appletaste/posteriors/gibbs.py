@@ -14,7 +14,8 @@ from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
 from ..settings import freeze, whole
-from .base import Arrays, Score, Vector
+from .base import Arrays, Vector
+from .draws import DrawnScore, even_weights
 from .labels import Labels
 from .prior import Gaussian
 
@@ -69,26 +70,26 @@ class Gibbs:
         return GibbsChain(self, n_features, key)
 
 
-class GibbsScore(Score):
+class GibbsScore(DrawnScore):
     """Scores under the draws, and the Gaussian of the last sweep that the tail probability comes from.
 
     Given the Pólya-Gamma variables of the last sweep, theta is Gaussian, so the probability with which PG-TS acts is
-    known exactly, converged or not: z ~ N(mean, spread^2). If the prior is restricted, so is z: to [low, high], where
+    known exactly, converged or not: z ~ N(centre, spread^2). If the prior is restricted, so is z: to [low, high], where
     the line through the last theta along which z moves leaves the region (one further exact Gibbs step on that line).
     """
 
-    __slots__ = ("_chain", "high", "low", "mean", "spread")
+    __slots__ = ("_chain", "centre", "high", "low", "spread")
 
     def __init__(self, chain: GibbsChain, moments: tuple[float, float, float, float]) -> None:
+        super().__init__(*chain.point_views)
         self._chain = chain
-        self.mean, self.spread, self.low, self.high = moments
-        self.points, self.information_points = chain.point_views
+        self.centre, self.spread, self.low, self.high = moments
 
     def above(self, cut: float) -> float:
         """Return P(z >= cut | omega), in closed form."""
         if self.spread > 0.0 and self.low == -math.inf and self.high == math.inf:
-            return 0.5 * math.erfc((cut - self.mean) / self.spread * math.sqrt(0.5))
-        return kernels.chance_above(cut, self.mean, self.spread, self.low, self.high)
+            return 0.5 * math.erfc((cut - self.centre) / self.spread * math.sqrt(0.5))
+        return kernels.chance_above(cut, self.centre, self.spread, self.low, self.high)
 
     def likelihood_weights(self) -> Vector:
         """Return weights of the information points in proportion to the likelihood of all labels so far."""
@@ -133,7 +134,7 @@ class GibbsChain:
         half = sweeps // 2 if self._settings.separate_draws else 0
         parts = (self._scores[: half or sweeps], self._scores[half:])
         #: The score points of the round (for regrets, for information) with their weights.
-        self.point_views = tuple((part, np.full(part.size, 1.0 / part.size)) for part in parts)
+        self.point_views = (even_weights(parts[0]), even_weights(parts[1]))
 
     def _sweep(self, round_: int) -> None:
         """Run this round's sweeps unless they have been run; they do not depend on the item."""

@@ -1,46 +1,55 @@
-"""The labels seen so far, in the layout the kernels read: one row per feature, room to grow."""
+"""The labels seen so far, in the layout the kernels read: blocks of labels, in each one row per feature."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..kernels.linear import aligned_zeros
+from ..kernels.linear import BLOCK
 from .base import Arrays, Vector
-
-FIRST_CAPACITY = 64
+from .storage import Growing
 
 
 class Labels:
     """A growing table of acted-on items; storage doubles when it is full."""
 
-    __slots__ = ("features", "n", "values")
+    __slots__ = ("_features", "_values", "capacity", "n")
 
     def __init__(self, n_features: int) -> None:
-        self.features = aligned_zeros(n_features, FIRST_CAPACITY)
-        self.values = np.zeros(FIRST_CAPACITY)
+        self._features = Growing(1, n_features, BLOCK)
+        self._values = Growing(BLOCK)
+        self.capacity = BLOCK
         self.n = 0
 
-    def make_room(self) -> None:
-        """Grow so that one more label fits."""
-        capacity = self.values.size
-        if self.n < capacity:
-            return
-        features = aligned_zeros(len(self.features), 2 * capacity)
-        features[:, :capacity] = self.features
-        values = np.zeros(2 * capacity)
-        values[:capacity] = self.values
-        self.features, self.values = features, values
+    @property
+    def features(self) -> NDArray[np.float64]:
+        """The items, [block, feature, place in the block]; zeros beyond the last one."""
+        return self._features.array
+
+    @property
+    def values(self) -> Vector:
+        """The labels; zeros beyond the last one."""
+        return self._values.array
+
+    def make_room(self, extra: int = 1) -> None:
+        """Grow so that this many more labels fit."""
+        while self.n + extra > self.capacity:
+            self._features.grow(2 * len(self._features.array))
+            self.capacity = len(self._features.array) * BLOCK
+            self._values.grow(self.capacity)
 
     def add(self, x: Vector, label: int) -> None:
         """Store one item and its label."""
         self.make_room()
-        self.features[:, self.n] = x
+        self.features[self.n // BLOCK, :, self.n % BLOCK] = x
         self.values[self.n] = label
         self.n += 1
 
     def arrays(self) -> Arrays:
         """Return the items seen, one row each, and their labels."""
-        return {"items": self.features[:, : self.n].T.copy(), "labels": self.values[: self.n].copy()}
+        blocks, d, _ = self.features.shape
+        items = self.features.transpose(0, 2, 1).reshape(blocks * BLOCK, d)[: self.n]
+        return {"items": items.copy(), "labels": self.values[: self.n].copy()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_features: int) -> Labels:
@@ -49,6 +58,10 @@ class Labels:
         if items.shape != (len(values), n_features):
             raise ValueError(f"{len(values)} labels and items of shape {items.shape} do not fit {n_features} features")
         labels = cls(n_features)
-        for x, label in zip(items, values, strict=True):
-            labels.add(x, label)
+        labels.make_room(len(values))
+        for block in range(-(-len(values) // BLOCK)):
+            part = items[block * BLOCK : (block + 1) * BLOCK]
+            labels.features[block, :, : len(part)] = part.T
+        labels.values[: len(values)] = values
+        labels.n = len(values)
         return labels

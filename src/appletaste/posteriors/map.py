@@ -11,7 +11,8 @@ from ..errors import OptionError
 from ..kernels import logistic as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from .base import Arrays, Score, Vector
+from .base import Arrays, Vector
+from .draws import DrawnScore, even_weights
 from .labels import Labels
 from .prior import Gaussian
 
@@ -100,14 +101,25 @@ class Map:
         return Point(bare_fit(n_features) if bare else Fit(n_features, self.prior), bare)
 
 
-class PointScore(Score):
+class PointScore(DrawnScore):
     """A score known for certain."""
 
-    __slots__ = ("mean",)
+    __slots__ = ("value",)
 
     def __init__(self, value: float) -> None:
-        self.mean = value
-        self.points = self.information_points = (np.array([value]), np.ones(1))
+        points = even_weights(np.array([value]))
+        super().__init__(points, points)
+        self.value = value
+
+    @property
+    def mean(self) -> float:
+        """The score."""
+        return self.value
+
+    @property
+    def variance(self) -> float:
+        """None."""
+        return 0.0
 
 
 class Point:

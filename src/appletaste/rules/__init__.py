@@ -1,8 +1,8 @@
 """What to do about a belief: each rule turns a score and costs into the probability of acting."""
 
-from .base import Rule, Verdict
+from .base import Judge, Memoryless, Rule, Verdict
 from .greedy import EpsilonGreedy
 from .information_directed import InformationDirected, Traditional
 from .thompson import Thompson
 
-__all__ = ["EpsilonGreedy", "InformationDirected", "Rule", "Thompson", "Traditional", "Verdict"]
+__all__ = ["EpsilonGreedy", "InformationDirected", "Judge", "Memoryless", "Rule", "Thompson", "Traditional", "Verdict"]

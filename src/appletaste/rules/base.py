@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self
 
 from ..costs import Costs
-from ..posteriors import Score
+from ..posteriors import Arrays, Score, Vector
 
 #: The probability of acting, and the numbers behind it for ``Decision.why``.
 Verdict = tuple[float, dict[str, float]]
 
 
-class Rule(Protocol):
-    """A way to decide; configured, and without memory unless it says so."""
+class Judge(Protocol):
+    """A rule at work, with what it remembers of the items it has seen."""
 
-    def judge(self, score: Score, costs: Costs) -> Verdict:
-        """Return the probability of acting and why."""
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
+        """Return the probability of acting and why; asking changes nothing that is remembered."""
+
+    def commit(self, act: bool) -> None:
+        """Remember the item that was judged last, and what was done."""
+
+    def arrays(self) -> Arrays:
+        """Return all that is remembered, for saving."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+
+
+class Rule(Protocol):
+    """A way to decide: configured, a frozen dataclass."""
+
+    def start(self, n_features: int) -> Judge:
+        """Return the rule at work, before the first item."""
+
+
+class Memoryless:
+    """A rule that remembers nothing: it is its own judge."""
+
+    def start(self, n_features: int) -> Self:
+        """Return the rule at work: itself."""
+        return self
+
+    def commit(self, act: bool) -> None:
+        """Remember nothing."""
+
+    def arrays(self) -> Arrays:
+        """Return nothing."""
+        return {}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back nothing."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..costs import Costs
-from ..kernels.information import expected_regrets
-from ..posteriors import Score
+from ..posteriors import Score, Vector
 from ..settings import number
-from .base import Verdict
+from .base import Memoryless, Verdict
 
 
 @dataclass(frozen=True)
-class EpsilonGreedy:
+class EpsilonGreedy(Memoryless):
     """Take the action of least expected cost; with probability ``epsilon`` toss a fair coin instead."""
 
     epsilon: float = 0.1
@@ -20,9 +19,9 @@ class EpsilonGreedy:
     def __post_init__(self) -> None:
         number("epsilon", self.epsilon, least=0.0, most=1.0)
 
-    def judge(self, score: Score, costs: Costs) -> Verdict:
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return 1 - epsilon/2 if acting looks best (a tie acts), else epsilon/2."""
-        regret_pass, regret_act, chance = expected_regrets(*score.points, costs.alarm_price, costs.catch_gain)
+        regret_pass, regret_act, chance, _ = score.outlook(costs)
         explore = 0.5 * self.epsilon
         probability = 1.0 - explore if regret_act <= regret_pass else explore
         return probability, {"chance_positive": chance, "epsilon": self.epsilon}

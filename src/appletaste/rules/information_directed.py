@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from ..costs import Costs
 from ..errors import OptionError
-from ..kernels.information import expected_regrets, mutual_information, reversed_information
-from ..posteriors import Score
+from ..kernels.information import reversed_information
+from ..posteriors import DrawnScore, Score, Vector
 from ..settings import number
-from .base import Verdict
+from .base import Memoryless, Verdict
 
 ESTIMATORS = ("mutual-information", "corrected", "printed")
 
@@ -56,7 +56,7 @@ def traditional_probability(regret_pass: float, regret_act: float) -> float:
 
 
 @dataclass(frozen=True)
-class InformationDirected:
+class InformationDirected(Memoryless):
     """Tunable IDS: minimise squared expected regret minus ``weight`` (lambda) times the information gain.
 
     Parameters
@@ -79,15 +79,17 @@ class InformationDirected:
 
     def information(self, score: Score) -> float:
         """Return the expected information gain I_t(1) of acting, in nats."""
-        scores, weights = score.information_points
         if self.estimator == "mutual-information":
-            return float(mutual_information(scores, weights))
+            return score.information()
+        if not isinstance(score, DrawnScore):
+            raise OptionError(f"estimator={self.estimator} needs a posterior made of draws, such as Gibbs")
+        scores, weights = score.information_points
         printed = self.estimator == "printed"
         return float(reversed_information(scores, weights, score.likelihood_weights() if printed else weights))
 
-    def judge(self, score: Score, costs: Costs) -> Verdict:
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability that minimises the objective, with both regrets and the information gain."""
-        regret_pass, regret_act, chance = expected_regrets(*score.points, costs.alarm_price, costs.catch_gain)
+        regret_pass, regret_act, chance, _ = score.outlook(costs)
         information = self.information(score)
         why = {
             "chance_positive": chance,
@@ -99,11 +101,11 @@ class InformationDirected:
 
 
 @dataclass(frozen=True)
-class Traditional:
+class Traditional(Memoryless):
     """Traditional IDS: minimise squared expected regret over information gain."""
 
-    def judge(self, score: Score, costs: Costs) -> Verdict:
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability that minimises the information ratio, with both regrets."""
-        regret_pass, regret_act, chance = expected_regrets(*score.points, costs.alarm_price, costs.catch_gain)
+        regret_pass, regret_act, chance, _ = score.outlook(costs)
         why = {"chance_positive": chance, "regret_pass": regret_pass, "regret_act": regret_act}
         return traditional_probability(regret_pass, regret_act), why

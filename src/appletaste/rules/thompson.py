@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..costs import Costs
-from ..posteriors import Score
-from .base import Verdict
+from ..posteriors import Score, Vector
+from .base import Memoryless, Verdict
 
 
 @dataclass(frozen=True)
-class Thompson:
+class Thompson(Memoryless):
     """Act with probability P(acting is best) = P(z >= logit(threshold)) under the posterior.
 
     Drawing theta and acting if alpha_t(theta) = 1, as the paper writes it, acts with just this probability.
     """
 
-    def judge(self, score: Score, costs: Costs) -> Verdict:
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the posterior probability that acting is best."""
         cut = costs.score_threshold
         probability = score.above(cut)
