@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .costs import Costs as Costs
     from .decision import Decision as Decision
+    from .decision import Decisions as Decisions
     from .decision import Observation as Observation
     from .engines import engine as engine
     from .errors import AppleTasteError as AppleTasteError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .errors import InputError as InputError
     from .errors import MissingExtraError as MissingExtraError
     from .errors import OptionError as OptionError
+    from .errors import PoorFitWarning as PoorFitWarning
     from .errors import SaveFileError as SaveFileError
     from .keys import Key as Key
     from .metrics import Summary as Summary
@@ -36,10 +38,13 @@ if TYPE_CHECKING:
     from .policies import policies as policies
     from .policies import policy as policy
     from .polyagamma import random_polyagamma as random_polyagamma
+    from .posteriors import Adf as Adf
     from .posteriors import Ball as Ball
     from .posteriors import Box as Box
+    from .posteriors import Certificate as Certificate
     from .posteriors import Gaussian as Gaussian
     from .posteriors import Gibbs as Gibbs
+    from .posteriors import Laplace as Laplace
     from .posteriors import Map as Map
     from .problems import Table as Table
     from .problems import problem as problem
@@ -48,6 +53,8 @@ if TYPE_CHECKING:
     from .rules import Memoryless as Memoryless
     from .rules import Thompson as Thompson
     from .rules import Traditional as Traditional
+    from .rules import UpperBound as UpperBound
+    from .rules import ValueOfInformation as ValueOfInformation
     from .simulate import Entry as Entry
     from .simulate import Trace as Trace
     from .simulate import play as play
@@ -57,7 +64,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "costs": ("Costs",),
-    "decision": ("Decision", "Observation"),
+    "decision": ("Decision", "Decisions", "Observation"),
     "engines": ("engine",),
     "errors": (
         "AppleTasteError",
@@ -67,6 +74,7 @@ _HOME = {
         "InputError",
         "MissingExtraError",
         "OptionError",
+        "PoorFitWarning",
         "SaveFileError",
     ),
     "keys": ("Key",),
@@ -84,9 +92,17 @@ _HOME = {
         "policy",
     ),
     "polyagamma": ("random_polyagamma",),
-    "posteriors": ("Ball", "Box", "Gaussian", "Gibbs", "Map"),
+    "posteriors": ("Adf", "Ball", "Box", "Certificate", "Gaussian", "Gibbs", "Laplace", "Map"),
     "problems": ("Table", "problem"),
-    "rules": ("EpsilonGreedy", "InformationDirected", "Memoryless", "Thompson", "Traditional"),
+    "rules": (
+        "EpsilonGreedy",
+        "InformationDirected",
+        "Memoryless",
+        "Thompson",
+        "Traditional",
+        "UpperBound",
+        "ValueOfInformation",
+    ),
     "simulate": ("Entry", "Trace", "play", "replicate"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

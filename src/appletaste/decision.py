@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,6 +33,30 @@ class Decision(NamedTuple):
     def propensity(self) -> float:
         """The probability of the action that was taken."""
         return self.probability if self.act else 1.0 - self.probability
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Many decisions, as arrays; each of them by its place, ``decisions[k]``."""
+
+    acts: NDArray[np.bool_]
+    probabilities: NDArray[np.float64]
+    items: NDArray[np.float64]
+    costs: Costs
+    first_round: int
+    whys: tuple[dict[str, float], ...] | None = None  #: where each was judged by itself
+
+    def __len__(self) -> int:
+        return len(self.acts)
+
+    def __getitem__(self, place: int) -> Decision:
+        k = range(len(self))[place]
+        why = {} if self.whys is None else self.whys[k]
+        act, probability = bool(self.acts[k]), float(self.probabilities[k])
+        return Decision(act, probability, self.items[k], self.costs, self.first_round + k, why)
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[k] for k in range(len(self)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,3 +40,7 @@ class MissingExtraError(AppleTasteError, ImportError):
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         return type(self), (self.purpose, self.extra)  # so that it can come back from a worker
+
+
+class PoorFitWarning(UserWarning):
+    """An approximate posterior that is far from the exact one on this stream."""

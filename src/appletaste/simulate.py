@@ -72,7 +72,7 @@ class Entry:
         """Return the policy for one table; what only a simulation knows (horizon, theta*) is filled in."""
         options = dict(self.options)
         known = find(self.name).options
-        if "horizon" in known:
+        if known.get("horizon") is not None:  # suplogistic cannot do without; others may be told by an option
             options.setdefault("horizon", max(2, table.rounds))
         if self.name == "oracle":
             options.setdefault("theta", table.theta)

@@ -11,6 +11,9 @@ COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 #: Every policy, and the settings that take another path through the code.
 ENTRIES = [
     *[(name, {}) for name in POLICIES],
+    ("voi", {"horizon": 60, "randomised": True, "skew": False, "prior": at.Gaussian(0.3, 2.0)}),
+    ("voi-item", {"horizon": 60, "eagerness": 0.5}),
+    ("ucb", {"patience": 4.0, "randomised": True}),
     ("pg-ts", {"prior": at.Gaussian(region=at.Box(-1, 1)), "sweeps": [(1, 3), (20, 5)]}),
     ("pg-ts", {"prior": at.Gaussian(0.2, 2.0, at.Ball(1.5)), "burn_in": 2, "sweeps": 4}),
     ("pg-ids", {"estimator": "printed", "weight": 0.3}),

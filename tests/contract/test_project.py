@@ -16,15 +16,18 @@ from appletaste.problems import PROBLEMS
 
 ROOT = Path(__file__).parent.parent.parent
 PUBLIC = [
+    "Adf",
     "AppleTasteError",
     "Ball",
     "Bayesian",
     "Box",
     "CbpSide",
+    "Certificate",
     "Constant",
     "Costs",
     "CostsError",
     "Decision",
+    "Decisions",
     "EngineError",
     "Entry",
     "EpsilonGreedy",
@@ -34,6 +37,7 @@ PUBLIC = [
     "InformationDirected",
     "InputError",
     "Key",
+    "Laplace",
     "Map",
     "Memoryless",
     "MissingExtraError",
@@ -42,6 +46,7 @@ PUBLIC = [
     "Oracle",
     "Policy",
     "PolicyInfo",
+    "PoorFitWarning",
     "SaveFileError",
     "Summary",
     "SupLogistic",
@@ -49,6 +54,8 @@ PUBLIC = [
     "Thompson",
     "Trace",
     "Traditional",
+    "UpperBound",
+    "ValueOfInformation",
     "__version__",
     "calibration",
     "engine",
@@ -98,7 +105,7 @@ def test_python_in_the_readme_runs(tmp_path, monkeypatch):
 
 def test_every_error_is_of_one_family():
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
-    assert all(issubclass(kind, errors.AppleTasteError) for kind in kinds)
+    assert all(issubclass(kind, errors.AppleTasteError | Warning) for kind in kinds)
     assert "pip install 'appletaste[plot]'" in str(errors.MissingExtraError("drawing", "plot"))
 
 

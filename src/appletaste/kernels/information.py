@@ -13,7 +13,7 @@ import numpy as np
 
 from ._jit import kernel
 from .logistic import log_sigmoid, sigmoid
-from .types import Vector
+from .types import Matrix, Vector
 
 _nodes, _weights = np.polynomial.legendre.leggauss(24)
 NODES, NODE_WEIGHTS = 0.5 * (_nodes + 1.0), 0.5 * _weights  # on [0, 1]
@@ -151,3 +151,13 @@ def normal_information(mean: float, spread: float) -> float:
     """Return H(E sigma(z)) - E H(sigma(z)) for z ~ N(mean, spread^2)."""
     chance, within = normal_entropies(mean, spread)
     return max(0.0, entropy(chance) - within)
+
+
+@kernel
+def normal_outlooks(
+    means: Vector, variances: Vector, cut: float, alarm_price: float, catch_gain: float, out: Matrix
+) -> None:
+    """Write ``normal_outlook`` of many scores, one row each."""
+    for k in range(means.size):
+        found = normal_outlook(means[k], math.sqrt(variances[k]), cut, alarm_price, catch_gain)
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = found

@@ -104,6 +104,19 @@ def uniform_at(key: Word, index: int) -> float:
     return open_unit(mix(derive(key, index) + GOLDEN))
 
 
+def uniforms_at(key: Word, first: int, n: int) -> Vector:
+    """Return ``uniform_at`` for n indices from the first on."""
+    out = np.empty(n)
+    _fill_uniforms(key, first, out)
+    return out
+
+
+@kernel
+def _fill_uniforms(key: Word, first: int, out: Vector) -> None:
+    for i in range(out.size):
+        out[i] = uniform_at(key, first + i)
+
+
 @kernel
 def exponential(stream: Stream) -> float:
     """Draw from Exp(1) by inversion."""

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 from ..costs import Costs
 from ..decision import Observation
+from ..errors import OptionError
+from ..kernels.types import Word
 from ..keys import Key
-from ..posteriors import Belief, Posterior
+from ..posteriors import Belief, Certificate, Posterior
+from ..posteriors.filter import Filter
+from ..posteriors.laplace import LaplaceBelief
 from ..rules import Judge, Rule
 from .base import Arrays, Vector, Verdict
 
@@ -36,6 +40,18 @@ class BayesianLearner:
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
         return self.rule.judge(self.belief.score(x, round_), costs, x, round_)
+
+    def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
+        """Return the probability of acting on each item in turn and carry on; None: they must be judged one by one."""
+        if not isinstance(self.belief, Filter):
+            return None
+        return self.rule.judge_many(self.belief.score_many(items), costs, items, first_round, key)
+
+    def certificate(self) -> Certificate:
+        """Return how far the belief is from the exact posterior."""
+        if not isinstance(self.belief, LaplaceBelief):
+            raise OptionError("only an approximate posterior that keeps its labels, Laplace, has a certificate")
+        return self.belief.certificate()
 
     def commit(self, round_: int, act: bool) -> None:
         """Carry on to the next round."""

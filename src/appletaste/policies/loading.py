@@ -13,8 +13,8 @@ import numpy as np
 
 from ..costs import Costs
 from ..errors import AppleTasteError, SaveFileError
-from ..posteriors import Ball, Box, Gaussian, Gibbs, Map
-from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional
+from ..posteriors import Adf, Ball, Box, Gaussian, Gibbs, Laplace, Map
+from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .base import Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
@@ -26,8 +26,8 @@ from .sup_logistic import SupLogistic
 SETTINGS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
-        *(Ball, Box, Gaussian, Gibbs, Map),
-        *(Thompson, InformationDirected, Traditional, EpsilonGreedy),
+        *(Ball, Box, Gaussian, Gibbs, Map, Laplace, Adf),
+        *(Thompson, InformationDirected, Traditional, EpsilonGreedy, ValueOfInformation, UpperBound),
         *(Bayesian, CbpSide, SupLogistic, Constant, Oracle),
     )
 }

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs
 from ..errors import OptionError
-from ..posteriors import Gaussian, Gibbs, Map
+from ..posteriors import Adf, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.gibbs import Schedule
-from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional
+from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .base import Method, Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
@@ -32,7 +32,11 @@ OPTION_HELP = {
     "curvature": "C: largest 1/sigma' over items and parameters; the theory needs at least 4",
     "item_bound": "R: bound on the length of an item; none: the longest seen",
     "radius": "project the estimate into the ball of this radius; none: do not",
-    "horizon": "T: how many items will come",
+    "horizon": "T: how many items will come; none (voi): not known",
+    "randomised": "draw the action, so that every action has a propensity",
+    "eagerness": "eta: what a label is taken to be worth, against what the theory says",
+    "skew": "correct the Laplace mean for the posterior's skew, to first order",
+    "patience": "k: for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
 }
@@ -71,6 +75,56 @@ def pg_ids(
 def pg_ids_traditional(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None) -> Method:
     """Traditional Pólya-Gamma information-directed sampling: the least regret squared per information."""
     return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior)), Traditional())
+
+
+def voi(
+    *,
+    horizon: int | None = None,
+    randomised: bool = False,
+    eagerness: float = 1.0,
+    skew: bool = True,
+    prior: Prior = None,
+) -> Method:
+    """Value of information on the Laplace posterior: the recommended policy."""
+    return Bayesian(Laplace(as_prior(prior), skew), ValueOfInformation(horizon, eagerness, randomised=randomised))
+
+
+def voi_item(
+    *,
+    horizon: int | None = None,
+    randomised: bool = False,
+    eagerness: float = 1.0,
+    skew: bool = True,
+    prior: Prior = None,
+) -> Method:
+    """Value of information with a horizon for each direction: for categories that have little in common."""
+    rule = ValueOfInformation(horizon, eagerness, item_wise=True, randomised=randomised)
+    return Bayesian(Laplace(as_prior(prior), skew), rule)
+
+
+def ids(*, weight: float = 0.05, skew: bool = True, prior: Prior = None) -> Method:
+    """Tunable information-directed sampling on the Laplace posterior, by quadrature."""
+    return Bayesian(Laplace(as_prior(prior), skew), InformationDirected(weight))
+
+
+def ids_traditional(*, skew: bool = True, prior: Prior = None) -> Method:
+    """Traditional information-directed sampling on the Laplace posterior, by quadrature."""
+    return Bayesian(Laplace(as_prior(prior), skew), Traditional())
+
+
+def ts(*, skew: bool = True, prior: Prior = None) -> Method:
+    """Thompson sampling on the Laplace posterior, its probability in closed form."""
+    return Bayesian(Laplace(as_prior(prior), skew), Thompson())
+
+
+def ucb(*, patience: float = 2.0, randomised: bool = False, skew: bool = True, prior: Prior = None) -> Method:
+    """Upper confidence bound that tightens, on the Laplace posterior: the cheap mode."""
+    return Bayesian(Laplace(as_prior(prior), skew), UpperBound(patience, randomised))
+
+
+def adf_voi(*, horizon: int | None = None, randomised: bool = False, prior: Prior = None) -> Method:
+    """Value of information on an assumed-density filter: constant memory, no label kept."""
+    return Bayesian(Adf(as_prior(prior)), ValueOfInformation(horizon, randomised=randomised))
 
 
 def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Prior = None) -> Method:
@@ -121,6 +175,13 @@ def _describe(name: str, build: Callable[..., Method]) -> PolicyInfo:
 
 
 _BUILDERS: dict[str, Callable[..., Method]] = {
+    "voi": voi,
+    "voi-item": voi_item,
+    "ucb": ucb,
+    "ids": ids,
+    "ids-traditional": ids_traditional,
+    "ts": ts,
+    "adf-voi": adf_voi,
     "pg-ts": pg_ts,
     "pg-ids": pg_ids,
     "pg-ids-traditional": pg_ids_traditional,
@@ -131,7 +192,9 @@ _BUILDERS: dict[str, Callable[..., Method]] = {
     "never": never,
     "oracle": oracle,
 }
-#: Every policy by its name, in the order of the paper's tables.
+#: What ``policy`` gives when it is not told.
+RECOMMENDED = "voi"
+#: Every policy by its name: ours, then those of the paper in the order of its tables.
 POLICIES: dict[str, PolicyInfo] = {name: _describe(name, build) for name, build in _BUILDERS.items()}
 
 
@@ -141,7 +204,7 @@ def policies() -> list[PolicyInfo]:
     Examples
     --------
     >>> [info.name for info in policies()][:3]
-    ['pg-ts', 'pg-ids', 'pg-ids-traditional']
+    ['voi', 'voi-item', 'ucb']
     """
     return list(POLICIES.values())
 
@@ -153,8 +216,8 @@ def find(name: str) -> PolicyInfo:
     return POLICIES[name]
 
 
-def policy(name: str, *, n_features: int, costs: Costs, seed: int = 0, **options: Any) -> Policy:
-    """Return a policy by name, ready for its first item.
+def policy(name: str = RECOMMENDED, *, n_features: int, costs: Costs, seed: int = 0, **options: Any) -> Policy:
+    """Return a policy by name, ready for its first item; without a name the recommended one (docs/rules.md says why).
 
     Examples
     --------

@@ -1,20 +1,28 @@
 """What is believed about theta, asked through the score of one item."""
 
-from .base import Arrays, Belief, Outlook, Posterior, Score, Vector
+from .adf import Adf
+from .base import Arrays, Belief, Certificate, Outlook, Posterior, Score, Vector
 from .draws import DrawnScore
 from .gibbs import Gibbs
+from .laplace import Laplace
 from .map import Map
+from .normal import NormalScore, NormalScores
 from .prior import Ball, Box, Gaussian
 
 __all__ = [
+    "Adf",
     "Arrays",
     "Ball",
     "Belief",
     "Box",
+    "Certificate",
     "DrawnScore",
     "Gaussian",
     "Gibbs",
+    "Laplace",
     "Map",
+    "NormalScore",
+    "NormalScores",
     "Outlook",
     "Posterior",
     "Score",

@@ -7,6 +7,7 @@ score z = x'theta of this item distributed? The answer is a ``Score``, and rules
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,6 +27,24 @@ class Outlook(NamedTuple):
     regret_act: float  #: Delta(1), expected regret of acting
     chance: float  #: P(positive) = E sigma(z)
     slope: float  #: E sigma'(z), how much of a shift of the score the chance feels
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far an approximate belief is from the exact posterior, measured on this very stream.
+
+    ``acceptance`` is the rate at which a Metropolis chain that proposes from the approximation accepts, in
+    equilibrium; it is E min(1, w(theta') / w(theta)) with theta ~ posterior, theta' ~ approximation and w the ratio of
+    their densities. No probability that the approximation gives is off by more than ``distance``. NaN: not known yet.
+    """
+
+    acceptance: float
+    labels: int  #: how many labels it was measured with
+
+    @property
+    def distance(self) -> float:
+        """A bound on the total variation distance, 1 - acceptance."""
+        return 1.0 - self.acceptance
 
 
 class Score(Protocol):

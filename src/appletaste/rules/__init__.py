@@ -4,5 +4,18 @@ from .base import Judge, Memoryless, Rule, Verdict
 from .greedy import EpsilonGreedy
 from .information_directed import InformationDirected, Traditional
 from .thompson import Thompson
+from .ucb import UpperBound
+from .value_of_information import ValueOfInformation
 
-__all__ = ["EpsilonGreedy", "InformationDirected", "Judge", "Memoryless", "Rule", "Thompson", "Traditional", "Verdict"]
+__all__ = [
+    "EpsilonGreedy",
+    "InformationDirected",
+    "Judge",
+    "Memoryless",
+    "Rule",
+    "Thompson",
+    "Traditional",
+    "UpperBound",
+    "ValueOfInformation",
+    "Verdict",
+]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol, Self
 
+import numpy as np
+
 from ..costs import Costs
-from ..posteriors import Arrays, Score, Vector
+from ..kernels.types import Word
+from ..posteriors import Arrays, NormalScores, Score, Vector
 
 #: The probability of acting, and the numbers behind it for ``Decision.why``.
 Verdict = tuple[float, dict[str, float]]
@@ -19,6 +22,12 @@ class Judge(Protocol):
 
     def commit(self, act: bool) -> None:
         """Remember the item that was judged last, and what was done."""
+
+    def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
+        """Return the probability of acting on each item, and remember them all, as if they came one by one.
+
+        Actions are drawn from ``uniform_at(key, round)``, for a memory that depends on them.
+        """
 
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
@@ -40,6 +49,15 @@ class Memoryless:
     def start(self, n_features: int) -> Self:
         """Return the rule at work: itself."""
         return self
+
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
+        """Return the probability of acting and why."""
+        raise NotImplementedError
+
+    def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
+        """Return the probability of acting on each item."""
+        verdicts = (self.judge(scores[k], costs, x, first_round + k) for k, x in enumerate(items))
+        return np.array([probability for probability, _ in verdicts])
 
     def commit(self, act: bool) -> None:
         """Remember nothing."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..costs import Costs
-from ..posteriors import Score, Vector
+from ..kernels.types import Word
+from ..posteriors import NormalScores, Score, Vector
 from .base import Memoryless, Verdict
 
 
@@ -21,3 +22,7 @@ class Thompson(Memoryless):
         cut = costs.score_threshold
         probability = score.above(cut)
         return probability, {"score_threshold": cut, "chance_acting_is_best": probability}
+
+    def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
+        """Return the posterior probability that acting is best on each item."""
+        return scores.above(costs.score_threshold)

@@ -1,0 +1,151 @@
+"""A Gaussian belief N(m, V) that takes in one label at a time, in O(d^2).
+
+A label y at x sees theta only through z = x'theta ~ N(f, v), f = x'm, v = x'Vx. Whatever the one-dimensional update
+makes of z, theta follows along Vx = Cov(theta, z):
+
+    m += pull Vx,    V -= shrink Vx (Vx)'.
+
+``laplace_step`` takes the mode of z given y and the curvature there; ``adf_step`` the mean and the variance.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._jit import kernel, reduction_kernel
+from .information import NODE_WEIGHTS, NODES, REACH
+from .linear import BLOCK
+from .logistic import sigmoid
+from .types import Blocks, Matrix, Vector
+
+# Rows of the ``belief`` matrix [3 + d, d]: the mode m, the mean that scores are computed with (the mode and a
+# correction for skew), V x of the item asked about last, and d rows of V, both triangles.
+MODE, MEAN, DIRECTION, COVARIANCE = 0, 1, 2, 3
+
+
+@reduction_kernel
+def score_item(x: Vector, belief: Matrix) -> tuple[float, float]:
+    """Return the mean and variance of x'theta; leave V x in its row."""
+    d = x.size
+    direction = belief[DIRECTION]
+    for i in range(d):
+        direction[i] = 0.0
+    for j in range(d):
+        row, entry = belief[COVARIANCE + j], x[j]
+        for i in range(d):
+            direction[i] += entry * row[i]
+    mean = variance = 0.0
+    for i in range(d):
+        mean += x[i] * belief[MEAN, i]
+        variance += x[i] * direction[i]
+    return mean, max(variance, 0.0)
+
+
+@reduction_kernel
+def score_many(items: Matrix, belief: Matrix, means: Vector, variances: Vector, directions: Matrix) -> None:
+    """Write what ``score_item`` returns and leaves, for every row of ``items``."""
+    d = items.shape[1]
+    for k in range(items.shape[0]):
+        direction = directions[k]
+        for i in range(d):
+            direction[i] = 0.0
+        for j in range(d):
+            row, entry = belief[COVARIANCE + j], items[k, j]
+            for i in range(d):
+                direction[i] += entry * row[i]
+        mean = variance = 0.0
+        for i in range(d):
+            mean += items[k, i] * belief[MEAN, i]
+            variance += items[k, i] * direction[i]
+        means[k], variances[k] = mean, max(variance, 0.0)
+
+
+@reduction_kernel
+def move(belief: Matrix, pull: float, shrink: float) -> None:
+    """Take in one label along V x."""
+    direction = belief[DIRECTION]
+    d = direction.size
+    for i in range(d):
+        belief[MODE, i] += pull * direction[i]
+        belief[MEAN, i] += pull * direction[i]
+    for j in range(d):
+        row, entry = belief[COVARIANCE + j], shrink * direction[j]
+        for i in range(d):
+            row[i] -= entry * direction[i]
+
+
+@kernel
+def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
+    """Return (pull, shrink) from the mode r of z given the label: r = f + v (y - sigma(r)).
+
+    Newton's method, kept inside the bracket [f - v, f + v] that holds the root.
+    """
+    low, high, r = f - v, f + v, f
+    for _ in range(60):
+        p = sigmoid(r)
+        excess = r - f - v * (label - p)
+        if excess > 0.0:
+            high = r
+        else:
+            low = r
+        step = r - excess / (1.0 + v * p * (1.0 - p))
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        settled = abs(step - r) <= 1e-9 * (1.0 + abs(r))
+        r = step
+        if settled:
+            break
+    p = sigmoid(r)
+    weight = p * (1.0 - p)
+    return label - p, weight / (1.0 + v * weight)
+
+
+@kernel
+def adf_step(f: float, v: float, label: float) -> tuple[float, float]:
+    """Return (pull, shrink) from the mean and variance of z given the label (assumed-density filtering).
+
+    By quadrature, split at z = 0: for a wide z the likelihood is a step there.
+    """
+    spread = math.sqrt(v)
+    mass = first = second = 0.0
+    for side in range(2):
+        low, high = f - REACH * spread, f + REACH * spread
+        if side == 0:
+            high = min(high, 0.0)
+        else:
+            low = max(low, 0.0)
+        if high <= low:
+            continue
+        for i in range(NODES.size):
+            z = low + (high - low) * NODES[i]
+            u = (z - f) / spread
+            likelihood = sigmoid(z if label > 0.5 else -z)
+            weight = (high - low) * NODE_WEIGHTS[i] * math.exp(-0.5 * u * u) * likelihood
+            mass += weight
+            first += weight * u
+            second += weight * u * u
+    if mass <= 0.0:  # no variance: nothing to learn; or a label that could not be
+        return 0.0, 0.0
+    mean = first / mass
+    return mean / spread, (1.0 - (second / mass - mean * mean)) / v
+
+
+@kernel
+def learn_adf(x: Vector, label: float, belief: Matrix) -> None:
+    """Take in one label by moment matching."""
+    f, v = score_item(x, belief)
+    pull, shrink = adf_step(f, v, label)
+    move(belief, pull, shrink)
+
+
+@kernel
+def learn_laplace(x: Vector, label: float, belief: Matrix, features: Blocks, labels: Vector, n: int) -> None:
+    """Take in one label by a Laplace step along V x, and store it as label n."""
+    _, v = score_item(x, belief)
+    f = 0.0
+    for j in range(x.size):
+        f += x[j] * belief[MODE, j]
+        features[n // BLOCK, j, n % BLOCK] = x[j]
+    labels[n] = label
+    pull, shrink = laplace_step(f, v, label)
+    move(belief, pull, shrink)

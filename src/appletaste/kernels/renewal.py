@@ -1,0 +1,226 @@
+"""Renewing a Laplace approximation from all labels, a few of them at a time, with a certificate.
+
+One pass over the labels at an anchor a gives the gradient g and minus the Hessian H of the log posterior there, hence
+one Newton step: mode a + H^-1 g, covariance H^-1. A pass is spread over many rounds, so no round is slow. On its way it
+
+- corrects the mean for skew, to first order: mode - 1/2 V sum_i sigma''(z_i) (x_i'Vx_i) x_i;
+- weighs ``PROBES`` draws of the Gaussian in use against the exact posterior of the labels it was made from: with
+  weights w = posterior / Gaussian, E min(w, w') is the acceptance rate of an independence Metropolis chain in
+  equilibrium, and one minus it bounds the total variation distance of the Gaussian from the posterior.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._jit import kernel, reduction_kernel
+from .filter import COVARIANCE, MEAN, MODE
+from .linear import BLOCK, cholesky, dot, score_block, solve_backward, solve_forward
+from .logistic import RESIDUALS, SCORES, SPARE, WEIGHTS, add_block, fit, likelihood_block, pull
+from .random import derive, normal
+from .types import Blocks, Matrix, Vector, Word
+
+PROBES = 8
+
+# Rows of the ``renewal`` matrix [4 + 2d + PROBES, d]: the anchor, the gradient, the skew sum, the step, d rows of H
+# (then of its factor), d rows of R' with V = R R' at the start, and the probes.
+ANCHOR, GRADIENT, SKEW, STEP, HESSIAN = 0, 1, 2, 3, 4
+# Entries of ``marks``: the next label of the pass (-1: none under way), how many labels there were when it began, how
+# many when the last one ended, the running acceptance (-1: none yet), and the log weight of each probe.
+POSITION, BEGUN, ENDED, ACCEPTANCE, PROBE_LOGS = 0, 1, 2, 3, 4
+
+SMOOTHING = 0.3  # weight of the newest pass in the running acceptance
+
+
+def make_renewal(d: int) -> tuple[Matrix, Vector]:
+    """Return the arrays of a pass, none under way."""
+    marks = np.zeros(PROBE_LOGS + PROBES)
+    marks[POSITION] = marks[ACCEPTANCE] = -1.0
+    return np.zeros((HESSIAN + 2 * d + PROBES, d)), marks
+
+
+@kernel
+def fit_now(
+    belief: Matrix, features: Blocks, labels: Vector, n: int, prior: Matrix, hessian: Matrix, work: Matrix
+) -> None:
+    """Move the mode to the maximum of the posterior and the covariance to its curvature there, at once."""
+    d = belief.shape[1]
+    fit(features, labels, n, prior[d], prior[:d], belief[MODE], work, hessian)
+    invert(hessian, belief[COVARIANCE:], work[SCORES, :d])
+
+
+@kernel
+def begin(key: Word, n: int, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix) -> None:
+    """Begin a pass at the present mode, with probes drawn from the present Gaussian."""
+    d = belief.shape[1]
+    root = renewal[HESSIAN + d : HESSIAN + 2 * d]
+    for i in range(d):
+        for j in range(d):
+            root[i, j] = belief[COVARIANCE + i, j]
+    cholesky(root)
+    for i in range(d):  # its transpose: rows are what the passes read
+        for j in range(i):
+            root[j, i] = root[i, j]
+            root[i, j] = 0.0
+    stream = work[SCORES, :1].view(np.uint64)
+    stream[0] = derive(key, n)
+    for k in range(PROBES):
+        probe, length = renewal[HESSIAN + 2 * d + k], 0.0
+        for i in range(d):
+            probe[i] = belief[MEAN, i]
+        for i in range(d):
+            noise = normal(stream)
+            length += noise * noise
+            for j in range(i, d):
+                probe[j] += noise * root[i, j]
+        log_prior = 0.0
+        for i in range(d):
+            log_prior -= 0.5 * pull(prior[:d], prior[d], probe, i) * (probe[i] - prior[d, i])
+        marks[PROBE_LOGS + k] = log_prior + 0.5 * length
+    for i in range(d):
+        renewal[ANCHOR, i] = belief[MODE, i]
+    marks[BEGUN] = n
+    restart(prior, renewal, marks)
+
+
+@kernel
+def restart(prior: Matrix, renewal: Matrix, marks: Vector) -> None:
+    """Set the sums at the anchor to what the prior says."""
+    d = renewal.shape[1]
+    for i in range(d):
+        renewal[GRADIENT, i] = -pull(prior[:d], prior[d], renewal[ANCHOR], i)
+        renewal[SKEW, i] = 0.0
+        for j in range(d):
+            renewal[HESSIAN + i, j] = prior[i, j]
+    marks[POSITION] = 0.0
+
+
+@reduction_kernel
+def add_skew(items: Matrix, first: int, n: int, root: Matrix, skew: Vector, work: Matrix) -> None:
+    """Add sigma''(z_i) (x_i'Vx_i) x_i over places of a block whose slopes ``add_block`` has left in ``work``."""
+    d = skew.size
+    scores, weights, residuals, part = work[SCORES], work[WEIGHTS], work[RESIDUALS], work[SPARE]
+    for i in range(n):
+        residuals[i] = 0.0
+    for k in range(d):
+        score_block(items[k:], first, n, root[k, k:], part)
+        for i in range(n):
+            residuals[i] += part[i] * part[i]
+    for i in range(n):  # sigma'' = sigma' (1 - 2 sigma), and (1 - 2 sigma)^2 = 1 - 4 sigma'
+        steep = math.sqrt(max(1.0 - 4.0 * weights[i], 0.0))
+        residuals[i] *= weights[i] * (-steep if scores[i] > 0.0 else steep)
+    for j in range(d):
+        row, total = items[j], 0.0
+        for i in range(n):
+            total += residuals[i] * row[first + i]
+        skew[j] += total
+
+
+@kernel
+def advance(
+    rows: int,
+    features: Blocks,
+    labels: Vector,
+    n: int,
+    with_skew: bool,
+    belief: Matrix,
+    prior: Matrix,
+    renewal: Matrix,
+    marks: Vector,
+    work: Matrix,
+) -> bool:
+    """Let the pass go over that many more labels; return whether it has ended, the belief renewed."""
+    d = belief.shape[1]
+    hessian, root = renewal[HESSIAN : HESSIAN + d], renewal[HESSIAN + d : HESSIAN + 2 * d]
+    begun = int(marks[BEGUN])
+    while rows > 0 and int(marks[POSITION]) < n:
+        position = int(marks[POSITION])
+        block, first = position // BLOCK, position % BLOCK
+        m = min(rows, BLOCK - first, n - position)
+        items = features[block]
+        add_block(items, first, m, labels, position, renewal[ANCHOR], renewal[GRADIENT], hessian, work)
+        if with_skew:
+            add_skew(items, first, m, root, renewal[SKEW], work)
+        certified = min(m, begun - position)
+        if certified > 0:
+            for k in range(PROBES):
+                probe = renewal[HESSIAN + 2 * d + k]
+                marks[PROBE_LOGS + k] += likelihood_block(items, first, certified, labels, position, probe, work)
+        marks[POSITION] += m
+        rows -= m
+    if int(marks[POSITION]) < n:
+        return False
+    return finish(n, with_skew, belief, prior, renewal, marks, work)
+
+
+@kernel
+def finish(
+    n: int, with_skew: bool, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix
+) -> bool:
+    """Take the Newton step that the pass has prepared; one too long to be trusted begins another pass instead."""
+    d = belief.shape[1]
+    hessian, step = renewal[HESSIAN : HESSIAN + d], renewal[STEP]
+    cholesky(hessian)
+    solve_forward(hessian, renewal[GRADIENT], step)
+    length = math.sqrt(dot(step, step))  # in posterior standard deviations
+    solve_backward(hessian, step)
+    trusted = 2.0 + math.sqrt(d)
+    if length > trusted:
+        for i in range(d):
+            renewal[ANCHOR, i] += trusted / length * step[i]
+        restart(prior, renewal, marks)
+        marks[BEGUN] = 0.0  # the probes have been weighed, or were drawn from a Gaussian that was far off
+        return False
+    for i in range(d):
+        belief[MODE, i] = belief[MEAN, i] = renewal[ANCHOR, i] + step[i]
+    invert(hessian, belief[COVARIANCE:], work[SCORES, :d])
+    if with_skew:
+        correct(belief, renewal[SKEW], hessian, step)
+    if marks[BEGUN] > 0.0:
+        accepted = acceptance(marks[PROBE_LOGS:])
+        before = marks[ACCEPTANCE]
+        marks[ACCEPTANCE] = accepted if before < 0.0 else before + SMOOTHING * (accepted - before)
+    marks[ENDED], marks[POSITION] = n, -1.0
+    return True
+
+
+@kernel
+def correct(belief: Matrix, skew: Vector, factor: Matrix, shift: Vector) -> None:
+    """Set the mean to the mode - 1/2 V s, at most one posterior standard deviation away."""
+    d = shift.size
+    solve_forward(factor, skew, shift)
+    length = 0.5 * math.sqrt(dot(shift, shift))
+    solve_backward(factor, shift)
+    scale = -0.5 / max(length, 1.0)
+    for i in range(d):
+        belief[MEAN, i] = belief[MODE, i] + scale * shift[i]
+
+
+@kernel
+def acceptance(logs: Vector) -> float:
+    """Return the mean of min(w_j, w_k) over pairs of probes, over the mean of w."""
+    top = logs[0]
+    for k in range(1, logs.size):
+        top = max(top, logs[k])
+    total = pairs = 0.0
+    for j in range(logs.size):
+        total += math.exp(logs[j] - top)
+        for k in range(j):
+            pairs += math.exp(min(logs[j], logs[k]) - top)
+    return min(1.0, pairs / (0.5 * (logs.size - 1) * total))
+
+
+@kernel
+def invert(factor: Matrix, out: Matrix, column: Vector) -> None:
+    """Write (L L')^-1, both triangles."""
+    d = column.size
+    for j in range(d):
+        for i in range(d):
+            column[i] = 0.0
+        column[j] = 1.0
+        solve_forward(factor, column, column)
+        solve_backward(factor, column)
+        for i in range(j, d):
+            out[i, j] = out[j, i] = column[i]

@@ -1,0 +1,123 @@
+"""What a label is worth to later decisions, and the memory of items that says so (docs/rules.md has the derivation).
+
+The memory is two matrices, running means over the items seen: the boundary matrix B, of (e / v) x x' with e the
+expected regret of the better action and v the variance of the score, and the inflow N, of w x x' over the items acted
+on, w = slope^2 / (mu (1 - mu)) being what a label tells about its score.
+"""
+
+from __future__ import annotations
+
+from ._jit import kernel, reduction_kernel
+from .random import uniform_at
+from .types import Matrix, Vector, Word
+
+# Entries of ``settings``: eta, c, t0, T (0: not known), and whether the horizon is item-wise and the action drawn.
+EAGERNESS, FORGETTING, HEAD_START, HORIZON, ITEM_WISE, RANDOMISED = 0, 1, 2, 3, 4, 5
+# Entries of ``found``: the probability, the price of acting now, the value of the label, the share of the newest item
+# in the memory, and what it adds to B and, if acted on, to N.
+PROBABILITY, PRICE, VALUE, SHARE, BOUNDARY, INFLOW = 0, 1, 2, 3, 4, 5
+
+
+@reduction_kernel
+def form(matrix: Matrix, first: int, vector: Vector) -> float:
+    """Return v' M v for the square M that begins at row ``first``."""
+    total = 0.0
+    for i in range(vector.size):
+        row, part = matrix[first + i], 0.0
+        for j in range(vector.size):
+            part += row[j] * vector[j]
+        total += vector[i] * part
+    return total
+
+
+@reduction_kernel
+def blend(matrix: Matrix, first: int, x: Vector, share: float, weight: float) -> None:
+    """Replace M by (1 - share) M + share weight x x'."""
+    for i in range(x.size):
+        row, entry = matrix[first + i], share * weight * x[i]
+        for j in range(x.size):
+            row[j] = (1.0 - share) * row[j] + entry * x[j]
+
+
+@kernel
+def weigh(
+    round_: int,
+    variance: float,
+    regret_pass: float,
+    regret_act: float,
+    chance: float,
+    slope: float,
+    direction: Vector,
+    memory: Matrix,
+    settings: Vector,
+    found: Vector,
+) -> None:
+    """Find the price of acting on an item, the value of its label and the probability of acting, into ``found``.
+
+    The item itself counts towards the boundary matrix before it is judged: that adds share (e / v) v^2 to the form.
+    """
+    d = direction.size
+    share = settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING])
+    told = slope * slope / max(chance * (1.0 - chance), 1e-300)
+    boundary = min(regret_pass, regret_act) / variance if variance > 1e-300 else 0.0
+    horizon, known = settings[HORIZON], settings[HORIZON] > 0.0
+    if settings[ITEM_WISE] > 0.0:
+        left = max(horizon - round_, 0.0) if known else 2.0 * round_ + 10.0 * d
+        inflow = (1.0 - share) * form(memory, d, direction) / variance if variance > 1e-300 else 0.0
+        boundary /= 1.0 + inflow * left
+    else:
+        head = settings[HEAD_START]
+        left = round_ + head
+        if known:
+            left *= max(horizon - round_, 0.0) / (horizon + head)
+    gain = (1.0 - share) * form(memory, 0, direction) + share * boundary * variance * variance
+    value = settings[EAGERNESS] * left * told * gain
+    price = regret_act - regret_pass
+    if price <= 1e-10 * (regret_act + regret_pass):  # a tie acts
+        probability = 1.0
+    elif settings[RANDOMISED] > 0.0:
+        probability = max(0.0, 1.0 - 0.5 * price / value) if value > 0.0 else 0.0
+    else:
+        probability = 1.0 if price <= value else 0.0
+    found[PROBABILITY], found[PRICE], found[VALUE] = probability, price, value
+    found[SHARE], found[BOUNDARY], found[INFLOW] = share, boundary, told
+
+
+@kernel
+def remember(x: Vector, act: bool, memory: Matrix, settings: Vector, found: Vector) -> None:
+    """Take the item judged last into the memory."""
+    blend(memory, 0, x, found[SHARE], found[BOUNDARY])
+    if settings[ITEM_WISE] > 0.0:
+        blend(memory, x.size, x, found[SHARE], found[INFLOW] if act else 0.0)
+
+
+@kernel
+def weigh_many(
+    action_key: Word,
+    first_round: int,
+    items: Matrix,
+    variances: Vector,
+    outlooks: Matrix,
+    directions: Matrix,
+    memory: Matrix,
+    settings: Vector,
+    found: Vector,
+    probabilities: Vector,
+) -> None:
+    """Judge and remember items one after the other, each action drawn as ``Policy.decide`` draws it."""
+    for k in range(items.shape[0]):
+        weigh(
+            first_round + k,
+            variances[k],
+            outlooks[k, 0],
+            outlooks[k, 1],
+            outlooks[k, 2],
+            outlooks[k, 3],
+            directions[k],
+            memory,
+            settings,
+            found,
+        )
+        probabilities[k] = found[PROBABILITY]
+        act = uniform_at(action_key, first_round + k) < found[PROBABILITY]
+        remember(items[k], act, memory, settings, found)

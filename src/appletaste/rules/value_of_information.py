@@ -1,0 +1,120 @@
+"""Value of information: act where that is best, and where the label is worth more than acting costs (docs/rules.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..costs import Costs
+from ..kernels import value as kernels
+from ..kernels.types import Word
+from ..posteriors import Arrays, NormalScores, Score, Vector
+from ..settings import number, whole
+from .base import Verdict
+
+
+@dataclass(frozen=True)
+class ValueOfInformation:
+    """Act iff the price of acting now, D, is at most eta H G(x), what its label will save later decisions.
+
+    With z ~ N(f, v), D = Delta(1) - Delta(0), mu = E sigma(z), s = E sigma'(z) and V x = Cov(theta, z),
+
+        G(x) = s^2 / (mu (1 - mu)) (Vx)' B (Vx),    B = mean over items of (e / v) x x',  e = min(Delta(0), Delta(1)),
+
+    is by how much one label at x lowers the expected regret of a round, and H the rounds it will serve: t + t0 when
+    nobody knows how many will come, (t + t0)(T - t) / (T + t0) when T will. The margin is of order v, not sqrt(v): it
+    vanishes faster than that of Thompson sampling, IDS or a fixed confidence bound. Reference: docs/rules.md.
+
+    Parameters
+    ----------
+    horizon
+        T, how many items will come; None: not known.
+    eagerness
+        eta; the derivation says 1.
+    item_wise
+        Let the horizon be each direction's own: N, the running mean of w x x' over items acted on with
+        w = s^2 / (mu (1 - mu)), says how fast labels that come anyway shrink the variance of an item, at the rate
+        rho = (Vx)'N(Vx) / v; B then takes (e / v) / (1 + rho H), and H is T - t, or 2 t + 10 d.
+    randomised
+        Act with probability max(0, 1 - D / (2 eta H G)) where D > 0, so that every action has a propensity.
+    forgetting
+        c: the newest item has the share c / (t - 1 + c) in the means.
+    head_start
+        t0 / d: the rounds per feature that the prior is worth.
+    """
+
+    horizon: int | None = None
+    eagerness: float = 1.0
+    item_wise: bool = False
+    randomised: bool = False
+    forgetting: float = 3.0
+    head_start: float = 4.0
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None:
+            whole("horizon", self.horizon, least=1)
+        number("eagerness", self.eagerness, above=0.0)
+        number("forgetting", self.forgetting, above=0.0)
+        number("head_start", self.head_start, least=0.0)
+
+    def start(self, n_features: int) -> ValueJudge:
+        """Return the rule at work, before the first item."""
+        return ValueJudge(self, n_features)
+
+
+class ValueJudge:
+    """The rule and its memory: B, and below it N."""
+
+    def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
+        self._settings = np.array(
+            [
+                settings.eagerness,
+                settings.forgetting,
+                settings.head_start * n_features,
+                settings.horizon or 0,
+                settings.item_wise,
+                settings.randomised,
+            ],
+            dtype=np.float64,
+        )
+        self._memory = np.zeros(((2 if settings.item_wise else 1) * n_features, n_features))
+        self._found = np.zeros(6)
+        self._x = np.zeros(n_features)
+
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
+        """Return the probability of acting, with the price of acting and the value of the label."""
+        outlook, found = score.outlook(costs), self._found
+        kernels.weigh(round_, score.variance, *outlook, score.direction(), self._memory, self._settings, found)
+        self._x = x
+        probability, price, value = found[:3].tolist()
+        return probability, {"chance_positive": outlook.chance, "price_of_acting": price, "value_of_label": value}
+
+    def commit(self, act: bool) -> None:
+        """Take the item into the memory."""
+        kernels.remember(self._x, act, self._memory, self._settings, self._found)
+
+    def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
+        """Return the probabilities of acting on many items in turn, and take them into the memory."""
+        probabilities = np.empty(len(items))
+        kernels.weigh_many(
+            key,
+            first_round,
+            items,
+            scores.variances,
+            scores.outlooks(costs),
+            scores.directions,
+            self._memory,
+            self._settings,
+            self._found,
+            probabilities,
+        )
+        return probabilities
+
+    def arrays(self) -> Arrays:
+        """Return all that is remembered, for saving."""
+        return {"memory": self._memory.copy()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        self._memory[:] = arrays["memory"]
