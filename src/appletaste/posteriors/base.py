@@ -6,8 +6,10 @@ score z = x'theta of this item distributed? The answer is a ``Score``, and rules
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -40,11 +42,24 @@ class Certificate:
 
     acceptance: float
     labels: int  #: how many labels it was measured with
+    n_features: int
 
     @property
     def distance(self) -> float:
         """A bound on the total variation distance, 1 - acceptance."""
         return 1.0 - self.acceptance
+
+    @property
+    def per_feature(self) -> float:
+        """The acceptance rate that one feature's share of the misfit would have by itself.
+
+        A decision looks at one direction of theta only, while ``acceptance`` falls with the number of features even
+        if each fits well. With log w ~ N(., s^2) the rate is 2 Phi(-s / 2), and s^2 is d times one feature's share.
+        """
+        if not 0.0 < self.acceptance < 1.0:
+            return self.acceptance
+        law = NormalDist()
+        return 2.0 * law.cdf(law.inv_cdf(0.5 * self.acceptance) / math.sqrt(self.n_features))
 
 
 class Score(Protocol):

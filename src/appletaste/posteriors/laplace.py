@@ -25,7 +25,7 @@ GROWTH = 1.06
 AT_ONCE = BLOCK
 #: Labels that a pass goes over per label learnt, at d = 20: 8 us. In other dimensions as many as cost the same.
 ROWS = 128
-POOR = 0.35  # acceptance below which the fit is called poor
+POOR = 0.7  # acceptance per feature below which the fit is called poor
 SETTLED = 20  # labels per feature before that is said
 
 
@@ -100,13 +100,16 @@ class LaplaceBelief(Filter):
 
     def _look(self) -> None:
         """Warn, once, of a Gaussian that is far from the posterior although there are labels enough."""
-        found = self._marks[renewal.ACCEPTANCE]
-        if found >= POOR or self._warned or self._labels.n < SETTLED * self._belief.shape[1]:
+        if self._warned or self._labels.n < SETTLED * self._belief.shape[1]:
+            return
+        found = self.certificate()
+        if not found.per_feature < POOR:
             return
         self._warned = True
         warnings.warn(
-            f"the Laplace approximation fits poorly here (certificate {found:.2f} after {self._labels.n} labels; 1 is "
-            'perfect): use posterior Exact, as "exact-voi" or "exact-ts" do, or a narrower prior',
+            f"the Laplace approximation fits poorly here: acceptance {found.acceptance:.2f} (1 is perfect) with "
+            f"{found.n_features} features after {found.labels} labels; use the posterior Exact, as 'exact-voi' and "
+            "'exact-ts' do, or a narrower prior",
             PoorFitWarning,
             stacklevel=5,
         )
@@ -114,7 +117,8 @@ class LaplaceBelief(Filter):
     def certificate(self) -> Certificate:
         """Return the running acceptance rate of the Metropolis correction that would make this belief exact."""
         found = float(self._marks[renewal.ACCEPTANCE])
-        return Certificate(math.nan if found < 0.0 else found, int(self._marks[renewal.ENDED]))
+        acceptance = math.nan if found < 0.0 else found
+        return Certificate(acceptance, int(self._marks[renewal.ENDED]), self._belief.shape[1])
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
