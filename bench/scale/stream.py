@@ -83,7 +83,8 @@ def main() -> None:
     least = raw.copy()
     for _ in range(passes - 1):
         np.minimum(least, play(name, d, rounds)[0], out=least)
-    found = {"policy": name, "d": d, "passes": passes, "rows": summarise(least, memory)}
+    around = {n: 1e6 * float(np.median(least[int(0.9 * n) : int(1.1 * n)])) for n in EDGES if n <= rounds}
+    found = {"policy": name, "d": d, "passes": passes, "rows": summarise(least, memory), "around": around}
     print(json.dumps({**found, "raw": summarise(raw, memory)}))
 
 

@@ -12,6 +12,7 @@ COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 ENTRIES = [
     *[(name, {}) for name in POLICIES],
     ("voi", {"horizon": 60, "randomised": True, "skew": False, "prior": at.Gaussian(0.3, 2.0)}),
+    ("voi", {"ahead": "shared", "adaptive": False}),
     ("voi-item", {"horizon": 60, "eagerness": 0.5}),
     ("ucb", {"patience": 4.0, "randomised": True}),
     ("pg-ts", {"prior": at.Gaussian(region=at.Box(-1, 1)), "sweeps": [(1, 3), (20, 5)]}),

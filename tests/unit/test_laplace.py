@@ -248,3 +248,26 @@ def test_adf_keeps_no_label(rng):
     belief.learn(np.zeros(4), 1)
     belief.learn(1e6 * np.ones(4), 1)
     assert np.isfinite(belief._belief).all()
+
+
+def test_the_scale_of_the_prior_is_learnt(rng):
+    """Towards the spread of the coefficients, by the EM step as written, and not for an intercept."""
+    d = 12
+    theta = 3.0 * rng.normal(size=d)
+    items = np.column_stack([rng.normal(size=(3000, d)), np.ones(3000)])
+    labels = (rng.random(3000) < 1 / (1 + np.exp(-items[:, :d] @ theta))).astype(int)
+    belief = taught(items, labels, at.Laplace(adaptive=True))
+    precision = belief._prior[: d + 1]
+    assert precision[d, d] == 1.0
+    variance = 1 / precision[0, 0]
+    assert np.diag(precision)[:d] == pytest.approx(1 / variance)
+    assert variance == pytest.approx((theta**2).mean(), rel=0.3)
+    before = belief._belief.copy()
+    belief._rescale_prior()
+    mode, covariance = before[filter_kernels.MODE], before[filter_kernels.COVARIANCE :]
+    expected = (2 + (mode[:d] ** 2 + np.diag(covariance)[:d]).sum()) / (2 + d)
+    assert 1 / belief._prior[0, 0] == pytest.approx(expected)
+    fixed = taught(items[:50], labels[:50], at.Laplace())
+    assert (fixed._prior[: d + 1] == np.eye(d + 1)).all()
+    assert at.policy(n_features=2, costs=at.Costs(1, 1, 0)).method.posterior.adaptive
+    assert not at.policy(n_features=2, costs=at.Costs(1, 1, 0), prior=2.0).method.posterior.adaptive

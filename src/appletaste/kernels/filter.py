@@ -18,9 +18,10 @@ from .linear import BLOCK
 from .logistic import sigmoid
 from .types import Blocks, Matrix, Vector
 
-# Rows of the ``belief`` matrix [3 + d, d]: the mode m, the mean that scores are computed with (the mode and a
-# correction for skew), V x of the item asked about last, and d rows of V, both triangles.
-MODE, MEAN, DIRECTION, COVARIANCE = 0, 1, 2, 3
+# Rows of the ``belief`` matrix [4 + d, d]: the mode m, the mean that scores are computed with (the mode and a
+# correction for skew), V x of the item asked about last, whether each feature has varied among the labels, and d rows
+# of V, both triangles.
+MODE, MEAN, DIRECTION, VARIED, COVARIANCE = 0, 1, 2, 3, 4
 
 
 @reduction_kernel
@@ -146,6 +147,8 @@ def learn_laplace(x: Vector, label: float, belief: Matrix, features: Blocks, lab
     for j in range(x.size):
         f += x[j] * belief[MODE, j]
         features[n // BLOCK, j, n % BLOCK] = x[j]
+        if x[j] != features[0, j, 0]:
+            belief[VARIED, j] = 1.0
     labels[n] = label
     pull, shrink = laplace_step(f, v, label)
     move(belief, pull, shrink)

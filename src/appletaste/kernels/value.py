@@ -7,12 +7,15 @@ on, w = slope^2 / (mu (1 - mu)) being what a label tells about its score.
 
 from __future__ import annotations
 
+import math
+
 from ._jit import kernel, reduction_kernel
 from .random import uniform_at
 from .types import Matrix, Vector, Word
 
-# Entries of ``settings``: eta, c, t0, T (0: not known), and whether the horizon is item-wise and the action drawn.
-EAGERNESS, FORGETTING, HEAD_START, HORIZON, ITEM_WISE, RANDOMISED = 0, 1, 2, 3, 4, 5
+# Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, and whether the action is drawn.
+EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED = 0, 1, 2, 3, 4, 5
+SHARED, LINDY, DOUBLE = 0, 1, 2  # values of AHEAD: one horizon for all items, or one each under two views of the future
 # Entries of ``found``: the probability, the price of acting now, the value of the label, the share of the newest item
 # in the memory, and what it adds to B and, if acted on, to N.
 PROBABILITY, PRICE, VALUE, SHARE, BOUNDARY, INFLOW = 0, 1, 2, 3, 4, 5
@@ -40,6 +43,20 @@ def blend(matrix: Matrix, first: int, x: Vector, share: float, weight: float) ->
 
 
 @kernel
+def lasting(rate: float) -> float:
+    """Return the integral over s > 0 of 1 / ((1 + s) (1 + rate s)^2), from 1/2 at rate 1 towards 0.
+
+    For how long a label serves, in units of the time lived so far, if the stream goes on beyond s with probability
+    1 / (1 + s) and other labels wear its use down at this rate. It grows without bound as the rate goes to 0; a stream
+    is not taken to go on for ever, hence the floor.
+    """
+    r = max(rate, 0.02)
+    if abs(r - 1.0) < 1e-3:
+        return 0.5 - (r - 1.0) / 3.0
+    return 1.0 / (r - 1.0) - math.log(r) / ((r - 1.0) * (r - 1.0))
+
+
+@kernel
 def weigh(
     round_: int,
     variance: float,
@@ -60,18 +77,18 @@ def weigh(
     share = settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING])
     told = slope * slope / max(chance * (1.0 - chance), 1e-300)
     boundary = min(regret_pass, regret_act) / variance if variance > 1e-300 else 0.0
-    horizon, known = settings[HORIZON], settings[HORIZON] > 0.0
-    if settings[ITEM_WISE] > 0.0:
-        left = max(horizon - round_, 0.0) if known else 2.0 * round_ + 10.0 * d
-        inflow = (1.0 - share) * form(memory, d, direction) / variance if variance > 1e-300 else 0.0
-        boundary /= 1.0 + inflow * left
+    lived, known, serves = round_ + settings[HEAD_START], settings[HORIZON] > 0.0, 1.0
+    left = max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * d
+    if settings[AHEAD] == SHARED:
+        serves = lived * left / (lived + left) if known else lived
     else:
-        head = settings[HEAD_START]
-        left = round_ + head
-        if known:
-            left *= max(horizon - round_, 0.0) / (horizon + head)
+        rate = (1.0 - share) * form(memory, d, direction) / variance if variance > 1e-300 else 0.0
+        if known or settings[AHEAD] == DOUBLE:
+            boundary *= left / (1.0 + rate * left)
+        else:
+            boundary *= lived * lasting(rate * lived)
     gain = (1.0 - share) * form(memory, 0, direction) + share * boundary * variance * variance
-    value = settings[EAGERNESS] * left * told * gain
+    value = settings[EAGERNESS] * serves * told * gain
     price = regret_act - regret_pass
     if price <= 1e-10 * (regret_act + regret_pass):  # a tie acts
         probability = 1.0
@@ -87,7 +104,7 @@ def weigh(
 def remember(x: Vector, act: bool, memory: Matrix, settings: Vector, found: Vector) -> None:
     """Take the item judged last into the memory."""
     blend(memory, 0, x, found[SHARE], found[BOUNDARY])
-    if settings[ITEM_WISE] > 0.0:
+    if settings[AHEAD] != SHARED:
         blend(memory, x.size, x, found[SHARE], found[INFLOW] if act else 0.0)
 
 

@@ -34,8 +34,10 @@ OPTION_HELP = {
     "radius": "project the estimate into the ball of this radius; none: do not",
     "horizon": "T: how many items will come; none (voi): not known",
     "randomised": "draw the action, so that every action has a propensity",
+    "ahead": "how many rounds a label serves: lindy or double (each item its own), or shared",
     "eagerness": "eta: what a label is taken to be worth, against what the theory says",
     "skew": "correct the Laplace mean for the posterior's skew, to first order",
+    "adaptive": "learn the scale of the prior; none: if no prior is given",
     "patience": "k: for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
@@ -52,6 +54,11 @@ def as_prior(prior: Prior) -> Gaussian:
     if prior is None or isinstance(prior, int | float | np.number):
         return Gaussian(0.0, 1.0 if prior is None else prior)
     raise OptionError(f"prior is an appletaste.Gaussian or a variance, got {prior!r}")
+
+
+def laplace(skew: bool, adaptive: bool | None, prior: Prior) -> Laplace:
+    """Return the Laplace posterior; the scale of a prior that somebody has chosen is left alone unless they say so."""
+    return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive)
 
 
 def pg_ts(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None) -> Method:
@@ -82,11 +89,14 @@ def voi(
     horizon: int | None = None,
     randomised: bool = False,
     eagerness: float = 1.0,
+    ahead: str = "lindy",
     skew: bool = True,
+    adaptive: bool | None = None,
     prior: Prior = None,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
-    return Bayesian(Laplace(as_prior(prior), skew), ValueOfInformation(horizon, eagerness, randomised=randomised))
+    rule = ValueOfInformation(horizon, eagerness, ahead, randomised)
+    return Bayesian(laplace(skew, adaptive, prior), rule)
 
 
 def voi_item(
@@ -95,31 +105,39 @@ def voi_item(
     randomised: bool = False,
     eagerness: float = 1.0,
     skew: bool = True,
+    adaptive: bool | None = None,
     prior: Prior = None,
 ) -> Method:
-    """Value of information with a horizon for each direction: for categories that have little in common."""
-    rule = ValueOfInformation(horizon, eagerness, item_wise=True, randomised=randomised)
-    return Bayesian(Laplace(as_prior(prior), skew), rule)
+    """Value of information that looks further ahead: for categories that have little in common."""
+    rule = ValueOfInformation(horizon, eagerness, "double", randomised)
+    return Bayesian(laplace(skew, adaptive, prior), rule)
 
 
-def ids(*, weight: float = 0.05, skew: bool = True, prior: Prior = None) -> Method:
+def ids(*, weight: float = 0.05, skew: bool = True, adaptive: bool | None = None, prior: Prior = None) -> Method:
     """Tunable information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(Laplace(as_prior(prior), skew), InformationDirected(weight))
+    return Bayesian(laplace(skew, adaptive, prior), InformationDirected(weight))
 
 
-def ids_traditional(*, skew: bool = True, prior: Prior = None) -> Method:
+def ids_traditional(*, skew: bool = True, adaptive: bool | None = None, prior: Prior = None) -> Method:
     """Traditional information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(Laplace(as_prior(prior), skew), Traditional())
+    return Bayesian(laplace(skew, adaptive, prior), Traditional())
 
 
-def ts(*, skew: bool = True, prior: Prior = None) -> Method:
+def ts(*, skew: bool = True, adaptive: bool | None = None, prior: Prior = None) -> Method:
     """Thompson sampling on the Laplace posterior, its probability in closed form."""
-    return Bayesian(Laplace(as_prior(prior), skew), Thompson())
+    return Bayesian(laplace(skew, adaptive, prior), Thompson())
 
 
-def ucb(*, patience: float = 2.0, randomised: bool = False, skew: bool = True, prior: Prior = None) -> Method:
+def ucb(
+    *,
+    patience: float = 2.0,
+    randomised: bool = False,
+    skew: bool = True,
+    adaptive: bool | None = None,
+    prior: Prior = None,
+) -> Method:
     """Upper confidence bound that tightens, on the Laplace posterior: the cheap mode."""
-    return Bayesian(Laplace(as_prior(prior), skew), UpperBound(patience, randomised))
+    return Bayesian(laplace(skew, adaptive, prior), UpperBound(patience, randomised))
 
 
 def adf_voi(*, horizon: int | None = None, randomised: bool = False, prior: Prior = None) -> Method:

@@ -25,6 +25,7 @@ GROWTH = 1.06
 AT_ONCE = BLOCK
 #: Labels that a pass goes over per label learnt, at d = 20: 8 us. In other dimensions as many as cost the same.
 ROWS = 128
+PSEUDO = 2.0  # nu: features' worth of belief in the prior's own scale
 POOR = 0.7  # acceptance per feature below which the fit is called poor
 SETTLED = 20  # labels per feature before that is said
 
@@ -43,10 +44,15 @@ class Laplace:
         N(b, B), without a region.
     skew
         Correct the mean for the skew of the posterior, to first order.
+    adaptive
+        Learn the scale of the prior: its covariance is multiplied by s^2 for the features that vary (not for an
+        intercept), which starts at 1 and takes an EM step at every renewal,
+        s^2 = (nu + E (theta - b)' B^-1 (theta - b)) / (nu + k) over those k features, with nu = 2.
     """
 
     prior: Gaussian = field(default_factory=Gaussian)
     skew: bool = False
+    adaptive: bool = False
 
     def __post_init__(self) -> None:
         unrestricted(self.prior, "Laplace")
@@ -62,10 +68,11 @@ class LaplaceBelief(Filter):
     def __init__(self, settings: Laplace, n_features: int, key: Key) -> None:
         super().__init__(settings.prior, n_features)
         d = n_features
-        self._skew = settings.skew
+        self._skew, self._adaptive = settings.skew, settings.adaptive
         self._key = key.at("certificate").word()
         self._labels = Labels(d)
-        self._prior = np.vstack([settings.prior.precision(d), settings.prior.mean_vector(d)])
+        self._precision = settings.prior.precision(d)
+        self._prior = np.vstack([self._precision, settings.prior.mean_vector(d)])
         self._renewal, self._marks = renewal.make_renewal(d)
         self._work, self._hessian = make_work(d)
         self._rows = min(BLOCK, max(16, int(ROWS * (20 / d) ** 2)))
@@ -87,6 +94,8 @@ class LaplaceBelief(Filter):
         labels, marks = self._labels, self._marks
         features, values, rows = labels.features, labels.values, self._rows
         if marks[renewal.POSITION] < 0.0:
+            if self._adaptive:
+                self._rescale_prior()
             if n <= AT_ONCE:
                 renewal.fit_now(self._belief, features, values, n, self._prior, self._hessian, self._work)
                 rows = n
@@ -97,6 +106,18 @@ class LaplaceBelief(Filter):
         if ended:
             self._due = max(n + 1, math.ceil(GROWTH * n)) if n >= 16 else n + 1
             self._look()
+
+    def _rescale_prior(self) -> None:
+        """Take the EM step for the scale of the prior."""
+        belief, d = self._belief, self._belief.shape[1]
+        free = belief[kernels.VARIED] > 0.0
+        if not free.any():
+            return
+        offset = belief[kernels.MODE] - self._prior[d]
+        second = np.outer(offset, offset) + belief[kernels.COVARIANCE :]
+        spread = float((self._precision * second)[np.ix_(free, free)].sum())
+        scale = np.where(free, math.sqrt((PSEUDO + free.sum()) / (PSEUDO + spread)), 1.0)
+        self._prior[:d] = self._precision * np.outer(scale, scale)
 
     def _look(self) -> None:
         """Warn, once, of a Gaussian that is far from the posterior although there are labels enough."""
@@ -128,11 +149,12 @@ class LaplaceBelief(Filter):
             "renewal": self._renewal.copy(),
             "marks": self._marks.copy(),
             "due": np.array(self._due),
+            "prior": self._prior.copy(),
         }
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self._labels = Labels.from_arrays(arrays, self._belief.shape[1])
         self._belief[:], self._renewal[:] = arrays["belief"], arrays["renewal"]
-        self._marks[:] = arrays["marks"]
+        self._marks[:], self._prior[:] = arrays["marks"], arrays["prior"]
         self._due = int(arrays["due"])

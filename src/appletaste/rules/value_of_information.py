@@ -7,11 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..costs import Costs
+from ..errors import OptionError
 from ..kernels import value as kernels
 from ..kernels.types import Word
 from ..posteriors import Arrays, NormalScores, Score, Vector
 from ..settings import number, whole
 from .base import Verdict
+
+AHEAD = {"shared": kernels.SHARED, "lindy": kernels.LINDY, "double": kernels.DOUBLE}
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,9 @@ class ValueOfInformation:
 
         G(x) = s^2 / (mu (1 - mu)) (Vx)' B (Vx),    B = mean over items of (e / v) x x',  e = min(Delta(0), Delta(1)),
 
-    is by how much one label at x lowers the expected regret of a round, and H the rounds it will serve: t + t0 when
-    nobody knows how many will come, (t + t0)(T - t) / (T + t0) when T will. The margin is of order v, not sqrt(v): it
-    vanishes faster than that of Thompson sampling, IDS or a fixed confidence bound. Reference: docs/rules.md.
+    is by how much one label at x lowers the expected regret of a round, and H the rounds it will serve. The margin is
+    of order v, not sqrt(v): it vanishes faster than that of Thompson sampling, IDS or a fixed confidence bound.
+    Reference: docs/rules.md.
 
     Parameters
     ----------
@@ -32,10 +35,14 @@ class ValueOfInformation:
         T, how many items will come; None: not known.
     eagerness
         eta; the derivation says 1.
-    item_wise
-        Let the horizon be each direction's own: N, the running mean of w x x' over items acted on with
-        w = s^2 / (mu (1 - mu)), says how fast labels that come anyway shrink the variance of an item, at the rate
-        rho = (Vx)'N(Vx) / v; B then takes (e / v) / (1 + rho H), and H is T - t, or 2 t + 10 d.
+    ahead
+        How many rounds a label serves. ``"lindy"`` and ``"double"``: each item has its own number. The labels that come
+        anyway shrink the variance of an item at the rate rho = (Vx)'N(Vx) / v, where N is the running mean of w x x'
+        over items acted on, w = s^2 / (mu (1 - mu)); s rounds from now a label of today is worth 1 / (1 + rho s)^2 of
+        what it is now. Summed over the rounds to come that is R / (1 + rho R) if R = T - t are left, or R = 2 t + 10 d
+        for ``"double"`` if nobody knows; and a ``lasting(rho a)`` for ``"lindy"``, after which a stream of age
+        a = t + t0 goes on for s more rounds with probability a / (a + s). B takes (e / v) times that, and H = 1.
+        ``"shared"``: the same for all items, H = a, or a (T - t) / (a + T - t) if T is known.
     randomised
         Act with probability max(0, 1 - D / (2 eta H G)) where D > 0, so that every action has a propensity.
     forgetting
@@ -46,7 +53,7 @@ class ValueOfInformation:
 
     horizon: int | None = None
     eagerness: float = 1.0
-    item_wise: bool = False
+    ahead: str = "lindy"
     randomised: bool = False
     forgetting: float = 3.0
     head_start: float = 4.0
@@ -54,6 +61,8 @@ class ValueOfInformation:
     def __post_init__(self) -> None:
         if self.horizon is not None:
             whole("horizon", self.horizon, least=1)
+        if self.ahead not in AHEAD:
+            raise OptionError(f"ahead is one of {', '.join(AHEAD)}; got {self.ahead!r}")
         number("eagerness", self.eagerness, above=0.0)
         number("forgetting", self.forgetting, above=0.0)
         number("head_start", self.head_start, least=0.0)
@@ -73,12 +82,12 @@ class ValueJudge:
                 settings.forgetting,
                 settings.head_start * n_features,
                 settings.horizon or 0,
-                settings.item_wise,
+                AHEAD[settings.ahead],
                 settings.randomised,
             ],
             dtype=np.float64,
         )
-        self._memory = np.zeros(((2 if settings.item_wise else 1) * n_features, n_features))
+        self._memory = np.zeros(((1 if settings.ahead == "shared" else 2) * n_features, n_features))
         self._found = np.zeros(6)
         self._x = np.zeros(n_features)
 

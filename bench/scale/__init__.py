@@ -1,0 +1,1 @@
+"""How cost grows: with the number of labels, with the number of features, over cores."""

@@ -1,0 +1,139 @@
+"""The tables and pictures of docs/scale.md, from the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+START, END = "<!-- results -->", "<!-- end -->"
+PROMISED = 20  # the number of features that promises are about
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table, numbers to the right."""
+    lines = ["| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def of(results: dict, policy: str, d: int) -> dict | None:
+    """Return a stream's results."""
+    return next((found for found in results["streams"] if (found["policy"], found["d"]) == (policy, d)), None)
+
+
+def mean_at(found: dict, labels: int) -> float:
+    """Return the mean cost of the window that ends at a number of labels."""
+    return next(row["mean"] for row in found["rows"] if row["labels"] == labels)
+
+
+def promises(results: dict) -> str:
+    """Return what was promised beside what was measured."""
+    rows = []
+
+    def add(what: str, limit: float, value: float, unit: str) -> None:
+        shown = f"{value:.2f}" if value < 10 else f"{value:.0f}"
+        rows.append((what, f"{limit:g} {unit}", f"{shown} {unit}", "yes" if value <= limit else "**no**"))
+
+    voi, exact, adf = (of(results, name, PROMISED) for name in ("voi", "exact-ts", "adf-voi"))
+    late = [row for row in voi["rows"] if row["labels"] >= 3_000]
+    add("`voi`: highest median from 1,000 labels on", 12, max(row["p50"] for row in late), "us")
+    add("`voi`: highest 99th percentile", 60, max(row["p99"] for row in late), "us")
+    add("`voi`: worst round", 1000, max(row["worst"] for row in late), "us")
+    add("`exact-ts`: median around 1,000 labels", 60, exact["around"]["1000"], "us")
+    add("`exact-ts`: median around 1,000,000 labels", 30, exact["around"]["1000000"], "us")
+    for name, found in (("voi", voi), ("exact-ts", exact)):
+        ratio = mean_at(found, 1_000_000) / mean_at(found, 10_000)
+        add(f"`{name}`: mean cost at 1,000,000 over that at 10,000 labels", 1.1, ratio, "")
+    add("`exact-ts`: memory of 1,000,000 labels", 250, exact["rows"][-1]["memory"], "MB")
+    growth = adf["rows"][-1]["memory"] - adf["rows"][2]["memory"]
+    add("`adf-voi`: memory gained from 3,000 to 1,000,000 labels", 1, abs(growth), "MB")
+    return table(("d = 20", "promised", "measured", "kept"), rows)
+
+
+def streams(results: dict) -> str:
+    """Return the rounds of every stream, window by window."""
+    rows = []
+    for found in results["streams"]:
+        for row in found["rows"]:
+            if row["labels"] in (1_000, 3_000, 10_000, 100_000, 1_000_000):
+                numbers = (f"{row[key]:.1f}" for key in ("p50", "mean", "p99"))
+                last = (f"{row['worst']:.0f}", f"{row['memory']:.0f}")
+                rows.append((f"`{found['policy']}`, d = {found['d']}", f"{row['labels']:,.0f}", *numbers, *last))
+    return table(("stream", "labels up to", "p50 us", "mean us", "p99 us", "worst us", "MB"), rows)
+
+
+def growth(results: dict) -> str:
+    """Return the median round against the number of features."""
+    features = sorted({found["d"] for found in results["growth"]})
+    rows = []
+    for policy in ("voi", "adf-voi"):
+        medians = {f["d"]: f["rows"][-1]["p50"] for f in results["growth"] if f["policy"] == policy}
+        rows.append((f"`{policy}`, p50 us", *(f"{medians[d]:.1f}" for d in features)))
+    return table(("features", *map(str, features)), rows)
+
+
+def rates(results: dict) -> str:
+    """Return items a second: one by one, many at once, and in simulation."""
+    rows = [
+        (f"`decide`, d = {row['d']}", f"{row['one']:,.0f}", f"{row['many']:,.0f}", f"{row['many'] / row['one']:.1f}")
+        for row in results["batches"]
+    ]
+    text = table(("one core, items a second", "one by one", "`decide_many`, all cores", "ratio"), rows)
+    simulated = (f"{row['processes']} process(es): {row['rounds_a_second']:,.0f}" for row in results["replications"])
+    return f"{text}\n\n`replicate`, rounds a second of `voi` at d = 20 (learning included): {'; '.join(simulated)}."
+
+
+def beside(results: dict) -> str:
+    """Return the ratio to Vowpal Wabbit, measured in the same run."""
+    other, voi = results["vowpal_wabbit"], of(results, "voi", PROMISED)
+    if other is None:
+        return "Vowpal Wabbit is not installed here: no ratio."
+    row = next(row for row in voi["rows"] if row["labels"] == 3_000)
+    return (
+        f"Vowpal Wabbit's fastest configuration (`{other['player']}`) took {other['p50']:.1f} us (p50) and "
+        f"{other['p99']:.1f} us (p99) a round in the same run, through its own interface: "
+        f"{other['p50'] / row['p50']:.1f} and {other['p99'] / row['p99']:.1f} times `voi`."
+    )
+
+
+def draw(results: dict, path: Path) -> None:
+    """Draw cost against labels, and against features."""
+    mpl.rcParams.update({"svg.hashsalt": "appletaste", "font.size": 9})
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for found in results["streams"]:
+        labels = [row["labels"] for row in found["rows"]]
+        (line,) = left.plot(labels, [row["mean"] for row in found["rows"]], marker="o", ms=3)
+        line.set_label(f"{found['policy']}, d = {found['d']}")
+        left.plot(labels, [row["p99"] for row in found["rows"]], ls=":", color=line.get_color())
+    left.set(xscale="log", yscale="log", xlabel="labels learnt", ylabel="microseconds a round (dotted: p99)")
+    left.legend(frameon=False, fontsize=7)
+    for policy in ("voi", "adf-voi"):
+        rows = [found for found in results["growth"] if found["policy"] == policy]
+        right.plot([f["d"] for f in rows], [f["rows"][-1]["p50"] for f in rows], marker="o", ms=3, label=policy)
+    right.set(xscale="log", yscale="log", xlabel="features", ylabel="microseconds a round (median)")
+    right.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def write(results: dict, page: Path) -> None:
+    """Put the tables between the marks of the page, and the picture beside it."""
+    draw(results, page.with_suffix(".svg"))
+    parts = [
+        "![Cost of a round against labels and features](scale.svg)",
+        promises(results),
+        beside(results),
+        "## Streams",
+        streams(results),
+        "## Features",
+        growth(results),
+        "## Rates",
+        rates(results),
+    ]
+    before, _, rest = page.read_text().partition(START)
+    _, _, after = rest.partition(END)
+    aside = page.with_name(f".{page.name}.part")
+    aside.write_text(f"{before}{START}\n\n" + "\n\n".join(parts) + f"\n\n{END}{after}")
+    aside.replace(page)
