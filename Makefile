@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench clean
+.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,17 @@ format: setup  ## put the code in shape
 
 bench: setup  ## speed, as ratios measured in one run
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python bench/run.py
+
+# One by one: a peer that cannot be built here (contextualbandits needs a C++ compiler) must not keep the others away.
+PEERS := vowpalwabbit mabwiser bayesianbandits contextualbandits river
+$(VENV)/peers: $(VENV)/ready
+	for peer in $(PEERS); do \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $$peer || echo "$$peer could not be installed: the bench goes on without it"; \
+	done
+	touch $@
+
+bench-peers: $(VENV)/peers  ## regret, time and memory beside five other libraries, in half an hour: out/bench-peers/index.html
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.peers $(ARGS)
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist out

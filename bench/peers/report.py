@@ -1,0 +1,153 @@
+"""The report: Markdown, one page of HTML that needs nothing else, JSON, and the tables in docs/bench.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from appletaste.paper.findings import Grid
+from appletaste.paper.report import STYLE, html_table, markdown_table
+from appletaste.paper.store import write_aside
+
+from . import tables
+from .budget import why_not
+from .environments import Environment
+from .picture import Point, draw
+from .players import Configuration
+from .promises import promises
+from .store import Line
+from .summary import Summary
+
+TITLE = "appletaste beside its peers"
+INTRO = (
+    "Each item is acted on or passed, and its label is seen only if it is acted on. Regret is expected cost above the "
+    "best action's, on real files cost above an oracle's. All players meet the same items and labels. Time is that of "
+    "one round, decide and learn, through the library's own interface (d = 20, T = 2000, nothing else running)."
+)
+START, END = "<!-- results -->", "<!-- end -->"
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """All that a report is made of."""
+
+    summary: Summary
+    latencies: Mapping[str, Line]
+    environments: Mapping[str, Environment]
+    players: Mapping[str, Configuration]
+    skipped_players: Mapping[str, str]
+    lines: Sequence[Line]
+
+    def points(self) -> list[Point]:
+        """Return the picture's points: those players that have both a latency and a mean."""
+        found = []
+        for name, player in self.players.items():
+            mean, count = self.summary.geometric_mean(name)
+            if count and not player.reference and "p50" in self.latencies.get(name, {}):
+                strong = name == self.summary.reference
+                found.append(Point(name, player.library, self.latencies[name]["p50"], mean, strong))
+        return found
+
+    def picture(self) -> str:
+        return draw(self.points(), "microseconds a round (median)", "regret / best peer's (geometric mean)")
+
+    def versions(self) -> dict[str, str]:
+        found = {}
+        for library in {player.library for player in self.players.values()}:
+            try:
+                found[library] = version(library)
+            except PackageNotFoundError:
+                continue
+        return found
+
+    def main_sections(self) -> list[tuple[str, list[Grid]]]:
+        """Return what docs/bench.md shows, too."""
+        ours = [name for name, player in self.players.items() if player.ours]
+        names = self.summary.peers
+        return [
+            ("What we promise", [tables.promise_grid(promises(self.summary))]),
+            ("Every environment", [tables.environment_grid(self.summary, self.environments)]),
+            ("Every player", [tables.overview_grid(self.summary, self.latencies)]),
+            (
+                "Regret",
+                [
+                    tables.regret_grid(self.summary, ours, "Our policies: regret ± s.e. (replications)"),
+                    tables.regret_grid(self.summary, names, "Peers: regret ± s.e. (replications)"),
+                ],
+            ),
+            ("Who plays", [tables.player_grid(self.players, self.versions(), self.skipped_players)]),
+        ]
+
+    def details(self) -> list[tuple[str, list[Grid]]]:
+        """Return one section for each environment."""
+        found = []
+        for name, environment in self.environments.items():
+            if name in self.summary.cells:
+                absent = {n: why for n, p in self.players.items() if (why := why_not(environment, p))}
+                found.append((f"{name}: {environment.summary}", [tables.detail_grid(self.summary, name, absent)]))
+            elif environment.skip:
+                found.append((f"{name}: not played, {environment.skip}", []))
+        return found
+
+
+def as_markdown(sections: Sequence[tuple[str, list[Grid]]], level: str = "##") -> str:
+    parts = []
+    for title, grids in sections:
+        parts += [f"{level} {title}\n", *(markdown_table(grid) for grid in grids)]
+    return "\n".join(parts)
+
+
+def as_html(report: Report) -> str:
+    parts = [f"<h1>{TITLE}</h1><p>{html.escape(INTRO)}</p>", report.picture()]
+    for title, grids in [*report.main_sections(), *report.details()]:
+        parts.append(f"<h2>{html.escape(title)}</h2>")
+        # Markdown's code marks mean nothing here.
+        parts += [html_table(grid, "text" if title == "Who plays" else "").replace("`", "") for grid in grids]
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    head += f"<title>{TITLE}</title><style>{STYLE.read_text()}</style>"
+    body = "\n".join(parts)
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+
+
+def as_json(report: Report) -> str:
+    """Return every number: the raw lines, the latencies and what was made of them."""
+    cells = {
+        environment: {name: dataclasses.asdict(cell) for name, cell in everyone.items()}
+        for environment, everyone in report.summary.cells.items()
+    }
+    content = {
+        "reference": report.summary.reference,
+        "versions": report.versions(),
+        "promises": [dataclasses.asdict(promise) for promise in promises(report.summary)],
+        "skipped_players": dict(report.skipped_players),
+        "skipped_environments": {name: e.skip for name, e in report.environments.items() if e.skip},
+        "geometric_means": {name: report.summary.geometric_mean(name) for name in report.players},
+        "cells": cells,
+        "latency": dict(report.latencies),
+        "runs": list(report.lines),
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def write(report: Report, folder: Path) -> None:
+    """Write report.md, index.html, picture.svg and results.json."""
+    sections = [*report.main_sections(), *report.details()]
+    text = f"# {TITLE}\n\n{INTRO}\n\n![regret against latency](picture.svg)\n\n{as_markdown(sections)}"
+    write_aside(folder / "picture.svg", report.picture().encode())
+    write_aside(folder / "report.md", text.encode())
+    write_aside(folder / "index.html", as_html(report).encode())
+    write_aside(folder / "results.json", as_json(report).encode())
+
+
+def rewrite_docs(report: Report, page: Path) -> None:
+    """Put the tables between the marks of a page, and the picture beside it."""
+    before, _, rest = page.read_text().partition(START)
+    _, _, after = rest.partition(END)
+    write_aside(page.with_suffix(".svg"), report.picture().encode())
+    picture = f"![Regret against latency]({page.stem}.svg)"
+    text = f"{before}{START}\n\n{picture}\n\n{as_markdown(report.main_sections(), '###')}\n{END}{after}"
+    write_aside(page, text.encode())

@@ -1,0 +1,125 @@
+"""The tables of the report, as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from appletaste.paper.findings import Grid
+
+from .environments import Environment
+from .players import Configuration
+from .promises import Promise
+from .store import Line
+from .summary import Cell, Summary
+
+
+def show(value: float, digits: int = 1) -> str:
+    """Return a number, or a dash where there is none."""
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def with_error(mean: float, se: float) -> str:
+    """Return a mean with its standard error, with two digits more where it is small."""
+    if math.isnan(mean):
+        return "-"
+    digits = 2 if abs(mean) < 10 else 1 if abs(mean) < 1000 else 0
+    return f"{mean:.{digits}f}" if math.isnan(se) else f"{mean:.{digits}f} ± {se:.{digits}f}"
+
+
+def promise_grid(promises: Sequence[Promise]) -> Grid:
+    rows = [(p.promise, p.found, "✓" if p.kept else "✗") for p in promises]
+    return Grid("", ("promise", "found", ""), rows)
+
+
+def overview_grid(summary: Summary, latencies: Mapping[str, Line]) -> Grid:
+    """Return one row for each player: over all environments, time and memory."""
+    relative = summary.relative_regret()
+
+    def row(name: str, player: Configuration) -> tuple[str, ...]:
+        mean, count = summary.geometric_mean(name)
+        cells = [everyone[name] for everyone in summary.cells.values() if name in everyone]
+        runs, locked = sum(cell.count for cell in cells), sum(cell.locked for cell in cells)
+        line = latencies.get(name, {})
+        times = tuple(show(line.get(key, math.nan)) for key in ("p50", "p99", "mean"))
+        memory = tuple(show(line.get(key, math.nan), 0) for key in ("library_mb", "run_mb"))
+        found = relative.get(name)
+        share = with_error(found[0], found[1]) if found else "-"
+        total = f"{found[2]:.0f}" if found else "-"
+        values = (show(mean, 2), str(count), str(summary.lowest(name)), share, total, f"{locked} of {runs}")
+        return (name, player.library, *values, *times, *memory)
+
+    order = {name: summary.geometric_mean(name)[0] for name in summary.players}
+    names = sorted(order, key=lambda name: (math.isnan(order[name]), order[name]))
+    header = (
+        "player",
+        "library",
+        "regret / best peer",
+        "environments",
+        "lowest in",
+        "relative, random",
+        "total, random",
+    )
+    header += ("runs < 3 acts", "p50 µs", "p99 µs", "mean µs", "library MB", "run MB")
+    return Grid("", header, [row(name, summary.players[name]) for name in names])
+
+
+def environment_grid(summary: Summary, environments: Mapping[str, Environment]) -> Grid:
+    """Return one row for each environment: the reference beside the best peer."""
+    rows = []
+    for name in summary.compared:
+        best, mine = summary.best_peer(name), summary.cells[name][summary.reference]
+        theirs = summary.cells[name][best]
+        ratio = 1.0 / theirs.ratio
+        mark = "✓" if ratio <= 1.0 else "✗" if ratio > 1.15 else ""
+        rows.append(
+            (
+                name,
+                environments[name].summary,
+                f"{with_error(mine.mean, mine.se)} ({mine.count})",
+                f"{best} {with_error(theirs.mean, theirs.se)} ({theirs.count})",
+                with_error(-theirs.difference, theirs.difference_se),
+                f"{ratio:.2f} {mark}",
+            )
+        )
+    title = (
+        f"{summary.reference} beside the best peer of each environment: regret ± s.e. (replications); "
+        "the difference and the ratio are over common replications"
+    )
+    return Grid(title, ("environment", "", summary.reference, "best peer", "difference", "ratio"), rows)
+
+
+def regret_grid(summary: Summary, names: Sequence[str], title: str) -> Grid:
+    """Return mean regret ± s.e. (replications) of some players in every environment."""
+
+    def text(cell: Cell | None) -> str:
+        if cell is None or not cell.count:
+            return "failed" if cell and cell.error else "-"
+        return f"{with_error(cell.mean, cell.se)} ({cell.count})"
+
+    rows = [(name, *(text(everyone.get(player)) for player in names)) for name, everyone in summary.cells.items()]
+    return Grid(title, ("environment", *names), rows)
+
+
+def detail_grid(summary: Summary, environment: str, absent: Mapping[str, str]) -> Grid:
+    """Return every player in one environment: regret, difference to the reference, runs that gave up, who sat out."""
+    cells = summary.cells[environment]
+    rows = []
+    for name in sorted(cells, key=lambda name: (cells[name].count == 0, cells[name].mean)):
+        cell = cells[name]
+        if not cell.count:
+            rows.append((name, "0", f"failed: {cell.error}", "-", "-"))
+            continue
+        mine = name == summary.reference
+        difference = "-" if mine else with_error(cell.difference, cell.difference_se)
+        rows.append((name, str(cell.count), with_error(cell.mean, cell.se), difference, str(cell.locked)))
+    rows += [(name, "0", why, "-", "-") for name, why in absent.items()]
+    header = ("player", "replications", "regret", f"difference to {summary.reference}", "runs < 3 acts")
+    return Grid("", header, rows)
+
+
+def player_grid(players: Mapping[str, Configuration], versions: Mapping[str, str], skipped: Mapping[str, str]) -> Grid:
+    """Return how each player is configured, and why some do not play."""
+    rows = [(name, f"{p.library} {versions.get(p.library, '')}".strip(), p.says, "") for name, p in players.items()]
+    rows += [(name, "", "", why) for name, why in skipped.items()]
+    return Grid("", ("player", "library", "configuration", "not played because"), rows)
