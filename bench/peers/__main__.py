@@ -82,11 +82,15 @@ def play_all(
     total = sum(map(seconds, missing))
     say(f"{len(runs)} runs, {len(runs) - len(missing)} of them finished; about {total / 60 / jobs:.0f} minutes to go")
     failed: set[tuple[str, str]] = set()
+    begun: set[str] = set()
     with bar("playing", total) as progress, engine("local", jobs=jobs) as workers:
         for index, line in workers.run(Run.play, missing):
             run = missing[index]
             progress.update(progress.task_ids[0], advance=seconds(run), description=f"{run.environment}: {run.player}")
             store.add(line)
+            if not sys.stderr.isatty() and run.environment not in begun:  # a log has no bar
+                say(f"playing {run.environment}, {len(begun)} of {len({r.environment for r in missing})} before it")
+            begun.add(run.environment)
             if "error" in line and (run.environment, run.player) not in failed:
                 failed.add((run.environment, run.player))
                 say(f"{run.player} failed in {run.environment}: {line['error']}")
@@ -127,7 +131,8 @@ def main() -> None:
     folder = args.out or Path("out/bench-peers-quick" if args.quick else "out/bench-peers")
     store = Store(folder, players)
     rounds = QUICK_LATENCY_ROUNDS if args.quick else LATENCY_ROUNDS
-    latencies = measure_latencies(list(players), store, rounds, together=args.jobs if args.quick else 1)
+    timed = list({player.library: name for name, player in reversed(players.items())}.values())  # one of each library
+    latencies = measure_latencies(timed if args.quick else list(players), store, rounds, args.jobs if args.quick else 1)
     here = [environments[name] for name in places if not environments[name].skip]
     runs = plan(here, players.values(), args.data, 1 if args.quick else args.replications)
     play_all(runs, store, environments, players, args.jobs)

@@ -14,10 +14,10 @@ from .environments import Environment
 from .play import Run
 from .players import Configuration
 
-#: A player is slow from this many microseconds a round on.
+#: A player is slow from this many microseconds a round on (with 20 features), or if it gets slower with every label.
 SLOW = 150.0
 #: One replication of a player that may sit out takes at most this many seconds.
-LONGEST = 6.0
+LONGEST = 3.5
 #: Peers that may sit out: this one takes 1.5 ms, and another mode of its library has the lower regret.
 OPTIONAL = ("vw-graph",)
 #: And this is how often they play at most.
@@ -38,8 +38,8 @@ def replications(environment: Environment, player: Configuration, most: int | No
     """Return how many replications a player plays in an environment."""
     if why_not(environment, player):
         return 0
-    each = 1e6 * player.seconds(environment.rounds, environment.features) / environment.rounds
-    planned = environment.slow if each >= SLOW else environment.replications
+    slow = player.microseconds[0] >= SLOW or player.grows
+    planned = environment.slow if slow else environment.replications
     planned = min(planned, FEW) if player.name in OPTIONAL else planned
     return planned if most is None else min(planned, most)
 

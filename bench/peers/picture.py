@@ -33,9 +33,10 @@ class Point:
 
 
 def steps(low: float, high: float) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten from low to high."""
+    """Return round numbers from low to high: 1, 2 and 5 times powers of ten, and more where that would be few."""
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [m * 10.0**e for e in exponents for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+    leading = (1, 2, 5) if high > 20 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    return [m * 10.0**e for e in exponents for m in leading if low <= m * 10.0**e <= high]
 
 
 def spread_out(heights: Sequence[float], gap: float = 12.0) -> list[float]:

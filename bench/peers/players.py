@@ -43,7 +43,7 @@ class Configuration:
     build: str  #: the class there
     settings: dict[str, Any] = field(default_factory=dict)
     says: str = ""  #: the configuration in words, for the report
-    microseconds: tuple[float, float] = (20.0, 300.0)
+    microseconds: tuple[float, float] = (12.0, 300.0)
     grows: bool = False  #: a round takes longer the more labels there are; ``microseconds`` are then for T = 2000
     knows_horizon: bool = False  #: built with ``horizon=T`` besides
 
@@ -173,7 +173,7 @@ def registry_players() -> list[Configuration]:
                     "RegistryPolicy",
                     {"name": info.name},
                     info.summary + (" The horizon is known." if knows else ""),
-                    OUR_MICROSECONDS.get(info.name, (20.0, 300.0)),
+                    OUR_MICROSECONDS.get(info.name, (12.0, 300.0)),
                     info.name in GROWING,
                     knows,
                 )

@@ -33,6 +33,7 @@ def promises(summary: Summary) -> list[Promise]:
         f"{name} +{100 * (ratio - 1):.0f} % ({summary.best_peer(name)})" for name, ratio in above.items()
     )
     mean, _ = summary.geometric_mean(mine)
+    rest, _ = summary.geometric_mean(mine, without=("iii",))
     # A peer that sat out somewhere has a mean over other environments: only complete ones are compared.
     means = {name: summary.geometric_mean(name) for name in summary.peers}
     whole = {name: value for name, (value, count) in means.items() if count == len(environments)}
@@ -56,7 +57,8 @@ def promises(summary: Summary) -> list[Promise]:
         ),
         Promise(
             f"the same against the best peer of each environment, chosen in hindsight: at most {GEOMETRIC_MEAN:.2f}",
-            f"{mean:.3f}",
+            f"{mean:.3f}"
+            + (f"; without iii, where giving up at once is best, {rest:.3f}" if "iii" in environments else ""),
             mean <= GEOMETRIC_MEAN,
         ),
     ]

@@ -7,7 +7,7 @@ on the replications that both have played; regrets of one environment are compar
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,9 +90,9 @@ class Summary:
         """Return a player's regret divided by the best peer's."""
         return self.ratio(environment, player) / self.ratio(environment, self.best_peer(environment))
 
-    def geometric_mean(self, player: str) -> tuple[float, int]:
+    def geometric_mean(self, player: str, without: Collection[str] = ()) -> tuple[float, int]:
         """Return the geometric mean of regret / best peer's regret, and over how many environments."""
-        ratios = [self.to_best_peer(name, player) for name in self.compared]
+        ratios = [self.to_best_peer(name, player) for name in self.compared if name not in without]
         known = [math.log(ratio) for ratio in ratios if not math.isnan(ratio)]
         return (math.exp(sum(known) / len(known)) if known else math.nan), len(known)
 

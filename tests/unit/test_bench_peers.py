@@ -17,6 +17,7 @@ from bench.peers.store import Store
 from bench.peers.summary import mean_and_error, paired_difference, summarise
 
 import appletaste as at
+from appletaste.policies import registry
 
 ENVIRONMENTS = {environment.name: environment for environment in drawn_environments()}
 THRESHOLDS = {"i": 0.4 / 1.35, "iii": 0.5, "peer": 0.3, "rare": 0.05, "correl": 0.5, "onehot": 0.6}
@@ -186,6 +187,7 @@ def test_relative_regret_is_over_common_tables():
 def test_the_recommended_one_is_the_reference_where_it_exists():
     assert reference_of(["bb-ids", RECOMMENDED, "ids"]) == RECOMMENDED
     assert reference_of(["pg-ts", "pg-ids-traditional"]) == "pg-ids-traditional"
+    assert registry.RECOMMENDED == RECOMMENDED
 
 
 def test_slow_players_play_the_first_replications_of_fast_ones():
