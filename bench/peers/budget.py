@@ -14,6 +14,21 @@ from .environments import Environment
 from .play import Run
 from .players import Configuration
 
+#: How many replications fast players play, and slow ones.
+USUAL = (40, 6)
+REPLICATIONS = {
+    **dict.fromkeys(("i", "iii", "costly"), (100, 16)),
+    "icept": (40, 5),
+    "d50": (20, 4),
+    "d200": (10, 2),
+    "long": (10, 2),
+    "random": (300, 32),
+    "german_credit": (20, 6),
+    "spambase": (8, 2),
+    "mushroom": (4, 1),
+    "phishing": (4, 1),
+    "bank_marketing": (1, 1),  # one order only: it is played as it is
+}
 #: A player is slow from this many microseconds a round on (with 20 features), or if it gets slower with every label.
 SLOW = 150.0
 #: One replication of a player that may sit out takes at most this many seconds.
@@ -28,7 +43,7 @@ def why_not(environment: Environment, player: Configuration) -> str:
     """Return why a player sits out in an environment; empty if it plays."""
     each = player.seconds(environment.rounds, environment.features)
     if player.name in OPTIONAL and environment.name == "random":
-        return f"too slow for {environment.slow} environments"
+        return "too slow for a whole suite"
     if (player.ours or player.name in OPTIONAL) and each > LONGEST:
         return f"too slow: about {each:.0f} s a replication"
     return ""
@@ -39,7 +54,7 @@ def replications(environment: Environment, player: Configuration, most: int | No
     if why_not(environment, player):
         return 0
     slow = player.microseconds[0] >= SLOW or player.grows
-    planned = environment.slow if slow else environment.replications
+    planned = REPLICATIONS.get(environment.name, USUAL)[slow]
     planned = min(planned, FEW) if player.name in OPTIONAL else planned
     return planned if most is None else min(planned, most)
 

@@ -26,8 +26,6 @@ class Environment:
     rounds: int
     features: int
     draw: Callable[[Key], Table]
-    replications: int = 40  #: of a fast player
-    slow: int = 6  #: of a slow one, which plays the first of them
     skip: str = ""  #: why it cannot be played here; empty where it can
 
 
@@ -117,11 +115,9 @@ def drawn_environments() -> list[Environment]:
     """Return the environments with a fixed recipe, in the order of the report."""
     root = float(np.sqrt(10.0))
     return [
-        Environment("i", "the paper's problem (i): d = 5, T = 500", 500, 5, _paper("i"), 100, 16),
+        Environment("i", "the paper's problem (i): d = 5, T = 500", 500, 5, _paper("i")),
         Environment("ii", "the paper's problem (ii): d = 20, items of variance 8, T = 1000", 1000, 20, _paper("ii")),
-        Environment(
-            "iii", "the paper's problem (iii): every item near the boundary, T = 500", 500, 1, _paper("iii"), 100, 16
-        ),
+        Environment("iii", "the paper's problem (iii): every item near the boundary, T = 500", 500, 1, _paper("iii")),
         Environment("peer", "d = 20, |theta*| = 2, T = 2000, +0.7 / -0.3", 2000, 20, _normal("peer", 20, 2000, 2.0)),
         Environment(
             "rare",
@@ -142,7 +138,7 @@ def drawn_environments() -> list[Environment]:
             "onehot", "20 unrelated categories, theta* ~ N(0, I), threshold 0.6, T = 2000", 2000, 20, draw_onehot
         ),
         Environment(
-            "costly", "miss 0.4, false alarm 1, hit 0.05 (threshold 0.74), d = 5, T = 500", 500, 5, draw_costly, 100, 16
+            "costly", "miss 0.4, false alarm 1, hit 0.05 (threshold 0.74), d = 5, T = 500", 500, 5, draw_costly
         ),
         Environment(
             "icept",
@@ -150,12 +146,10 @@ def drawn_environments() -> list[Environment]:
             3000,
             6,
             _with_intercept("icept", -2.0, 5, 1.0, 0.4, 3000),
-            40,
-            5,
         ),
-        Environment("d50", "d = 50, |theta*| = 2, T = 2000", 2000, 50, _normal("d50", 50, 2000, 2.0), 20, 4),
-        Environment("d200", "d = 200, |theta*| = 2, T = 2000", 2000, 200, _normal("d200", 200, 2000, 2.0), 10, 2),
-        Environment("long", "d = 10, |theta*| = 2, T = 20,000", 20_000, 10, _normal("long", 10, 20_000, 2.0), 10, 2),
+        Environment("d50", "d = 50, |theta*| = 2, T = 2000", 2000, 50, _normal("d50", 50, 2000, 2.0)),
+        Environment("d200", "d = 200, |theta*| = 2, T = 2000", 2000, 200, _normal("d200", 200, 2000, 2.0)),
+        Environment("long", "d = 10, |theta*| = 2, T = 20,000", 20_000, 10, _normal("long", 10, 20_000, 2.0)),
         Environment(
             "nonlinear", "squares and products that no feature shows, d = 7, T = 2000", 2000, 7, draw_nonlinear
         ),

@@ -41,7 +41,7 @@ def draw_random(key: Key) -> Table:
     return logistic_table("random", items, theta, costs_at(float(threshold)), rng.random(rounds))
 
 
-def random_suite(count: int = 300, slow: int = 32) -> Environment:
+def random_suite() -> Environment:
     """Return the whole suite as one environment whose replications are environments."""
     summary = "d from 2 to 32, T 300, 1000 or 3000, threshold U(0.05, 0.9), five kinds of items; a new one each time"
-    return Environment("random", summary, round(float(np.mean(ROUNDS))), 13, draw_random, count, slow)
+    return Environment("random", summary, round(float(np.mean(ROUNDS))), 13, draw_random)

@@ -31,16 +31,15 @@ class RealFile:
     rounds: int
     features: int  #: after the encoding
     costs: Costs
-    replications: tuple[int, int]  #: orders for fast players and for slow ones
     shuffled: bool = True
 
 
 FILES = (
-    RealFile("german_credit", 1000, 62, Costs(miss=5.0, false_alarm=1.0, hit=0.0), (20, 6)),
-    RealFile("spambase", 4601, 58, Costs(miss=1.0, false_alarm=9.0, hit=0.0), (8, 2)),
-    RealFile("mushroom", 8124, 118, Costs(miss=0.0, false_alarm=15.0, hit=-5.0), (4, 1)),
-    RealFile("phishing", 11_055, 31, Costs(miss=1.0, false_alarm=3.0, hit=0.0), (4, 1)),
-    RealFile("bank_marketing", 20_000, 63, Costs(miss=0.0, false_alarm=1.0, hit=-8.0), (1, 1), shuffled=False),
+    RealFile("german_credit", 1000, 62, Costs(miss=5.0, false_alarm=1.0, hit=0.0)),
+    RealFile("spambase", 4601, 58, Costs(miss=1.0, false_alarm=9.0, hit=0.0)),
+    RealFile("mushroom", 8124, 118, Costs(miss=0.0, false_alarm=15.0, hit=-5.0)),
+    RealFile("phishing", 11_055, 31, Costs(miss=1.0, false_alarm=3.0, hit=0.0)),
+    RealFile("bank_marketing", 20_000, 63, Costs(miss=0.0, false_alarm=1.0, hit=-8.0), shuffled=False),
 )
 
 
@@ -102,7 +101,6 @@ def real_environments(folder: Path) -> list[Environment]:
             file.rounds,
             file.features,
             partial(draw_real, file=file, folder=folder),
-            *file.replications,
         )
         path = folder / f"{file.name}.csv.gz"
         if not path.exists():

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench.peers import real, report, tables
-from bench.peers.budget import plan, replications
+from bench.peers.budget import REPLICATIONS, plan, replications
 from bench.peers.environments import drawn_environments
 from bench.peers.picture import Point, draw, spread_out
 from bench.peers.play import Run, act_all, all_environments, seed_of, table_of
@@ -195,7 +195,7 @@ def test_slow_players_play_the_first_replications_of_fast_ones():
     runs = plan([ENVIRONMENTS["i"]], [players["never"], players["bb-ids"]], Path(), most=20)
     numbers = {name: [run.replication for run in runs if run.player == name] for name in ("never", "bb-ids")}
     assert numbers["never"] == list(range(20))
-    assert numbers["bb-ids"] == list(range(ENVIRONMENTS["i"].slow))
+    assert numbers["bb-ids"] == list(range(REPLICATIONS["i"][1]))
     assert replications(ENVIRONMENTS["long"], players["pg-ts"]) == 0
 
 
