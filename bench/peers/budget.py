@@ -33,7 +33,7 @@ REPLICATIONS = {
 SLOW = 150.0
 #: One replication of a player that may sit out takes at most this many seconds.
 LONGEST = 3.5
-#: Peers that may sit out: this one takes 1.5 ms, and another mode of its library has the lower regret.
+#: Peers that may sit out: this one takes 1.5 ms a round whatever the number of features.
 OPTIONAL = ("vw-graph",)
 #: And this is how often they play at most.
 FEW = 4

@@ -99,7 +99,7 @@ def _cb(name: str, policy: str, microseconds: tuple[float, float]) -> Configurat
 
 PEERS = (
     _vw("squarecb", "--squarecb", "`--cb_explore_adf --squarecb`"),
-    _vw("regcb", "--regcbopt --mellowness 0.01", "`--cb_explore_adf --regcbopt --mellowness 0.01`"),
+    _vw("regcb", "--regcbopt --mellowness 0.1", "`--cb_explore_adf --regcbopt --mellowness 0.1`"),
     _vw("bag", "--bag 5", "`--cb_explore_adf --bag 5`"),
     _vw("epsilon", "--epsilon 0.05", "`--cb_explore_adf --epsilon 0.05`"),
     Configuration(

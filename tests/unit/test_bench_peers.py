@@ -84,7 +84,7 @@ def test_costs_of_real_files():
     assert thresholds == expected
 
 
-@pytest.mark.filterwarnings("default")
+@pytest.mark.filterwarnings("ignore")  # what the libraries say to each other
 @pytest.mark.parametrize("name", [player.name for player in PEERS])
 def test_peers_play_fifty_rounds(name):
     player = all_players()[name]

@@ -21,7 +21,7 @@ class Linear:
         self, features: int, costs: Costs, seed: int, *, policy: str, alpha: float, known_pass: bool = False
     ) -> None:
         self._bandit = MAB([PASS, ACT], getattr(LearningPolicy, policy)(alpha=alpha), seed=seed)
-        self._costs = costs
+        self._threshold = costs.threshold
         self._known_pass = known_pass
         self._fitted = False  # predict before fit is an error, so the first item is acted on
 
@@ -36,7 +36,7 @@ class Linear:
     def learn(self, x: np.ndarray, act: bool, label: int | None) -> None:
         if not act and self._known_pass:
             return
-        reward = (self._costs.catch_gain if label else -self._costs.alarm_price) if act else 0.0
+        reward = int(label or 0) - self._threshold if act else 0.0  # divided by its range, to which alpha is fitted
         learn = self._bandit.partial_fit if self._fitted else self._bandit.fit
         learn([ACT if act else PASS], [reward], np.append(x, 1.0)[None, :])
         self._fitted = True

@@ -16,22 +16,20 @@ APPLE_TASTING = "0,1,1 1,1,1"
 class VowpalWabbit:
     """Pass is an action with a feature of its own, act one with the item's features and a constant.
 
-    Vowpal Wabbit answers with a distribution over the two actions and leaves the draw to its caller; costs go in as
-    they are (a gain is negative), with the probability of the action that was drawn.
+    Vowpal Wabbit answers with a distribution over the two actions and leaves the draw to its caller. Costs go in with
+    the probability of the action that was drawn, moved and scaled to the [0, 1] which its explorers expect: 0 for an
+    act on a positive, 1 for one on a negative, and 1 - threshold for a pass.
     """
 
     def __init__(self, features: int, costs: Costs, seed: int, *, arguments: str) -> None:
         self._workspace = Workspace(f"--quiet --random_seed {seed} --cb_explore_adf {arguments}")
-        self._costs = costs
+        self._cost_of_passing = f"{1.0 - costs.threshold:.6g}"
         self._rng = np.random.default_rng(seed)
         self._features = ""
         self._chance = 1.0
 
     def _example(self, pass_label: str = "", act_label: str = "") -> list[str]:
         return [f"{pass_label}|p pass", f"{act_label}|a {self._features} one:1"]
-
-    def _cost_of_acting(self, label: int | None) -> float:
-        return -self._costs.catch_gain if label else self._costs.alarm_price
 
     def decide(self, x: np.ndarray) -> bool:
         self._features = " ".join(f"{i}:{value:.6g}" for i, value in enumerate(x.tolist()) if value)
@@ -42,9 +40,9 @@ class VowpalWabbit:
 
     def learn(self, x: np.ndarray, act: bool, label: int | None) -> None:
         if act:
-            example = self._example(act_label=f"0:{self._cost_of_acting(label):.6g}:{self._chance:.6g} ")
+            example = self._example(act_label=f"0:{0 if label else 1}:{self._chance:.6g} ")
         else:
-            example = self._example(pass_label=f"0:0:{self._chance:.6g} ")
+            example = self._example(pass_label=f"0:{self._cost_of_passing}:{self._chance:.6g} ")
         self._workspace.learn(example)
 
 
@@ -60,4 +58,6 @@ class GraphFeedback(VowpalWabbit):
     def learn(self, x: np.ndarray, act: bool, label: int | None) -> None:
         if act:
             chance = f"{self._chance:.6g} "
-            self._workspace.learn(self._example(f"0:0:{chance}", f"0:{self._cost_of_acting(label):.6g}:{chance}"))
+            self._workspace.learn(
+                self._example(f"0:{self._cost_of_passing}:{chance}", f"0:{0 if label else 1}:{chance}")
+            )
