@@ -261,11 +261,11 @@ def test_the_scale_of_the_prior_is_learnt(rng):
     assert precision[d, d] == 1.0
     variance = 1 / precision[0, 0]
     assert np.diag(precision)[:d] == pytest.approx(1 / variance)
-    assert variance == pytest.approx((theta**2).mean(), rel=0.5)  # from 1: the fit shrinks, and so does its spread
+    assert variance == pytest.approx((theta**2).mean(), rel=0.6)  # from 1: the fit shrinks, and so does its spread
     before = belief._belief.copy()
     belief._rescale_prior()
     mode, covariance = before[filter_kernels.MODE], before[filter_kernels.COVARIANCE :]
-    expected = (2 + (mode[:d] ** 2 + np.diag(covariance)[:d]).sum()) / (2 + d)
+    expected = (5 + (mode[:d] ** 2 + np.diag(covariance)[:d]).sum()) / (5 + d)
     assert 1 / belief._prior[0, 0] == pytest.approx(expected)
     fixed = taught(items[:50], labels[:50], at.Laplace())
     assert (fixed._prior[: d + 1] == np.eye(d + 1)).all()

@@ -28,13 +28,14 @@ class Reference:
         weight = min(regret_pass, regret_act) / v
         head, left = rule.head_start * d, 1.0
         if rule.ahead != "shared":
-            rate = direction @ ((1 - share) * self.inflow) @ direction / v
+            rate = direction @ self.inflow @ direction / v
             if rule.horizon is not None or rule.ahead == "double":
-                rest = 2 * t + 10 * d if rule.horizon is None else rule.horizon - t
-                weight *= rest / (1 + rate * rest)
+                left = 2 * t + 10 * d if rule.horizon is None else rule.horizon - t
+                weight /= 1 + rate * left
             else:
-                r, age = max(rate * (t + head), 0.02), t + head
-                weight *= age * integrate.quad(lambda s: 1 / ((1 + s) * (1 + r * s) ** 2), 0, math.inf)[0]
+                left = t + head
+                r = min(max(rate * left, 0.05), 1.0)
+                weight *= integrate.quad(lambda s: 1 / ((1 + s) * (1 + r * s) ** 2), 0, math.inf)[0]
         else:
             left = t + head if rule.horizon is None else (t + head) * (rule.horizon - t) / (rule.horizon + head)
         self.next_boundary = (1 - share) * self.boundary + share * weight * np.outer(x, x)

@@ -44,13 +44,13 @@ def blend(matrix: Matrix, first: int, x: Vector, share: float, weight: float) ->
 
 @kernel
 def lasting(rate: float) -> float:
-    """Return the integral over s > 0 of 1 / ((1 + s) (1 + rate s)^2), from 1/2 at rate 1 towards 0.
+    """Return the integral over s > 0 of 1 / ((1 + s) (1 + r s)^2), with the rate kept within [0.05, 1]: 2.27 to 1/2.
 
-    For how long a label serves, in units of the time lived so far, if the stream goes on beyond s with probability
-    1 / (1 + s) and other labels wear its use down at this rate. It grows without bound as the rate goes to 0; a stream
-    is not taken to go on for ever, hence the floor.
+    For how long a label serves, in units of the age of the stream, if it goes on beyond s with probability 1 / (1 + s)
+    and other labels wear its use down at this rate. The integral has no bound as the rate goes to 0, and no stream goes
+    on for ever. Above 1 the rate tells of labels that came while the rule still acted more: they will not come again.
     """
-    r = max(rate, 0.02)
+    r = min(max(rate, 0.05), 1.0)
     if abs(r - 1.0) < 1e-3:
         return 0.5 - (r - 1.0) / 3.0
     return 1.0 / (r - 1.0) - math.log(r) / ((r - 1.0) * (r - 1.0))
@@ -77,18 +77,20 @@ def weigh(
     share = settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING])
     told = slope * slope / max(chance * (1.0 - chance), 1e-300)
     boundary = min(regret_pass, regret_act) / variance if variance > 1e-300 else 0.0
-    lived, known, serves = round_ + settings[HEAD_START], settings[HORIZON] > 0.0, 1.0
+    age, known = round_ + settings[HEAD_START], settings[HORIZON] > 0.0
     left = max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * d
     if settings[AHEAD] == SHARED:
-        serves = lived * left / (lived + left) if known else lived
+        horizon = age * left / (age + left) if known else age
     else:
-        rate = (1.0 - share) * form(memory, d, direction) / variance if variance > 1e-300 else 0.0
+        rate = form(memory, d, direction) / variance if variance > 1e-300 else 0.0
         if known or settings[AHEAD] == DOUBLE:
-            boundary *= left / (1.0 + rate * left)
+            horizon = left
+            boundary /= 1.0 + rate * left
         else:
-            boundary *= lived * lasting(rate * lived)
+            horizon = age
+            boundary *= lasting(rate * age)
     gain = (1.0 - share) * form(memory, 0, direction) + share * boundary * variance * variance
-    value = settings[EAGERNESS] * serves * told * gain
+    value = settings[EAGERNESS] * horizon * told * gain
     price = regret_act - regret_pass
     if price <= 1e-10 * (regret_act + regret_pass):  # a tie acts
         probability = 1.0

@@ -132,8 +132,8 @@ def ucb(
     *,
     patience: float = 2.0,
     randomised: bool = False,
-    skew: bool = True,
-    adaptive: bool | None = None,
+    skew: bool = False,
+    adaptive: bool = False,
     prior: Prior = None,
 ) -> Method:
     """Upper confidence bound that tightens, on the Laplace posterior: the cheap mode."""

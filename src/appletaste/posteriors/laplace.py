@@ -25,7 +25,7 @@ GROWTH = 1.06
 AT_ONCE = BLOCK
 #: Labels that a pass goes over per label learnt, at d = 20: 8 us. In other dimensions as many as cost the same.
 ROWS = 128
-PSEUDO = 2.0  # nu: features' worth of belief in the prior's own scale
+PSEUDO = 5.0  # nu: features' worth of belief in the prior's own scale
 POOR = 0.7  # acceptance per feature below which the fit is called poor
 SETTLED = 20  # labels per feature before that is said
 
@@ -47,7 +47,7 @@ class Laplace:
     adaptive
         Learn the scale of the prior: its covariance is multiplied by s^2 for the features that vary (not for an
         intercept), which starts at 1 and takes an EM step at every renewal,
-        s^2 = (nu + E (theta - b)' B^-1 (theta - b)) / (nu + k) over those k features, with nu = 2.
+        s^2 = (nu + E (theta - b)' B^-1 (theta - b)) / (nu + k) over those k features, with nu = 5.
     """
 
     prior: Gaussian = field(default_factory=Gaussian)

@@ -41,7 +41,7 @@ class ValueOfInformation:
         over items acted on, w = s^2 / (mu (1 - mu)); s rounds from now a label of today is worth 1 / (1 + rho s)^2 of
         what it is now. Summed over the rounds to come that is R / (1 + rho R) if R = T - t are left, or R = 2 t + 10 d
         for ``"double"`` if nobody knows; and a ``lasting(rho a)`` for ``"lindy"``, after which a stream of age
-        a = t + t0 goes on for s more rounds with probability a / (a + s). B takes (e / v) times that, and H = 1.
+        a = t + t0 goes on for s more rounds with probability a / (a + s). H is R or a; B takes (e / v) times the rest.
         ``"shared"``: the same for all items, H = a, or a (T - t) / (a + T - t) if T is known.
     randomised
         Act with probability max(0, 1 - D / (2 eta H G)) where D > 0, so that every action has a propensity.
