@@ -26,6 +26,7 @@ AT_ONCE = BLOCK
 #: Labels that a pass goes over per label learnt, at d = 20: 8 us. In other dimensions as many as cost the same.
 ROWS = 128
 PSEUDO = 5.0  # nu: features' worth of belief in the prior's own scale
+INTERCEPT = 2.0  # standard deviations of the prior that an intercept is worth: base rates may be far from even
 POOR = 0.7  # acceptance per feature below which the fit is called poor
 SETTLED = 20  # labels per feature before that is said
 
@@ -45,9 +46,10 @@ class Laplace:
     skew
         Correct the mean for the skew of the posterior, to first order.
     adaptive
-        Learn the scale of the prior: its covariance is multiplied by s^2 for the features that vary (not for an
-        intercept), which starts at 1 and takes an EM step at every renewal,
-        s^2 = (nu + E (theta - b)' B^-1 (theta - b)) / (nu + k) over those k features, with nu = 5.
+        Learn the scale of the prior: its covariance is multiplied by s^2, which starts at 1 and takes an EM step at
+        every renewal, s^2 = (nu + E (theta - b)' B^-1 (theta - b)) / (nu + k) over the k features that vary, with
+        nu = 5. A feature that is the same in all items, and not zero, is an intercept: it is given twice the standard
+        deviation of the prior instead.
     """
 
     prior: Gaussian = field(default_factory=Gaussian)
@@ -116,7 +118,9 @@ class LaplaceBelief(Filter):
         offset = belief[kernels.MODE] - self._prior[d]
         second = np.outer(offset, offset) + belief[kernels.COVARIANCE :]
         spread = float((self._precision * second)[np.ix_(free, free)].sum())
-        scale = np.where(free, math.sqrt((PSEUDO + free.sum()) / (PSEUDO + spread)), 1.0)
+        slope = math.sqrt((PSEUDO + free.sum()) / (PSEUDO + spread))
+        constant = ~free & (self._labels.features[0, :, 0] != 0.0)
+        scale = np.where(constant, 1.0 / INTERCEPT, slope)
         self._prior[:d] = self._precision * np.outer(scale, scale)
 
     def _look(self) -> None:
