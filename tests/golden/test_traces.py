@@ -1,4 +1,4 @@
-"""Golden traces: six policies on 40 items. A change here is a change of published numbers: say so in CHANGELOG.md.
+"""Golden traces: every learning policy on 40 items. A change here is a change of published numbers: say so in CHANGELOG.md.
 
 ``python -m tests.golden.test_traces`` writes the file anew.
 """
@@ -14,6 +14,7 @@ from appletaste.simulate import Entry
 
 FILE = Path(__file__).with_name("traces.json")
 NAMES = ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy", "cbp-side", "suplogistic"]
+NAMES += ["voi", "voi-item", "ucb", "ids", "ids-traditional", "ts", "adf-voi"]
 
 
 def trace(name):
