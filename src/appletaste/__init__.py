@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .posteriors import Ball as Ball
     from .posteriors import Box as Box
     from .posteriors import Certificate as Certificate
+    from .posteriors import Exact as Exact
     from .posteriors import Gaussian as Gaussian
     from .posteriors import Gibbs as Gibbs
     from .posteriors import Laplace as Laplace
@@ -92,7 +93,7 @@ _HOME = {
         "policy",
     ),
     "polyagamma": ("random_polyagamma",),
-    "posteriors": ("Adf", "Ball", "Box", "Certificate", "Gaussian", "Gibbs", "Laplace", "Map"),
+    "posteriors": ("Adf", "Ball", "Box", "Certificate", "Exact", "Gaussian", "Gibbs", "Laplace", "Map"),
     "problems": ("Table", "problem"),
     "rules": (
         "EpsilonGreedy",

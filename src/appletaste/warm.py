@@ -20,6 +20,10 @@ def warm() -> float:
     at.play(printed, table)
     bounded = at.policy("pg-ts", n_features=5, costs=table.costs, prior=at.Gaussian(region=at.Ball(1.0)))
     at.play(bounded, table)
+    for name in ("exact-ts", "exact-ids", "exact-voi"):  # the steps that follow once labels are many
+        at.play(at.policy(name, n_features=5, costs=table.costs, switch=10), table)
+    for name in ("pg-ts", "pg-ids"):
+        at.play(at.policy(name, n_features=5, costs=table.costs, rao_blackwell=True), table)
     return time.perf_counter() - started
 
 

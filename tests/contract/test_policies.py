@@ -58,7 +58,7 @@ def test_the_seed_decides_everything(name, options):
     assert run(make(name, options), items, labels) == run(make(name, options), items, labels)
 
 
-@pytest.mark.parametrize("name", ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy"])
+@pytest.mark.parametrize("name", ["pg-ts", "pg-ids", "pg-ids-traditional", "exact-ts", "greedy"])
 def test_other_seeds_decide_otherwise(name):
     items, labels = stream(3)
     assert run(make(name, {}), items, labels) != run(make(name, {}, seed=8), items, labels)
@@ -208,6 +208,13 @@ def learn_from_another(name):
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=2.5), "whole number"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS).decide(np.ones(3), {"miss": 1}), "costs must be"),
         (lambda: at.policy("greedy", n_features=3, costs=COSTS, estimator="mle", prior=2.0), "no prior"),
+        (lambda: at.policy("exact-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Ball(1))), "region"),
+        (lambda: at.policy("exact-ts", n_features=2, costs=COSTS, draws=0), "draws"),
+        (lambda: at.policy("exact-ids", n_features=2, costs=COSTS, switch=0), "switch"),
+        (lambda: at.policy("exact-ids", n_features=2, costs=COSTS, sweeps=0), "sweeps"),
+        (lambda: make("pg-ts", {"rao_blackwell": True, "prior": at.Gaussian(region=at.Ball(1))}), "region"),
+        (lambda: make("pg-ids", {"rao_blackwell": True, "separate_draws": True}), "separate_draws"),
+        (lambda: make("pg-ids", {"rao_blackwell": True, "estimator": "printed"}), "made of draws"),
         (lambda: learn_from_another("suplogistic"), "names no bucket"),
         (lambda: at.policy("pg-ids", n_features=3, costs=COSTS, weight="abc"), "weight must be a finite number"),
         (lambda: at.policy("suplogistic", n_features=3, costs=COSTS, horizon=math.inf), "horizon"),

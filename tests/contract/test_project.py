@@ -31,6 +31,7 @@ PUBLIC = [
     "EngineError",
     "Entry",
     "EpsilonGreedy",
+    "Exact",
     "FeedbackError",
     "Gaussian",
     "Gibbs",
@@ -126,7 +127,9 @@ import appletaste as at, numpy as np
 table = at.problem("i", rounds=6).draw(at.Key(3))
 print(*at.random_polyagamma([0.0, 0.3, 2.0, -13.9, 20.0, 900.0] * 3, seed=4), sep=",")
 bounded = {"prior": at.Gaussian(region=at.Ball(0.5))}
-for name, options in (("pg-ts", {}), ("pg-ids", {}), ("pg-ts", bounded), ("greedy", {})):
+mixed, early = {"rao_blackwell": True, "sweeps": 2}, {"switch": 2, "sweeps": 2}
+plain = [("pg-ts", {}), ("pg-ids", {}), ("greedy", {})]
+for name, options in (*plain, ("pg-ts", bounded), ("pg-ids", mixed), ("exact-ids", early)):
     trace = at.play(at.policy(name, n_features=5, costs=table.costs, seed=2, **options), table)
     print(*trace.probabilities, sep=",")
 """
@@ -142,7 +145,7 @@ def test_interpreted_kernels_are_the_specification():
         )
         outputs.append([[float(value) for value in line.split(",")] for line in found.stdout.splitlines()])
     compiled, interpreted = outputs
-    assert len(compiled) == 5
+    assert len(compiled) == 7
     for one, two in zip(compiled, interpreted, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-9)
 

@@ -1,4 +1,6 @@
-"""Golden traces: every learning policy on 40 items. A change here is a change of published numbers: say so in CHANGELOG.md.
+"""Golden traces: every learning policy on 40 items.
+
+A change here is a change of published numbers: say so in CHANGELOG.md.
 
 ``python -m tests.golden.test_traces`` writes the file anew.
 """
@@ -15,13 +17,15 @@ from appletaste.simulate import Entry
 FILE = Path(__file__).with_name("traces.json")
 NAMES = ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy", "cbp-side", "suplogistic"]
 NAMES += ["voi", "voi-item", "ucb", "ids", "ids-traditional", "ts", "adf-voi"]
+NAMES += ["exact-voi", "exact-ids", "exact-ts"]
 
 
 def trace(name):
     key = at.Key(2024).at("golden")
     table = at.problem("synthetic", features=2, rounds=40, theta_scale=2.0).draw(key)
     # Constants at which the two cautious policies do pass some items.
-    options = {"cbp-side": {"curvature": 0.01}, "suplogistic": {"alpha": 0.01, "burn_in": 18}}.get(name, {})
+    options = {"cbp-side": {"curvature": 0.01}, "suplogistic": {"alpha": 0.01, "burn_in": 18}}
+    options = options.get(name, {"switch": 10} if name.startswith("exact-") else {})  # so that it goes both its ways
     played = at.play(Entry(name, options).make(table, key), table)
     return {
         "acts": "".join("01"[int(act)] for act in played.acts),

@@ -64,5 +64,7 @@ def announce_compilation(compiled: Callable[..., Any]) -> None:
         return
     _looked_up.add(compiled.__name__)
     if not _announced and not is_cached(compiled):
-        print("appletaste: compiling its kernels, once on this machine (about 15 s)", file=sys.stderr, flush=True)
+        print(
+            "appletaste: compiling its kernels, once on this machine (about half a minute)", file=sys.stderr, flush=True
+        )
         _announced = True

@@ -62,12 +62,13 @@ def run_sweeps(
     bounds: Matrix,
     burn_in: int,
     draws: Matrix,
+    systems: Blocks,
     scratch: Matrix,
 ) -> None:
     """Run ``burn_in`` sweeps and then one per row of ``draws``, from the carried theta, on this round's stream.
 
-    Leaves the factor L and the whitened mean w of the last sweep. Nothing it starts from is changed, so calling
-    it again gives the same draws.
+    Leaves the factor L and the whitened mean w of the last sweep; of every sweep in ``systems`` [sweeps, d + 1, d], if
+    there is room for them. Nothing it starts from is changed, so calling it again gives the same draws.
     """
     d = belief.shape[1]
     precision, system = belief[PRECISION : PRECISION + d].reshape(-1), belief[PRECISION + d :]
@@ -102,6 +103,8 @@ def run_sweeps(
         if sweep >= burn_in:
             for j in range(d):
                 draws[sweep - burn_in, j] = theta[j]
+            if systems.shape[0] > 0:
+                systems[sweep - burn_in, :, :] = system
 
 
 @kernel
@@ -198,6 +201,13 @@ def score_item(
         low, high = chord(kind, bounds, draws[-1], u)
         low, high = scores[-1] + low * spread * spread, scores[-1] + high * spread * spread
     return mean, spread, low, high
+
+
+@kernel
+def covariance_with_score(system: Matrix, x: Vector, out: Vector) -> None:
+    """Write V x = L^-T L^-1 x, from the rows of L and w."""
+    solve_forward(system[: x.size], x, out)
+    solve_backward(system[: x.size], out)
 
 
 @kernel

@@ -218,9 +218,11 @@ def cholesky_update(factor: Matrix, vector: Vector) -> None:
     """Replace L by the factor of L L' + v v' by Givens rotations; the vector is used up (Golub & Van Loan, 6.5.4)."""
     d = vector.size
     for j in range(d):
-        old = factor[j, j]
-        new = math.hypot(old, vector[j])
-        cosine, sine = old / new, vector[j] / new
+        old, other = factor[j, j], vector[j]
+        new = math.sqrt(old * old + other * other)
+        if not 1e-140 < new < 1e140:  # squares may have left the range of numbers; hypot takes 20 ns more
+            new = math.hypot(old, other)
+        cosine, sine = old / new, other / new
         factor[j, j] = new
         for i in range(j + 1, d):
             below = factor[i, j]

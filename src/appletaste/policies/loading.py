@@ -13,7 +13,7 @@ import numpy as np
 
 from ..costs import Costs
 from ..errors import AppleTasteError, SaveFileError
-from ..posteriors import Adf, Ball, Box, Gaussian, Gibbs, Laplace, Map
+from ..posteriors import Adf, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .base import Policy
 from .bayesian import Bayesian
@@ -26,7 +26,7 @@ from .sup_logistic import SupLogistic
 SETTINGS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
-        *(Ball, Box, Gaussian, Gibbs, Map, Laplace, Adf),
+        *(Ball, Box, Exact, Gaussian, Gibbs, Map, Laplace, Adf),
         *(Thompson, InformationDirected, Traditional, EpsilonGreedy, ValueOfInformation, UpperBound),
         *(Bayesian, CbpSide, SupLogistic, Constant, Oracle),
     )

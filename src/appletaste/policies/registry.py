@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs
 from ..errors import OptionError
-from ..posteriors import Adf, Gaussian, Gibbs, Laplace, Map
+from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.gibbs import Schedule
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .base import Method, Policy
@@ -25,6 +25,9 @@ OPTION_HELP = {
     "sweeps": "Gibbs sweeps before each decision (M), a number or a schedule [(from_round, sweeps), ...]",
     "burn_in": "rounds (suplogistic) or sweeps of each round (pg-*) that are run first and not used",
     "separate_draws": "separate draws for expected regret and for information",
+    "rao_blackwell": "average over the Gaussians of the sweeps, not over draws: the same with less noise",
+    "draws": "least number of Metropolis steps before each decision",
+    "switch": "how many labels end the Gibbs sweeps; none: max(100, 1.5 d^2)",
     "prior": "appletaste.Gaussian(mean, covariance, region), or a number: N(0, that times I)",
     "weight": "lambda, in squared units of cost per nat: 0.05 is for costs of the order of one",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
@@ -61,9 +64,9 @@ def laplace(skew: bool, adaptive: bool | None, prior: Prior) -> Laplace:
     return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive)
 
 
-def pg_ts(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None) -> Method:
+def pg_ts(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None, rao_blackwell: bool = False) -> Method:
     """Pólya-Gamma Thompson sampling: act as often as acting is best."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior)), Thompson())
+    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior), rao_blackwell=rao_blackwell), Thompson())
 
 
 def pg_ids(
@@ -74,14 +77,20 @@ def pg_ids(
     burn_in: int = 0,
     separate_draws: bool = False,
     prior: Prior = None,
+    rao_blackwell: bool = False,
 ) -> Method:
     """Tunable Pólya-Gamma information-directed sampling: pay regret for information at a set rate."""
-    return Bayesian(Gibbs(sweeps, burn_in, separate_draws, as_prior(prior)), InformationDirected(weight, estimator))
+    if rao_blackwell and estimator != "mutual-information":
+        raise OptionError(f"estimator={estimator} is made of draws; rao_blackwell has none")
+    posterior = Gibbs(sweeps, burn_in, separate_draws, as_prior(prior), rao_blackwell)
+    return Bayesian(posterior, InformationDirected(weight, estimator))
 
 
-def pg_ids_traditional(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None) -> Method:
+def pg_ids_traditional(
+    *, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None, rao_blackwell: bool = False
+) -> Method:
     """Traditional Pólya-Gamma information-directed sampling: the least regret squared per information."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior)), Traditional())
+    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior), rao_blackwell=rao_blackwell), Traditional())
 
 
 def voi(
@@ -138,6 +147,38 @@ def ucb(
 ) -> Method:
     """Upper confidence bound that tightens, on the Laplace posterior: the cheap mode."""
     return Bayesian(laplace(skew, adaptive, prior), UpperBound(patience, randomised))
+
+
+def exact_voi(
+    *,
+    horizon: int | None = None,
+    randomised: bool = False,
+    eagerness: float = 1.0,
+    ahead: str = "lindy",
+    draws: int = 4,
+    switch: int | None = None,
+    prior: Prior = None,
+) -> Method:
+    """Value of information on the exact posterior, for streams that the Laplace approximation does not fit."""
+    rule = ValueOfInformation(horizon, eagerness, ahead, randomised)
+    return Bayesian(Exact(15, as_prior(prior), draws, switch), rule)
+
+
+def exact_ts(*, sweeps: int | Schedule = 15, draws: int = 4, switch: int | None = None, prior: Prior = None) -> Method:
+    """Thompson sampling from the exact posterior at a cost per item that does not grow with the labels."""
+    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), Thompson())
+
+
+def exact_ids(
+    *,
+    weight: float = 0.05,
+    sweeps: int | Schedule = 15,
+    draws: int = 4,
+    switch: int | None = None,
+    prior: Prior = None,
+) -> Method:
+    """Tunable information-directed sampling on the exact posterior, at such a cost too."""
+    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), InformationDirected(weight))
 
 
 def adf_voi(*, horizon: int | None = None, randomised: bool = False, prior: Prior = None) -> Method:
@@ -199,6 +240,9 @@ _BUILDERS: dict[str, Callable[..., Method]] = {
     "ids": ids,
     "ids-traditional": ids_traditional,
     "ts": ts,
+    "exact-voi": exact_voi,
+    "exact-ids": exact_ids,
+    "exact-ts": exact_ts,
     "adf-voi": adf_voi,
     "pg-ts": pg_ts,
     "pg-ids": pg_ids,

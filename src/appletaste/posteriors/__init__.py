@@ -3,6 +3,7 @@
 from .adf import Adf
 from .base import Arrays, Belief, Certificate, Outlook, Posterior, Score, Vector
 from .draws import DrawnScore
+from .exact import Exact
 from .gibbs import Gibbs
 from .laplace import Laplace
 from .map import Map
@@ -17,6 +18,7 @@ __all__ = [
     "Box",
     "Certificate",
     "DrawnScore",
+    "Exact",
     "Gaussian",
     "Gibbs",
     "Laplace",

@@ -14,9 +14,10 @@ from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
 from ..settings import freeze, whole
-from .base import Arrays, Vector
+from .base import Arrays, Score, Vector
 from .draws import DrawnScore, even_weights
 from .labels import Labels
+from .mixture import MixtureScore
 from .prior import Gaussian
 
 Schedule = Sequence[tuple[int, int]]
@@ -36,12 +37,16 @@ class Gibbs:
         Use the first half of the draws for expected regrets and the second for the information gain.
     prior
         N(b, B), restricted to a region or not.
+    rao_blackwell
+        Average over the Gaussians that theta has given each sweep's Pólya-Gamma variables, not over one draw from each:
+        the same expectations with less noise, for priors without a region.
     """
 
     sweeps: int | Schedule = 15
     burn_in: int = 0
     separate_draws: bool = False
     prior: Gaussian = field(default_factory=Gaussian)
+    rao_blackwell: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sweeps", freeze(self.sweeps))
@@ -57,6 +62,10 @@ class Gibbs:
         if not steps or rounds[0] != 1 or any(a >= b for a, b in pairwise(rounds)):
             raise OptionError(f"a sweeps schedule starts at round 1 and rises, got rounds {rounds}")
         whole("burn_in", self.burn_in, least=0, most=10**6)
+        if self.rao_blackwell and self.prior.region is not None:
+            raise OptionError("rao_blackwell needs a prior without a region: theta is not Gaussian within one")
+        if self.rao_blackwell and self.separate_draws:
+            raise OptionError("rao_blackwell averages over all sweeps: separate_draws has nothing to separate")
 
     @property
     def schedule(self) -> tuple[tuple[int, int], ...]:
@@ -76,13 +85,16 @@ class GibbsScore(DrawnScore):
     Given the Pólya-Gamma variables of the last sweep, theta is Gaussian, so the probability with which PG-TS acts is
     known exactly, converged or not: z ~ N(centre, spread^2). If the prior is restricted, so is z: to [low, high], where
     the line through the last theta along which z moves leaves the region (one further exact Gibbs step on that line).
+
+    The variance and the direction are those given omega too, without a region; what they miss is how the means given
+    omega differ from sweep to sweep, which ``rao_blackwell`` adds.
     """
 
-    __slots__ = ("_chain", "centre", "high", "low", "spread")
+    __slots__ = ("_chain", "_x", "centre", "high", "low", "spread")
 
-    def __init__(self, chain: GibbsChain, moments: tuple[float, float, float, float]) -> None:
+    def __init__(self, chain: GibbsChain, x: Vector, moments: tuple[float, float, float, float]) -> None:
         super().__init__(*chain.point_views)
-        self._chain = chain
+        self._chain, self._x = chain, x
         self.centre, self.spread, self.low, self.high = moments
 
     def above(self, cut: float) -> float:
@@ -90,6 +102,15 @@ class GibbsScore(DrawnScore):
         if self.spread > 0.0 and self.low == -math.inf and self.high == math.inf:
             return 0.5 * math.erfc((cut - self.centre) / self.spread * math.sqrt(0.5))
         return kernels.chance_above(cut, self.centre, self.spread, self.low, self.high)
+
+    @property
+    def variance(self) -> float:
+        """Var(z | omega) = x'Vx."""
+        return self.spread * self.spread
+
+    def direction(self) -> Vector:
+        """Return V x, the covariance of theta and z given omega."""
+        return self._chain.direction(self._x)
 
     def likelihood_weights(self) -> Vector:
         """Return weights of the information points in proportion to the likelihood of all labels so far."""
@@ -135,6 +156,9 @@ class GibbsChain:
         parts = (self._scores[: half or sweeps], self._scores[half:])
         #: The score points of the round (for regrets, for information) with their weights.
         self.point_views = (even_weights(parts[0]), even_weights(parts[1]))
+        d = self._belief.shape[1]
+        self._systems = np.zeros((sweeps if self._settings.rao_blackwell else 0, d + 1, d))
+        self._components = np.zeros((2, len(self._systems)))
 
     def _sweep(self, round_: int) -> None:
         """Run this round's sweeps unless they have been run; they do not depend on the item."""
@@ -154,17 +178,42 @@ class GibbsChain:
             self._bounds,
             self._settings.burn_in,
             self._draws,
+            self._systems,
             self._scratch,
         )
         self._swept = round_
 
-    def score(self, x: Vector, round_: int) -> GibbsScore:
+    def score(self, x: Vector, round_: int) -> Score:
         """Return how the score of x is distributed in a round."""
+        if not self._settings.rao_blackwell:
+            return self.drawn_score(x, round_)
+        self._sweep(round_)
+        return MixtureScore(x, self._systems, self._components)
+
+    def drawn_score(self, x: Vector, round_: int) -> GibbsScore:
+        """Return the scores of x under the draws of a round, and the Gaussian of its last sweep."""
         self._sweep(round_)
         moments = kernels.score_item(
             x, self._belief, self._kind, self._bounds, self._draws, self._scores, self._scratch
         )
-        return GibbsScore(self, moments)
+        return GibbsScore(self, x, moments)
+
+    def direction(self, x: Vector) -> Vector:
+        """Return V x given the omega of the last sweep."""
+        out = np.empty(x.size)
+        kernels.covariance_with_score(self._belief[kernels.PRECISION + x.size :], x, out)
+        return out
+
+    @property
+    def labels(self) -> Labels:
+        """The labels learnt so far."""
+        return self._labels
+
+    @property
+    def theta(self) -> Vector:
+        """Where the next round starts."""
+        theta: Vector = self._belief[kernels.THETA]
+        return theta
 
     def draws(self, round_: int) -> Vector:
         """Return the draws of theta of a round, one row each."""

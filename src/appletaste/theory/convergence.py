@@ -79,7 +79,7 @@ def mixture_density(chains: Sequence[GibbsChain], round_: int, points: Floats) -
     probes = np.eye(d) if d == 1 else np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     total = np.zeros(len(points))
     for chain in chains:
-        moments = [(score.centre, score.spread**2) for score in (chain.score(x, round_) for x in probes)]
+        moments = [(score.centre, score.spread**2) for score in (chain.drawn_score(x, round_) for x in probes)]
         mean = np.array([moment[0] for moment in moments[:d]])
         covariance = np.diag([moment[1] for moment in moments[:d]])
         if d == 2:  # the variance of a sum gives the covariance

@@ -1,0 +1,227 @@
+"""Metropolis steps for the exact logistic posterior, proposed from the Gaussian of an anchor.
+
+The proposal theta' ~ N(m, H^-1) does not depend on theta. The target is that Gaussian times exp(q + sum_i r_i), with
+the cubic part q and the remainders r_i of ``anchored``, where the symbols are: only they decide. Those of heavy labels
+count with q. Two ways to accept, both reversible for the posterior:
+
+- in full, with probability min(1, exp(q(D') - q(D) + sum_i [r_i(D') - r_i(D)])): one pass over all labels a step;
+- factorised (Ceperley 1995; Cornish et al. 2019), with probability
+  min(1, exp(q(D') - q(D))) prod_i min(1, exp(r_i(D') - r_i(D))): label i alone rejects at the first event of a Poisson
+  process of rate max(0, r_i(D) - r_i(D')). That is at most c_i (|W'D|^4 + |W'D'|^4), so the events of all labels are
+  those of one process of rate C_n (|W'D|^4 + |W'D'|^4), each given to label i with probability c_i / C_n and thinned. A
+  step then looks at a few labels however many there are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._jit import kernel, reduction_kernel
+from .anchored import FACTOR, MEAN, POINT, bound
+from .cubic import sum_of_cubes
+from .linear import BLOCK, solve_backward
+from .logistic import GRADIENT, RESIDUALS, STEP, TRIAL, WEIGHTS, log_sigmoid, objective, sigmoid
+from .random import derive, exponential, normal, uniform
+from .types import Blocks, Matrix, Path, Stream, Vector, Word
+
+STATES, PROPOSALS = 0, 1  # the two halves of a path [2, steps, d]
+
+
+@kernel
+def run_steps(
+    key: Word,
+    round_: int,
+    features: Blocks,
+    labels: Vector,
+    n: int,
+    prior: Matrix,
+    theta: Vector,
+    anchor: Matrix,
+    cubes: Matrix,
+    heavy: Vector,
+    sums: Vector,
+    limit: float,
+    steps: int,
+    path: Path,
+    work: Matrix,
+) -> int:
+    """Write ``steps`` states after theta, and what was proposed for each; return how many proposals were accepted.
+
+    A pair whose rate exceeds ``limit`` is judged in full, any other factorised. The rate is the same for (theta,
+    theta') as for (theta', theta), so which of the two it is cannot break the balance between them. A negative limit
+    judges all in full. Nothing it starts from is changed, so calling it again gives the same path.
+    """
+    d = theta.size
+    # Rows of ``work`` that ``objective`` leaves alone.
+    offset, offset_there, spare = work[WEIGHTS, :d], work[RESIDUALS, :d], work[GRADIENT, :d]
+    stream = work[STEP, :1].view(np.uint64)
+    pairs = work[TRIAL]
+    stream[0] = derive(key, round_)
+    total, fourth = sums[n - 1], cubes.shape[0] > 0
+    current = theta
+    for j in range(d):
+        offset[j] = current[j] - anchor[POINT, j]
+    reached = reach(anchor, offset, fourth)
+    smooth = height = math.nan  # q and the heavy labels, and log target - log proposal: not asked for yet
+    accepted = 0
+    for step in range(steps):
+        proposal = path[PROPOSALS, step]
+        propose(stream, anchor, proposal)
+        for j in range(d):
+            offset_there[j] = proposal[j] - anchor[POINT, j]
+        reached_there = reach(anchor, offset_there, fourth)
+        smooth_there = height_there = math.nan
+        if total * (reached + reached_there) <= limit:
+            if math.isnan(smooth):
+                smooth = smooth_part(features, anchor, cubes, heavy, offset, pairs)
+            smooth_there = smooth_part(features, anchor, cubes, heavy, offset_there, pairs)
+            accept = math.log(uniform(stream)) < smooth_there - smooth and survives(
+                stream, features, n, anchor, sums, fourth, reached + reached_there, offset, offset_there
+            )
+        else:
+            if math.isnan(height):
+                height = excess(features, labels, n, prior, anchor, current, spare, work)
+            height_there = excess(features, labels, n, prior, anchor, proposal, spare, work)
+            accept = math.log(uniform(stream)) < height_there - height
+        if accept:
+            accepted += 1
+            current = proposal
+            reached, smooth, height = reached_there, smooth_there, height_there
+            for j in range(d):
+                offset[j] = offset_there[j]
+        path[STATES, step, :] = current
+    return accepted
+
+
+@kernel
+def propose(stream: Stream, anchor: Matrix, out: Vector) -> None:
+    """Draw from N(m, (L L')^-1)."""
+    d = out.size
+    for j in range(d):
+        out[j] = normal(stream)
+    solve_backward(anchor[FACTOR : FACTOR + d], out)
+    for j in range(d):
+        out[j] += anchor[MEAN, j]
+
+
+@reduction_kernel
+def reach(anchor: Matrix, offset: Vector, fourth: bool) -> float:
+    """Return |W'D|^4, or |W'D|^3 where there are no cubes."""
+    d = offset.size
+    metric = anchor[FACTOR + d + 1 :]
+    squared = 0.0
+    for k in range(d):
+        total = 0.0
+        for j in range(k, d):
+            total += metric[j, k] * offset[j]
+        squared += total * total
+    return squared * squared if fourth else squared * math.sqrt(squared)
+
+
+@kernel
+def smooth_part(features: Blocks, anchor: Matrix, cubes: Matrix, heavy: Vector, offset: Vector, pairs: Vector) -> float:
+    """Return q(D) = -sum_i v_i (1 - 2 p_i) (x_i'D)^3 / 6, none without cubes, and the r_i(D) of heavy labels."""
+    fourth = cubes.shape[0] > 0
+    total = -sum_of_cubes(cubes, offset, pairs) / 6.0 if fourth else 0.0
+    for h in range(int(heavy[0])):
+        i = int(heavy[1 + h])
+        items, place = features[i // BLOCK], i % BLOCK
+        z = s = 0.0
+        for j in range(offset.size):
+            z += items[j, place] * anchor[POINT, j]
+            s += items[j, place] * offset[j]
+        total += remainder(z, s, fourth)
+    return total
+
+
+@kernel
+def excess(
+    features: Blocks,
+    labels: Vector,
+    n: int,
+    prior: Matrix,
+    anchor: Matrix,
+    theta: Vector,
+    spare: Vector,
+    work: Matrix,
+) -> float:
+    """Return log posterior - log proposal at theta, up to constants: a pass over all labels."""
+    d = theta.size
+    squared = 0.0
+    for j in range(d):
+        spare[j] = theta[j] - anchor[MEAN, j]
+    for k in range(d):
+        total = 0.0
+        for j in range(k, d):
+            total += anchor[FACTOR + j, k] * spare[j]
+        squared += total * total
+    return objective(features, labels, n, prior[0], prior[1:], theta, work) + 0.5 * squared
+
+
+@kernel
+def survives(
+    stream: Stream,
+    features: Blocks,
+    n: int,
+    anchor: Matrix,
+    sums: Vector,
+    fourth: bool,
+    bounds: float,
+    offset: Vector,
+    offset_there: Vector,
+) -> bool:
+    """Return whether no label rejects the move; ``bounds`` is |W'D|^4 + |W'D'|^4, or of cubes."""
+    point, total = anchor[POINT], sums[n - 1]
+    rate = total * bounds
+    clock = exponential(stream)
+    while clock < rate:
+        i = first_above(sums, n, uniform(stream) * total)
+        share = sums[i] - (sums[i - 1] if i > 0 else 0.0)
+        height = uniform(stream) * share * bounds
+        items, place = features[i // BLOCK], i % BLOCK
+        z = s = s_there = 0.0
+        for j in range(point.size):
+            x = items[j, place]
+            z += x * point[j]
+            s += x * offset[j]
+            s_there += x * offset_there[j]
+        # The powers of s bound the remainders, and spare nearly all looks at logarithms.
+        if height < bound(s * s, fourth) + bound(s_there * s_there, fourth) and (
+            height < remainder(z, s, fourth) - remainder(z, s_there, fourth)
+        ):
+            return False
+        clock += exponential(stream)
+    return True
+
+
+@kernel
+def first_above(sums: Vector, n: int, value: float) -> int:
+    """Return the first i with sums[i] > value, by bisection; the last one if rounding leaves none."""
+    low, high = 0, n - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if sums[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def remainder(z: float, s: float, fourth: bool) -> float:
+    """Return what the expansion of -log(1 + e^(z+s)) in s leaves out from the fourth order on, or from the third.
+
+    For small s by its series, as the rest cancels: its next term is below a thousandth of the last.
+    """
+    p = sigmoid(z)
+    v = p * (1.0 - p)
+    third = v * (1.0 - 2.0 * p)
+    if abs(s) < 0.05:
+        fourth_slope, fifth, sixth = v * (1.0 - 6.0 * v), third * (1.0 - 12.0 * v), v * (1.0 + v * (120.0 * v - 30.0))
+        seventh = third * (1.0 + v * (360.0 * v - 60.0))
+        rest = -(s**4) * (fourth_slope / 24.0 + s * (fifth / 120.0 + s * (sixth / 720.0 + s * seventh / 5040.0)))
+        return rest if fourth else rest - third * s**3 / 6.0
+    rest = (log_sigmoid(-z - s) - log_sigmoid(-z)) + s * (p + s * v / 2.0)
+    return rest + third * s**3 / 6.0 if fourth else rest
