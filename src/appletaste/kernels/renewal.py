@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ._jit import kernel, reduction_kernel
-from .filter import COVARIANCE, MEAN, MODE
+from .filter import COVARIANCE, MEAN, MODE, VARIED
 from .linear import BLOCK, cholesky, dot, score_block, solve_backward, solve_forward
 from .logistic import RESIDUALS, SCORES, SPARE, WEIGHTS, add_block, fit, likelihood_block, pull
 from .random import derive, normal
@@ -31,6 +31,8 @@ ANCHOR, GRADIENT, SKEW, STEP, HESSIAN = 0, 1, 2, 3, 4
 # many when the last one ended, the running acceptance (-1: none yet), and the log weight of each probe.
 POSITION, BEGUN, ENDED, ACCEPTANCE, PROBE_LOGS = 0, 1, 2, 3, 4
 
+PSEUDO = 5.0  # nu: features' worth of belief in the prior's own scale
+INTERCEPT = 2.0  # standard deviations of the prior that an intercept is worth: base rates may be far from even
 SMOOTHING = 0.3  # weight of the newest pass in the running acceptance
 
 
@@ -39,6 +41,32 @@ def make_renewal(d: int) -> tuple[Matrix, Vector]:
     marks = np.zeros(PROBE_LOGS + PROBES)
     marks[POSITION] = marks[ACCEPTANCE] = -1.0
     return np.zeros((HESSIAN + 2 * d + PROBES, d)), marks
+
+
+@kernel
+def rescale_prior(belief: Matrix, features: Blocks, precision: Matrix, prior: Matrix) -> None:
+    """Take the EM step for the scale of the prior: s^2 = (nu + E (theta - b)'P(theta - b)) / (nu + k).
+
+    The expectation is over the k features that have varied. A feature that has not, and is not zero, is an intercept
+    and has a spread of its own; one that has been zero so far is a slope yet to be seen.
+    """
+    d = belief.shape[1]
+    count = spread = 0.0
+    for i in range(d):
+        if belief[VARIED, i] > 0.0:
+            count += 1.0
+            for j in range(d):
+                if belief[VARIED, j] > 0.0:
+                    offsets = (belief[MODE, i] - prior[d, i]) * (belief[MODE, j] - prior[d, j])
+                    spread += precision[i, j] * (offsets + belief[COVARIANCE + i, j])
+    if count == 0.0:
+        return
+    slope = math.sqrt((PSEUDO + count) / (PSEUDO + spread))
+    for i in range(d):
+        here = 1.0 / INTERCEPT if belief[VARIED, i] == 0.0 and features[0, i, 0] != 0.0 else slope
+        for j in range(d):
+            there = 1.0 / INTERCEPT if belief[VARIED, j] == 0.0 and features[0, j, 0] != 0.0 else slope
+            prior[i, j] = here * there * precision[i, j]
 
 
 @kernel

@@ -21,12 +21,10 @@ from .prior import Gaussian
 
 #: Renew when there are this many times the labels of the last time: every label up to 16, then ever more rarely.
 GROWTH = 1.06
-#: Up to here all labels are gone over at once and to convergence; beyond, a pass is one Newton step, spread out.
-AT_ONCE = BLOCK
+#: Up to here the fit is run to convergence (20 us); beyond, a pass is one Newton step, and spread out.
+AT_ONCE = 64
 #: Labels that a pass goes over per label learnt, at d = 20: 8 us. In other dimensions as many as cost the same.
 ROWS = 128
-PSEUDO = 5.0  # nu: features' worth of belief in the prior's own scale
-INTERCEPT = 2.0  # standard deviations of the prior that an intercept is worth: base rates may be far from even
 POOR = 0.7  # acceptance per feature below which the fit is called poor
 SETTLED = 20  # labels per feature before that is said
 
@@ -97,7 +95,7 @@ class LaplaceBelief(Filter):
         features, values, rows = labels.features, labels.values, self._rows
         if marks[renewal.POSITION] < 0.0:
             if self._adaptive:
-                self._rescale_prior()
+                renewal.rescale_prior(self._belief, features, self._precision, self._prior)
             if n <= AT_ONCE:
                 renewal.fit_now(self._belief, features, values, n, self._prior, self._hessian, self._work)
                 rows = n
@@ -108,20 +106,6 @@ class LaplaceBelief(Filter):
         if ended:
             self._due = max(n + 1, math.ceil(GROWTH * n)) if n >= 16 else n + 1
             self._look()
-
-    def _rescale_prior(self) -> None:
-        """Take the EM step for the scale of the prior."""
-        belief, d = self._belief, self._belief.shape[1]
-        free = belief[kernels.VARIED] > 0.0
-        if not free.any():
-            return
-        offset = belief[kernels.MODE] - self._prior[d]
-        second = np.outer(offset, offset) + belief[kernels.COVARIANCE :]
-        spread = float((self._precision * second)[np.ix_(free, free)].sum())
-        slope = math.sqrt((PSEUDO + free.sum()) / (PSEUDO + spread))
-        constant = ~free & (self._labels.features[0, :, 0] != 0.0)
-        scale = np.where(constant, 1.0 / INTERCEPT, slope)
-        self._prior[:d] = self._precision * np.outer(scale, scale)
 
     def _look(self) -> None:
         """Warn, once, of a Gaussian that is far from the posterior although there are labels enough."""
