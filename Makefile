@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale clean
+.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,12 @@ $(VENV)/peers: $(VENV)/ready
 
 bench-peers: $(VENV)/peers  ## regret, time and memory beside five other libraries, in half an hour: out/bench-peers/index.html
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.peers $(ARGS)
+
+bench-exact: setup  ## exact Thompson sampling against PG-TS, paired
+	$(BIN)/python bench/exact.py $(ARGS)
+
+bench-sensitivity: $(VENV)/peers  ## what the defaults of voi matter
+	$(BIN)/python -m bench.sensitivity $(ARGS)
 
 bench-scale: $(VENV)/peers  ## cost and memory to a million labels, in twenty minutes: docs/scale.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.scale $(ARGS)

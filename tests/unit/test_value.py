@@ -56,7 +56,7 @@ class Reference:
 RULES = [
     at.ValueOfInformation(),
     at.ValueOfInformation(horizon=80, eagerness=0.5),
-    at.ValueOfInformation(ahead="double", randomised=True),
+    at.ValueOfInformation(ahead="lindy", randomised=True),
     at.ValueOfInformation(horizon=80, ahead="shared"),
     at.ValueOfInformation(ahead="shared", randomised=True, forgetting=1.0, head_start=0.0),
 ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from ._jit import kernel, reduction_kernel
-from .information import NODE_WEIGHTS, NODES, REACH
+from .information import NODES, node, one_side
 from .linear import BLOCK
 from .logistic import sigmoid
 from .types import Blocks, Matrix, Vector
@@ -110,18 +110,12 @@ def adf_step(f: float, v: float, label: float) -> tuple[float, float]:
     spread = math.sqrt(v)
     mass = first = second = 0.0
     for side in range(2):
-        low, high = f - REACH * spread, f + REACH * spread
-        if side == 0:
-            high = min(high, 0.0)
-        else:
-            low = max(low, 0.0)
+        low, high = one_side(side, f, spread, 0.0)
         if high <= low:
             continue
         for i in range(NODES.size):
-            z = low + (high - low) * NODES[i]
-            u = (z - f) / spread
-            likelihood = sigmoid(z if label > 0.5 else -z)
-            weight = (high - low) * NODE_WEIGHTS[i] * math.exp(-0.5 * u * u) * likelihood
+            z, u, weight = node(i, low, high, f, spread)
+            weight *= sigmoid(z if label > 0.5 else -z)
             mass += weight
             first += weight * u
             second += weight * u * u

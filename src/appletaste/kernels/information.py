@@ -83,6 +83,21 @@ def reversed_information(scores: Vector, weights: Vector, posterior_weights: Vec
 
 
 @kernel
+def one_side(side: int, mean: float, spread: float, kink: float) -> tuple[float, float]:
+    """Return the range of z ~ N(mean, spread^2) below the kink (side 0) or above it; empty where high <= low."""
+    low, high = mean - REACH * spread, mean + REACH * spread
+    return (low, min(high, kink)) if side == 0 else (max(low, kink), high)
+
+
+@kernel
+def node(i: int, low: float, high: float, mean: float, spread: float) -> tuple[float, float, float]:
+    """Return node i of a range: z, its standardised value u, and its weight, up to one factor for all."""
+    z = low + (high - low) * NODES[i]
+    u = (z - mean) / spread
+    return z, u, (high - low) * NODE_WEIGHTS[i] * math.exp(-0.5 * u * u)
+
+
+@kernel
 def normal_outlook(
     mean: float, spread: float, cut: float, alarm_price: float, catch_gain: float
 ) -> tuple[float, float, float, float]:
@@ -93,17 +108,11 @@ def normal_outlook(
     """
     regret_pass = regret_act = chance = slope = tilt = mass = 0.0
     for side in range(2):
-        low, high = mean - REACH * spread, mean + REACH * spread
-        if side == 0:
-            high = min(high, cut)
-        else:
-            low = max(low, cut)
+        low, high = one_side(side, mean, spread, cut)
         if high <= low:
             continue
         for i in range(NODES.size):
-            z = low + (high - low) * NODES[i]
-            u = (z - mean) / spread
-            weight = (high - low) * NODE_WEIGHTS[i] * math.exp(-0.5 * u * u)
+            z, u, weight = node(i, low, high, mean, spread)
             p = sigmoid(z)
             extra = alarm_price * (1.0 - p) - catch_gain * p
             mass += weight
@@ -126,17 +135,11 @@ def normal_entropies(mean: float, spread: float) -> tuple[float, float]:
     """Return (E sigma(z), E H(sigma(z))) for z ~ N(mean, spread^2), split at z = 0 where H is steep for wide z."""
     chance = within = mass = 0.0
     for side in range(2):
-        low, high = mean - REACH * spread, mean + REACH * spread
-        if side == 0:
-            high = min(high, 0.0)
-        else:
-            low = max(low, 0.0)
+        low, high = one_side(side, mean, spread, 0.0)
         if high <= low:
             continue
         for i in range(NODES.size):
-            z = low + (high - low) * NODES[i]
-            u = (z - mean) / spread
-            weight = (high - low) * NODE_WEIGHTS[i] * math.exp(-0.5 * u * u)
+            z, _, weight = node(i, low, high, mean, spread)
             p = sigmoid(z)
             mass += weight
             chance += weight * p

@@ -37,7 +37,7 @@ OPTION_HELP = {
     "radius": "project the estimate into the ball of this radius; none: do not",
     "horizon": "T: how many items will come; none (voi): not known",
     "randomised": "draw the action, so that every action has a propensity",
-    "ahead": "how many rounds a label serves: lindy or double (each item its own), or shared",
+    "ahead": "how many rounds a label serves: double or lindy (each item its own), or shared",
     "eagerness": "eta: what a label is taken to be worth, against what the theory says",
     "skew": "correct the Laplace mean for the posterior's skew, to first order",
     "adaptive": "learn the scale of the prior; none: if no prior is given",
@@ -98,7 +98,7 @@ def voi(
     horizon: int | None = None,
     randomised: bool = False,
     eagerness: float = 1.0,
-    ahead: str = "lindy",
+    ahead: str = "double",
     skew: bool = True,
     adaptive: bool | None = None,
     prior: Prior = None,
@@ -117,8 +117,8 @@ def voi_item(
     adaptive: bool | None = None,
     prior: Prior = None,
 ) -> Method:
-    """Value of information that looks further ahead: for categories that have little in common."""
-    rule = ValueOfInformation(horizon, eagerness, "double", randomised)
+    """Value of information under Lindy's law: bolder where labels come anyway, with a heavier tail."""
+    rule = ValueOfInformation(horizon, eagerness, "lindy", randomised)
     return Bayesian(laplace(skew, adaptive, prior), rule)
 
 
@@ -154,7 +154,7 @@ def exact_voi(
     horizon: int | None = None,
     randomised: bool = False,
     eagerness: float = 1.0,
-    ahead: str = "lindy",
+    ahead: str = "double",
     draws: int = 4,
     switch: int | None = None,
     prior: Prior = None,
