@@ -69,7 +69,7 @@ bench-exact: setup  ## exact Thompson sampling against PG-TS, paired
 bench-sensitivity: $(VENV)/peers  ## what the defaults of voi matter
 	$(BIN)/python -m bench.sensitivity $(ARGS)
 
-bench-scale: $(VENV)/peers  ## cost and memory to a million labels, in twenty minutes: docs/scale.md
+bench-scale: $(VENV)/peers  ## cost and memory to a million labels, in ten minutes: docs/scale.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.scale $(ARGS)
 
 clean:  ## remove what was built

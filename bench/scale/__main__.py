@@ -1,4 +1,4 @@
-"""How cost grows with labels and features, and over cores: ``make bench-scale``, about 20 minutes on two cores.
+"""How cost grows with labels and features, and over cores: ``make bench-scale``, about ten minutes on two cores.
 
 Each stream runs in a process of its own, one at a time. Results are kept in out/bench-scale and written into
 docs/scale.md, with the pictures beside it.
@@ -28,13 +28,13 @@ MILLION = 1_000_000
 STREAMS = [
     ("voi", 20, MILLION, 2),
     ("exact-ts", 20, MILLION, 2),
-    ("exact-voi", 20, MILLION, 1),
+    ("exact-voi", 20, MILLION, 2),
     ("adf-voi", 20, MILLION, 2),
-    ("voi", 5, MILLION, 1),
-    ("exact-ts", 5, MILLION, 1),
-    ("voi", 100, MILLION, 1),
-    ("pg-ts", 5, 10_000, 1),
-    ("pg-ts", 20, 3_000, 1),
+    ("voi", 5, MILLION, 2),
+    ("exact-ts", 5, MILLION, 2),
+    ("voi", 100, MILLION, 2),
+    ("pg-ts", 5, 10_000, 2),
+    ("pg-ts", 20, 3_000, 2),
 ]
 GROWTH = [("voi", d, 10_000, 1) for d in (2, 5, 10, 20, 50, 100, 200)]
 GROWTH += [("adf-voi", d, 3_000, 1) for d in (2, 5, 10, 20, 50, 100, 200)]

@@ -41,7 +41,7 @@ def chunks(d: int, rounds: int):
 
 def play(name: str, d: int, rounds: int) -> tuple[np.ndarray, dict[int, float]]:
     """Return the seconds of each round, and the memory the policy had taken at each edge."""
-    times, memory = np.empty(rounds), {}
+    times, memory = np.full(rounds, np.nan), {}  # written to now, so that it is not counted later
     warm = at.policy(name, n_features=d, costs=COSTS)
     warm.learn(warm.decide(np.ones(d))._replace(act=True), 1)
     del warm
