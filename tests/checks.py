@@ -73,3 +73,24 @@ def z_of_mean(values, expected, sd=None):
     """Distance of a sample mean from its expectation in standard errors."""
     sd = np.std(values, ddof=1) if sd is None else sd
     return (np.mean(values) - expected) / (sd / math.sqrt(len(values)))
+
+
+def honesty_p(probabilities, acts, bins=10):
+    """Least two-sided p-value over bins that acts were drawn with the recorded probabilities, exactly.
+
+    The number of acts in a bin is a sum of independent coins; its law is their convolution. (Where only a handful of
+    misses is expected a normal approximation would call five instead of one impossible.)
+    """
+    place = np.minimum((probabilities * bins).astype(int), bins - 1)
+    least = 1.0
+    for k in range(bins):
+        p, acted = probabilities[place == k], acts[place == k]
+        if np.any((p == 0) & acted) or np.any((p == 1) & ~acted):
+            return 0.0
+        open_ = (p > 0) & (p < 1)
+        law = np.ones(1)
+        for chance in p[open_]:
+            law = np.convolve(law, [1 - chance, chance])
+        count = int(acted[open_].sum())
+        least = min(least, 2 * law[: count + 1].sum(), 2 * law[count:].sum())
+    return least

@@ -9,9 +9,9 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, FeedbackError, InputError
-from appletaste.metrics import calibration
 from appletaste.policies import POLICIES
 from appletaste.simulate import Entry
+from tests.checks import honesty_p
 
 from .entries import COSTS, every, make, run, stream
 
@@ -180,10 +180,9 @@ def test_recorded_probabilities_are_calibrated(name):
         acts.append(trace.acts)
         probabilities.append(trace.probabilities)
     acts, probabilities = np.concatenate(acts), np.concatenate(probabilities)
-    bins = calibration(probabilities, acts)
-    assert max(abs(bin_.z) for bin_ in bins) < 4
-    dishonest = calibration(np.clip(probabilities * 0.9 + 0.05, 0, 1), acts)
-    assert max(abs(bin_.z) for bin_ in dishonest) > 4
+    four_sigma = 6.3e-5
+    assert honesty_p(probabilities, acts) > four_sigma
+    assert honesty_p(np.clip(probabilities * 0.9 + 0.05, 0, 1), acts) < four_sigma
 
 
 def learn_from_another(name):
