@@ -14,13 +14,20 @@ if TYPE_CHECKING:
     from .engines import engine as engine
     from .errors import AppleTasteError as AppleTasteError
     from .errors import CostsError as CostsError
+    from .errors import DataError as DataError
     from .errors import EngineError as EngineError
     from .errors import FeedbackError as FeedbackError
     from .errors import InputError as InputError
     from .errors import MissingExtraError as MissingExtraError
+    from .errors import OneClassWarning as OneClassWarning
     from .errors import OptionError as OptionError
     from .errors import PoorFitWarning as PoorFitWarning
     from .errors import SaveFileError as SaveFileError
+    from .features import Encoder as Encoder
+    from .features import FeatureMap as FeatureMap
+    from .features import Records as Records
+    from .features import TransformerMap as TransformerMap
+    from .features import read_records as read_records
     from .keys import Key as Key
     from .metrics import Summary as Summary
     from .metrics import calibration as calibration
@@ -70,14 +77,17 @@ _HOME = {
     "errors": (
         "AppleTasteError",
         "CostsError",
+        "DataError",
         "EngineError",
         "FeedbackError",
         "InputError",
         "MissingExtraError",
+        "OneClassWarning",
         "OptionError",
         "PoorFitWarning",
         "SaveFileError",
     ),
+    "features": ("Encoder", "FeatureMap", "Records", "TransformerMap", "read_records"),
     "keys": ("Key",),
     "metrics": ("Summary", "calibration", "precision", "recall", "summarise"),
     "policies": (

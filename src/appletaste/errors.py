@@ -19,6 +19,10 @@ class FeedbackError(InputError):
     """A label that cannot exist: from a passed item, or neither 0 nor 1."""
 
 
+class DataError(InputError):
+    """A file or table that cannot be used; the message says where and what to do about it."""
+
+
 class OptionError(InputError):
     """A name or option that does not exist, or a value it cannot take."""
 
@@ -44,3 +48,7 @@ class MissingExtraError(AppleTasteError, ImportError):
 
 class PoorFitWarning(UserWarning):
     """An approximate posterior that is far from the exact one on this stream."""
+
+
+class OneClassWarning(UserWarning):
+    """Labels that are all the same: nothing can be learnt from them."""

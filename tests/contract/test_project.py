@@ -26,12 +26,15 @@ PUBLIC = [
     "Constant",
     "Costs",
     "CostsError",
+    "DataError",
     "Decision",
     "Decisions",
+    "Encoder",
     "EngineError",
     "Entry",
     "EpsilonGreedy",
     "Exact",
+    "FeatureMap",
     "FeedbackError",
     "Gaussian",
     "Gibbs",
@@ -43,11 +46,13 @@ PUBLIC = [
     "Memoryless",
     "MissingExtraError",
     "Observation",
+    "OneClassWarning",
     "OptionError",
     "Oracle",
     "Policy",
     "PolicyInfo",
     "PoorFitWarning",
+    "Records",
     "SaveFileError",
     "Summary",
     "SupLogistic",
@@ -55,6 +60,7 @@ PUBLIC = [
     "Thompson",
     "Trace",
     "Traditional",
+    "TransformerMap",
     "UpperBound",
     "ValueOfInformation",
     "__version__",
@@ -67,6 +73,7 @@ PUBLIC = [
     "precision",
     "problem",
     "random_polyagamma",
+    "read_records",
     "recall",
     "replicate",
     "summarise",
@@ -102,6 +109,15 @@ def test_python_in_the_readme_runs(tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
+
+
+def test_python_in_the_guide_to_features_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "features.md").read_text(), re.S)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "features.md", "exec"), names)
+    assert len(blocks) == 2
 
 
 def test_every_error_is_of_one_family():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from os import PathLike
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,9 @@ from ..keys import Key
 from ..posteriors import Arrays, Certificate, Vector
 from ..rules import Verdict
 from .saving import save
+
+if TYPE_CHECKING:
+    from ..features import FeatureMap
 
 __all__ = ["Arrays", "Learner", "Method", "Policy", "Vector", "Verdict"]
 
@@ -152,9 +155,12 @@ class Policy:
             observation = Observation(decision._replace(x=self._check(x)), label)  # stored and read back, say
         self._learner.learn(observation)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write everything that is carried to a file; ``appletaste.load`` continues bit for bit."""
-        save(self, path)
+    def save(self, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
+        """Write everything that is carried to a file; ``appletaste.load`` continues bit for bit.
+
+        The map that makes the vectors can be kept in the same file; ``FeatureMap.load`` reads it from there.
+        """
+        save(self, path, features)
 
     def _costs_of(self, costs: Costs | None) -> Costs:
         """Return the costs of this item: those given, or the stream's."""

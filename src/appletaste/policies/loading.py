@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from ..archive import open_archive
 from ..costs import Costs
-from ..errors import AppleTasteError, SaveFileError
 from ..posteriors import Adf, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .base import Policy
@@ -32,9 +26,6 @@ SETTINGS: dict[str, Any] = {
     )
 }
 
-#: What a broken zip file, or settings that cannot be, raise beyond the ordinary.
-DAMAGE = (zipfile.BadZipFile, zlib.error, AppleTasteError)
-
 
 def decode(value: Any) -> Any:
     """Return the settings that ``encode`` was given."""
@@ -48,23 +39,14 @@ def decode(value: Any) -> Any:
 
 def load(path: str | PathLike[str]) -> Policy:
     """Read a saved policy; it continues exactly where it was saved."""
-    try:
-        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            header = json.loads(file["header"].tobytes())
-            if header["format"] != FORMAT:
-                raise SaveFileError(f"{path} has save format {header['format']}; this version reads format {FORMAT}")
-            policy = Policy(
-                decode(header["method"]),
-                n_features=header["n_features"],
-                costs=Costs(**header["costs"]),
-                seed=header["seed"],
-                name=header["name"],
-            )
-            state = {name.removeprefix("state."): file[name] for name in file.files if name.startswith("state.")}
-            policy._learner.restore(state)
-            policy.round = header["round"]
-            return policy
-    except (FileNotFoundError, IsADirectoryError, PermissionError, SaveFileError):
-        raise
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RuntimeError, *DAMAGE) as error:
-        raise SaveFileError(f"{path} is not a readable appletaste policy, or is damaged: {error}") from error
+    with open_archive(path, "policy", FORMAT) as (header, state):
+        policy = Policy(
+            decode(header["method"]),
+            n_features=header["n_features"],
+            costs=Costs(**header["costs"]),
+            seed=header["seed"],
+            name=header["name"],
+        )
+        policy._learner.restore({name: array for name, array in state.items() if not name.startswith("features.")})
+        policy.round = header["round"]
+        return policy

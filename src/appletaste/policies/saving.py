@@ -1,19 +1,18 @@
-"""Saved policies: one zip file of NumPy arrays with a JSON header, no pickle (docs/save-format.md)."""
+"""What a saved policy holds: its settings as JSON, its state as arrays (docs/save-format.md)."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import SaveFileError
+from ..archive import write_archive
+from ..errors import InputError, SaveFileError
 
 if TYPE_CHECKING:
+    from ..features import FeatureMap
     from .base import Policy
 
 FORMAT = 1
@@ -35,9 +34,9 @@ def encode(value: Any) -> Any:
     raise SaveFileError(f"cannot save {type(value).__name__}: only the settings of this package have a saved form")
 
 
-def save(policy: Policy, path: str | PathLike[str]) -> None:
-    """Write a policy to a file, aside first and then renamed, so that no reader ever sees half of one."""
-    header = {
+def save(policy: Policy, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
+    """Write a policy to a file, with the map that makes its vectors if there is one."""
+    header: dict[str, Any] = {
         "format": FORMAT,
         "name": policy.name,
         "method": encode(policy.method),
@@ -46,18 +45,12 @@ def save(policy: Policy, path: str | PathLike[str]) -> None:
         "seed": int(policy.seed),
         "round": policy.round,
     }
-    arrays: dict[str, Any] = {f"state.{name}": array for name, array in policy._learner.arrays().items()}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} in")
-    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
+    state: dict[str, Any] = dict(policy._learner.arrays())
+    if features is not None:
+        if features.n_features != policy.n_features:
+            raise InputError(
+                f"this map gives vectors of {features.n_features} features, the policy takes {policy.n_features}"
+            )
+        header["features"] = features.header()
+        state |= {f"features.{name}": array for name, array in features.arrays().items()}
+    write_archive(path, header, state)

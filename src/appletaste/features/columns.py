@@ -1,0 +1,221 @@
+"""How one column becomes entries of a vector: a number, a category with a column for each level, or a hashed one.
+
+Every kind of column answers the same way, for one cell and for a whole column: a few *entries*, each a place within
+the column's own block of the vector and a value. One cell and a whole column give the same numbers bit for bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Collection, Iterable
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .values import LARGEST, as_level, as_number
+
+#: Entries of one cell: places and values.
+Entries: TypeAlias = list[tuple[int, float]]
+#: Entries of a whole column: for each, the place and the value in every row.
+ColumnEntries: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.float64]]]
+
+#: A variance below this share of the mean square is rounding, not variation.
+ROUNDING = 1e-12
+
+
+class Number:
+    """A number, standardised by what was seen before it; where it is missing, the mean and an indicator.
+
+    The statistics are sums over what was seen of v - shift and its square. The shift, the median of the warm-up, keeps
+    their digits; plain sums, in order, make a column at once equal to cell by cell.
+    """
+
+    kind: ClassVar[str] = "number"
+    start: int  #: where its block begins in the vector
+
+    def __init__(self, name: str, standardise: bool, clip: float | None, online: bool, indicator: bool) -> None:
+        self.name, self.standardise, self.online, self.indicator = name, standardise, online, indicator
+        self.clip = math.inf if clip is None else clip
+        self.take(0.0, 0.0, 0.0, 0.0)
+
+    def take(self, count: float, shift: float, total: float, squares: float) -> None:
+        """Take these statistics: how many numbers, the shift, and the sums of v - shift and its square."""
+        self.count, self.shift, self.total, self.squares = count, shift, total, squares
+        self.centre, self.scale = 0.0, 1.0
+        if count:
+            self.centre = total / count
+            variance = (squares - total * total / count) / count
+            if variance > ROUNDING * (squares / count):
+                self.scale = math.sqrt(variance)
+
+    def fit(self, values: NDArray[np.float64]) -> None:
+        """Take the statistics of a column."""
+        seen = values[~np.isnan(values)]
+        if len(seen):
+            shift = float(np.median(seen))
+            away = seen - shift
+            self.take(float(len(seen)), shift, float(np.cumsum(away)[-1]), float(np.cumsum(away * away)[-1]))
+
+    @property
+    def statistics(self) -> tuple[float, float, float, float]:
+        """What ``take`` was given."""
+        return self.count, self.shift, self.total, self.squares
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the entries' places."""
+        return [self.name, f"{self.name} missing"] if self.indicator else [self.name]
+
+    def read(self, value: Any, missing: Collection[str]) -> float:
+        """Return a cell as a number, NaN where missing; ValueError where it is none."""
+        if type(value) is float and -LARGEST < value < LARGEST:
+            return value
+        return as_number(value, missing)
+
+    def encode(self, value: float, update: bool) -> Entries:
+        """Return the entries of a cell, from what was seen before it; then count it, if the statistics run on."""
+        if value != value:
+            fill = 0.0 if self.standardise else self.shift + self.centre
+            return [(0, fill), (1, 1.0)] if self.indicator else [(0, fill)]
+        away = value - self.shift
+        if self.standardise:
+            value = (away - self.centre) / self.scale
+            value = -self.clip if value < -self.clip else self.clip if value > self.clip else value
+        if update and self.online:
+            self.take(self.count + 1.0, self.shift, self.total + away, self.squares + away * away)
+        return [(0, value)]
+
+    def encode_column(self, values: NDArray[np.float64], update: bool) -> ColumnEntries:
+        """Return the entries of a column, each row's from what was seen before it if the statistics run on."""
+        absent = np.isnan(values)
+        away = np.where(absent, 0.0, values - self.shift)
+        centre: Any = self.centre
+        scale: Any = self.scale
+        if update and self.online:  # cumsum adds in order, as ``encode`` does
+            count = np.cumsum(np.concatenate([[self.count], ~absent]))
+            total = np.cumsum(np.concatenate([[self.total], away]))
+            squares = np.cumsum(np.concatenate([[self.squares], away * away]))
+            n = np.maximum(count, 1.0)
+            variance = (squares - total * total / n) / n
+            centre = (total / n)[:-1]
+            scale = np.sqrt(np.where(variance > ROUNDING * (squares / n), variance, 1.0))[:-1]
+            self.take(float(count[-1]), self.shift, float(total[-1]), float(squares[-1]))
+        if self.standardise:
+            numbers = np.where(absent, 0.0, np.clip((away - centre) / scale, -self.clip, self.clip))
+        else:
+            numbers = np.where(absent, self.shift + centre, values)
+        entries = [(np.zeros(len(values), np.intp), numbers)]
+        if self.indicator:
+            entries.append((np.ones(len(values), np.intp), absent.astype(np.float64)))
+        return entries
+
+
+class Category:
+    """A level in text: a column for each level of the warm-up, for missing if it was seen, and for any other.
+
+    Room that is left after the levels is taken by new ones as they come.
+    """
+
+    kind: ClassVar[str] = "category"
+    start: int
+
+    def __init__(self, name: str, levels: Iterable[str], room: int, missing: bool) -> None:
+        self.name, self.room, self.missing = name, room, missing
+        self.places = {level: place for place, level in enumerate(levels)}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the entries' places."""
+        taken = [f"{self.name}={level}" for level in self.places]
+        free = [f"{self.name} (free {place + 1})" for place in range(self.room - len(taken))]
+        return [*taken, *free, *([f"{self.name} missing"] if self.missing else []), f"{self.name} other"]
+
+    def read(self, value: Any, missing: Collection[str]) -> str | None:
+        """Return a cell as a level, None where missing; ValueError where it cannot be one."""
+        return value if type(value) is str and value in self.places else as_level(value, missing)
+
+    def place(self, level: str | None, update: bool) -> int:
+        """Return the place of a level; a new one is another level this time, and may take a free place for the next."""
+        if level is None:
+            return self.room  # the place for missing or, without one, for any other
+        place = self.places.get(level)
+        if place is not None:
+            return place
+        if update and len(self.places) < self.room:
+            self.places[level] = len(self.places)
+        return self.room + self.missing
+
+    def encode(self, level: str | None, update: bool) -> Entries:
+        """Return the entry of a cell."""
+        return [(self.place(level, update), 1.0)]
+
+    def encode_column(self, levels: NDArray[Any], update: bool) -> ColumnEntries:
+        """Return the entry of each row."""
+        if update and len(self.places) < self.room:
+            places = [self.place(level, True) for level in levels]
+        else:
+            known: dict[str | None, int] = {None: self.room}
+            known.update(self.places)
+            other = self.room + self.missing
+            places = [known.get(level, other) for level in levels]
+        return [(np.array(places, dtype=np.intp), np.ones(len(levels)))]
+
+
+class Hashed:
+    """A level in text, at a place found by hashing its name; all hashed columns share one block of the vector."""
+
+    kind: ClassVar[str] = "hashed"
+    names: ClassVar[list[str]] = []  # it has no place of its own
+    start: int
+
+    def __init__(self, name: str, hasher: Hasher) -> None:
+        self.name, self.hasher = name, hasher
+
+    def read(self, value: Any, missing: Collection[str]) -> str | None:
+        """Return a cell as a level, None where missing; ValueError where it cannot be one."""
+        return as_level(value, missing)
+
+    def token(self, level: str | None) -> str:
+        """Return what is hashed."""
+        return f"{self.name} missing" if level is None else f"{self.name}={level}"
+
+    def encode(self, level: str | None, update: bool) -> Entries:
+        """Return the entry of a cell."""
+        return [(self.hasher.place(self.token(level)), 1.0)]
+
+    def encode_column(self, levels: NDArray[Any], update: bool) -> ColumnEntries:
+        """Return the entry of each row."""
+        places = {level: self.hasher.place(self.token(level)) for level in set(levels)}
+        return [(np.array([places[level] for level in levels], dtype=np.intp), np.ones(len(levels)))]
+
+
+class Hasher:
+    """Places for names in a block of fixed width: BLAKE2b, the same everywhere and always.
+
+    Examples
+    --------
+    >>> Hasher(1024).place("job=student")
+    381
+    """
+
+    LARGEST_MEMORY: ClassVar[int] = 100_000
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.known: dict[str, int] = {}
+
+    def place(self, name: str) -> int:
+        """Return the place of a name."""
+        place = self.known.get(name)
+        if place is None:
+            if len(self.known) >= self.LARGEST_MEMORY:  # a stream of ever new names must not fill the memory
+                self.known.clear()
+            digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
+            place = self.known[name] = int.from_bytes(digest, "little") % self.width
+        return place
+
+
+#: The kinds of columns.
+Column: TypeAlias = Number | Category | Hashed

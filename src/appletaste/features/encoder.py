@@ -1,0 +1,128 @@
+"""What to make of a table: settings, and the map that they and a warm-up give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import OptionError
+from ..settings import number, whole
+from .columns import Category, Column, Hashed, Hasher, Number
+from .feature_map import FeatureMap
+from .reading import WARM_UP, check_column, read_records
+from .records import Records
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How columns become features; ``fit`` decides the rest on the first ``warm_up`` rows and on nothing else.
+
+    Parameters
+    ----------
+    standardise, clip
+        Numbers less their mean, over their standard deviation, held within ``clip`` (None: not held).
+    levels, rare
+        A category gets a column for each of its ``levels`` most frequent levels that the warm-up has at least
+        ``rare`` times. All others, and levels never seen, share the column "other".
+    spare
+        Columns kept free in each category for levels that come after the warm-up: a new level is "other" once and
+        then has its own.
+    hashing
+        The number of columns that all levels of all categories are hashed to, instead of a column for each.
+    missing_indicator
+        A column for "missing" where the warm-up has a missing value. The value itself becomes the mean.
+    interactions
+        Pairs of columns whose products are features too.
+    online
+        Whether the mean and deviation of a number run on after the warm-up, each record standardised by those
+        before it. Else they stay; without ``spare`` the same record then always gives the same vector.
+
+    Examples
+    --------
+    >>> features = Encoder(interactions=[("age", "job")]).fit({"age": [30, 50], "job": ["student", "retired"]})
+    >>> features.names()[-3:]
+    ['age × job=retired', 'age × job=student', 'age × job other']
+    """
+
+    standardise: bool = True
+    clip: float | None = 5.0
+    levels: int = 50
+    rare: int = 1
+    spare: int = 0
+    hashing: int | None = None
+    missing_indicator: bool = True
+    intercept: bool = True
+    interactions: tuple[tuple[str, str], ...] = ()
+    online: bool = False
+    warm_up: int = WARM_UP
+
+    def __post_init__(self) -> None:
+        for name in ("standardise", "missing_indicator", "intercept", "online"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if self.clip is not None:
+            object.__setattr__(self, "clip", number("clip", self.clip, above=0))
+        for name, least in (("levels", 1), ("rare", 1), ("spare", 0), ("warm_up", 1)):
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.hashing is not None:
+            object.__setattr__(self, "hashing", whole("hashing", self.hashing, least=1))
+        if self.spare and self.hashing:
+            raise OptionError(
+                f"spare={self.spare} columns are for levels that are not hashed; hashing has room for all"
+            )
+        pairs = tuple(tuple(pair) if isinstance(pair, list | tuple) else pair for pair in self.interactions)
+        for pair in pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1]:
+                raise OptionError(f"interactions are pairs of different columns, [('age', 'job')], got {pair!r}")
+        object.__setattr__(self, "interactions", pairs)
+
+    def fit(self, source: Any) -> FeatureMap:
+        """Return the map that the first ``warm_up`` rows of a table give; later rows are not looked at."""
+        records = read_records(source, warm_up=self.warm_up)
+        for name in {name for pair in self.interactions for name in pair}:
+            check_column(name, records.columns, records.source)
+        hasher = Hasher(self.hashing or 0)
+        first = records[: self.warm_up]
+        return FeatureMap(self, [self._column(first, name, hasher) for name in first.columns], first.missing, hasher)
+
+    def fit_transform(self, source: Any, sparse: bool = False) -> tuple[FeatureMap, Any]:
+        """Return the map and the vectors of a whole table, whose first rows are the warm-up.
+
+        Examples
+        --------
+        >>> features, X = Encoder(online=True, warm_up=2).fit_transform({"age": [30, 50, 60]})
+        >>> X
+        array([[ 1., -1.], [ 1.,  1.], [ 1.,  2.]])
+        """
+        records = read_records(source, warm_up=self.warm_up)
+        features = self.fit(records)
+        if not (self.online or self.spare) or len(records) <= self.warm_up:
+            return features, features.transform_many(records, sparse, update=False)
+        parts = [
+            features.transform_many(records[: self.warm_up], sparse, update=False),
+            features.transform_many(records[self.warm_up :], sparse),
+        ]
+        if sparse:
+            from scipy.sparse import vstack
+
+            return features, vstack(parts, format="csr")
+        return features, np.concatenate(parts)
+
+    def _column(self, first: Records, name: str, hasher: Hasher) -> Column:
+        """Return what a column becomes, from the rows of the warm-up."""
+        values = first.columns[name]
+        if values.dtype == np.float64:
+            absent = bool(np.isnan(values).any())
+            column = Number(name, self.standardise, self.clip, self.online, self.missing_indicator and absent)
+            column.fit(values)
+            return column
+        if self.hashing:
+            return Hashed(name, hasher)
+        counts = Counter(values.tolist())
+        absent = counts.pop(None, 0) > 0
+        frequent = sorted((level for level in counts if counts[level] >= self.rare), key=lambda v: (-counts[v], v))
+        levels = sorted(frequent[: self.levels])
+        return Category(name, levels, len(levels) + self.spare, self.missing_indicator and absent)

@@ -1,0 +1,227 @@
+"""The map from records to vectors of fixed width, with a name for each coefficient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..archive import open_archive, write_archive
+from ..errors import DataError, InputError, MissingExtraError
+from .columns import Column, ColumnEntries, Hashed, Hasher, Number
+from .explaining import contributions, largest_first, vector
+from .interactions import HashedProduct, product_of
+from .reading import check_column, read_records
+from .records import Records
+from .saving import describe, rebuild
+
+if TYPE_CHECKING:
+    from .encoder import Encoder
+
+INTERCEPT = "intercept"
+
+
+class FeatureMap:
+    """Turns a record into a vector; made by ``Encoder.fit``, on a warm-up and never on what comes later.
+
+    A vector depends on the warm-up and, where the encoder is ``online`` or has ``spare`` columns, on the records
+    before it. With ``update=False`` the map is only asked, and does not change. One map is for one thread.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> people = [{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}]
+    >>> features = at.Encoder().fit(people)
+    >>> features.names()
+    ['intercept', 'age', 'job=retired', 'job=student', 'job other']
+    >>> x = features.transform({"age": 50, "job": "pilot"})
+    >>> x
+    array([1., 1., 0., 0., 1.])
+    >>> features.explain(x, theta=[-1.0, 0.5, 0.2, 0.1, 0.3])
+    [('intercept', -1.0), ('age', 0.5), ('job other', 0.3)]
+    """
+
+    def __init__(self, encoder: Encoder, columns: list[Column], missing: tuple[str, ...], hasher: Hasher) -> None:
+        self.encoder, self.columns, self.missing, self._hasher = encoder, columns, missing, hasher
+        self._codes = frozenset(missing)
+        self._by_name = {column.name: place for place, column in enumerate(columns)}
+        self._pairs = [(self._by_name[one], self._by_name[two]) for one, two in encoder.interactions]
+        self._products = [product_of(columns[i], columns[k], hasher) for i, k in self._pairs]
+        position = int(encoder.intercept)
+        for block in (*columns, *self._products):
+            block.start = position
+            position += len(block.names)
+        for block in (*columns, *self._products):
+            if isinstance(block, Hashed | HashedProduct):
+                block.start = position  # all hashed names share one block, the last
+        #: The width of the vectors.
+        self.n_features = position + hasher.width
+
+    def __repr__(self) -> str:
+        kinds = [column.kind for column in self.columns]
+        parts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        return f"<FeatureMap: {self.n_features} features from {len(self.columns)} columns ({parts})>"
+
+    def names(self) -> list[str]:
+        """Return one name for each coefficient, in order."""
+        own = [name for block in (*self.columns, *self._products) for name in block.names]
+        hashed = [f"hashed {place}" for place in range(self._hasher.width)]
+        return [*([INTERCEPT] if self.encoder.intercept else []), *own, *hashed]
+
+    def transform(self, record: Mapping[str, Any], update: bool = True) -> NDArray[np.float64]:
+        """Return the vector of one record; a column that it does not have is missing."""
+        x = np.zeros(self.n_features)
+        if self.encoder.intercept:
+            x[0] = 1.0
+        cells = self._cells(record)
+        encoded = [column.encode(cell, update) for column, cell in zip(self.columns, cells, strict=True)]
+        for column, entries in zip(self.columns, encoded, strict=True):
+            for place, value in entries:
+                x[column.start + place] += value
+        for (i, k), product in zip(self._pairs, self._products, strict=True):
+            for place, value in product.encode((cells[i], cells[k]), encoded[i], encoded[k]):
+                x[product.start + place] += value
+        return x
+
+    def transform_many(self, source: Any, sparse: bool = False, update: bool = True) -> Any:
+        """Return the vectors of a table, [rows, features], as if one by one; ``sparse`` gives a SciPy CSR array.
+
+        A file, data frame, dict of columns or iterable of dicts is read with the kinds of columns of this map.
+        """
+        csr_array = _require_csr() if sparse else None
+        entries = self._entries(self.read(source), update)
+        rows = len(entries[0][0])
+        if csr_array:
+            return _csr(csr_array, entries, rows, self.n_features)
+        X = np.zeros((rows, self.n_features))
+        every = np.arange(rows)
+        for places, values in entries:
+            X[every, places] += values
+        return X
+
+    def read(self, source: Any) -> Records:
+        """Return a table as records, with the kinds of columns and the missing codes of this map."""
+        numbers = [column.name for column in self.columns if isinstance(column, Number)]
+        others = [column.name for column in self.columns if not isinstance(column, Number)]
+        records = read_records(
+            source, missing=self.missing, columns=[*self._by_name], numbers=numbers, categories=others
+        )
+        for name in self._by_name:
+            check_column(name, records.columns, records.source)
+        return records
+
+    def header(self) -> dict[str, Any]:
+        """Return the settings and the levels as JSON can hold them; with ``arrays`` it is all there is to a map."""
+        return describe(self)
+
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """Return the statistics of the numbers, for saving."""
+        return {"statistics": np.array([c.statistics for c in self.columns if isinstance(c, Number)]).reshape(-1, 4)}
+
+    @staticmethod
+    def restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FeatureMap:
+        """Return the map that ``header`` and ``arrays`` describe; it continues bit for bit."""
+        return rebuild(header, arrays)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the map to a file of its own; ``Policy.save(path, features=...)`` keeps it with its policy."""
+        write_archive(path, self.header(), self.arrays())
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> FeatureMap:
+        """Read a map from a file of its own, or from that of a policy it was saved with; it continues bit for bit."""
+        with open_archive(path, "feature map", None) as (header, arrays):
+            own = {name.removeprefix("features."): array for name, array in arrays.items()}
+            return rebuild(header.get("features", header), own)
+
+    def explain(self, item: Mapping[str, Any] | ArrayLike, theta: ArrayLike) -> list[tuple[str, float]]:
+        """Return what each feature of a vector or record adds to the score x'theta, the largest first.
+
+        Features that are zero are left out. A record, rather than a vector, names what was hashed.
+        """
+        if isinstance(item, Mapping):
+            coefficients = vector("theta", theta, self.n_features)
+            parts = [(name, value * float(coefficients[place])) for name, place, value in self._named_entries(item)]
+            return largest_first(parts)
+        return contributions(self.names(), item, theta)
+
+    def _cells(self, record: Mapping[str, Any]) -> list[Any]:
+        """Return the cells of a record, or say which one is of the wrong kind; nothing is counted yet."""
+        if not isinstance(record, Mapping):
+            raise InputError(f"a record is a dict with a value for each column, got {type(record).__name__}")
+        if self._by_name.keys().isdisjoint(record):
+            there = ", ".join(map(str, list(record)[:8])) or "nothing"
+            raise InputError(
+                f"no column of this map is in the record: it has {there}; wanted {', '.join(self._by_name)}"
+            )
+        cells = []
+        for column in self.columns:
+            value = record.get(column.name)
+            try:
+                cells.append(column.read(value, self._codes))
+            except ValueError:
+                kind = "numbers" if isinstance(column, Number) else "text or numbers that name a level"
+                raise DataError(
+                    f"column {column.name!r} takes {kind}, got {value!r}; give None where the value is missing"
+                ) from None
+        return cells
+
+    def _entries(self, records: Records, update: bool) -> ColumnEntries:
+        """Return every entry of a table, at its place in the vector."""
+        cells = [
+            records.numbers(column.name) if isinstance(column, Number) else records.levels(column.name)
+            for column in self.columns
+        ]  # all are read before any is counted
+        encoded = [column.encode_column(cell, update) for column, cell in zip(self.columns, cells, strict=True)]
+        entries: ColumnEntries = []
+        if self.encoder.intercept:
+            entries.append((np.zeros(len(records), np.intp), np.ones(len(records))))
+        for column, own in zip(self.columns, encoded, strict=True):
+            entries += [(column.start + places, values) for places, values in own]
+        for (i, k), product in zip(self._pairs, self._products, strict=True):
+            own = product.encode_column((cells[i], cells[k]), encoded[i], encoded[k])
+            entries += [(product.start + places, values) for places, values in own]
+        return entries
+
+    def _named_entries(self, record: Mapping[str, Any]) -> list[tuple[str, int, float]]:
+        """Return the entries of a record with their names, hashed ones by what was hashed."""
+        names, cells = self.names(), self._cells(record)
+        encoded = [column.encode(cell, update=False) for column, cell in zip(self.columns, cells, strict=True)]
+        parts = [(INTERCEPT, 0, 1.0)] if self.encoder.intercept else []
+        for column, cell, entries in zip(self.columns, cells, encoded, strict=True):
+            for place, value in entries:
+                name = column.token(cell) if isinstance(column, Hashed) else names[column.start + place]
+                parts.append((name, column.start + place, value))
+        for (i, k), product in zip(self._pairs, self._products, strict=True):
+            pair = (cells[i], cells[k])
+            entries = product.encode(pair, encoded[i], encoded[k])
+            places = [product.start + place for place, _ in entries]
+            if isinstance(product, HashedProduct):
+                called = product.tokens(pair, encoded[i], encoded[k])
+            else:
+                called = [names[place] for place in places]
+            parts += zip(called, places, (value for _, value in entries), strict=True)
+        return parts
+
+
+def _require_csr() -> Any:
+    """Return SciPy's CSR array, or say how to install it."""
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        raise MissingExtraError("a sparse array", "sparse") from None
+    return csr_array
+
+
+def _csr(csr_array: Any, entries: ColumnEntries, rows: int, width: int) -> Any:
+    """Return entries as a CSR array."""
+    places = np.stack([places for places, _ in entries], axis=1)
+    values = np.stack([values for _, values in entries], axis=1)
+    starts = np.arange(0, values.size + 1, len(entries))
+    X = csr_array((values.ravel(), places.ravel(), starts), shape=(rows, width))
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X

@@ -1,0 +1,153 @@
+"""Files as columns: CSV, JSON Lines and Parquet, gzip too; what is broken is said with its line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, MissingExtraError
+
+SEPARATORS = ",;\t|"
+
+
+class Raw(NamedTuple):
+    """The columns of a source as it has them, and the line that each row begins in."""
+
+    columns: dict[str, Any]
+    lines: NDArray[np.int64] | None = None
+    texts: frozenset[str] = frozenset()  #: columns that their source says are text, numbers or not
+
+
+def read_file(path: Path, separator: str | None, warm_up: int) -> Raw:
+    """Read a file by what it is: Parquet and gzip are known by their first bytes, JSON Lines by its name."""
+    with path.open("rb") as raw:
+        head = raw.read(4)
+    if head == b"PAR1":
+        return read_parquet(path)
+    if head[:2] == b"PK":
+        raise DataError(f"{path} is a zip file or a spreadsheet: save the table in it as CSV or Parquet")
+    zipped = head[:2] == b"\x1f\x8b"
+    names = [suffix.lower() for suffix in path.suffixes]
+    reader = read_json_lines if ".jsonl" in names or ".ndjson" in names else read_csv
+    try:
+        with (gzip.open if zipped else open)(path, "rb") as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            return reader(text, path, separator, warm_up)
+    except UnicodeDecodeError:
+        raise DataError(f"{path}, line {_undecodable_line(path, zipped)}: not UTF-8; save the file as UTF-8") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path}: the gzip file is cut short or damaged ({error}); fetch it again") from None
+
+
+def _undecodable_line(path: Path, zipped: bool) -> int:
+    with (gzip.open if zipped else open)(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 1
+
+
+def read_csv(text: IO[str], path: Path, separator: str | None, warm_up: int) -> Raw:
+    """Read a table with a header line; the separator is the commonest of , ; tab | in that line."""
+    header_line = text.readline()
+    if not header_line.strip():
+        raise DataError(f"{path} is empty, or its first line is: a table begins with the names of its columns")
+    separator = separator or max(SEPARATORS, key=header_line.count)
+    reader = csv.reader(text, delimiter=separator, strict=True)
+    header = [name.strip() for name in next(csv.reader([header_line], delimiter=separator))]
+    _check_header(header, path)
+    rows, lines, line = [], [], 1
+    try:
+        for fields in reader:
+            if fields:  # blank lines are no rows
+                if len(fields) != len(header):
+                    raise DataError(
+                        f"{path}, line {line + 1}: {len(fields)} fields, but the header has {len(header)}. Text that "
+                        f"holds {separator!r} needs quotes; a line cut short must be completed or left out"
+                    )
+                rows.append(fields)
+                lines.append(line + 1)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(
+            f"{path}, line {line + 1}: {error}. Is a quote opened there and not closed? A quote within quotes is "
+            "written twice"
+        ) from None
+    columns = zip(*rows, strict=True) if rows else [()] * len(header)
+    return Raw(dict(zip(header, columns, strict=True)), np.array(lines, dtype=np.int64))
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    for number, name in enumerate(header, 1):
+        if not name:
+            raise DataError(
+                f"{path}, line 1: column {number} has no name. If it only counts the rows, write the file without it "
+                "(pandas: to_csv(..., index=False)); else name it"
+            )
+        if header.index(name) != number - 1:
+            raise DataError(f"{path}, line 1: two columns are named {name!r}; rename one")
+
+
+def read_json_lines(text: IO[str], path: Path, separator: str | None, warm_up: int) -> Raw:
+    """Read one JSON object a line."""
+    rows, lines = [], []
+    for number, line in enumerate(text, 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise DataError(f"{path}, line {number}: not JSON ({error}); one object a line is expected") from None
+            if not isinstance(row, dict):
+                raise DataError(f"{path}, line {number}: expected an object with a value for each column, got {line!r}")
+            rows.append(row)
+            lines.append(number)
+    return Raw(columns_of(rows, warm_up), np.array(lines, dtype=np.int64))
+
+
+def columns_of(rows: Iterable[Mapping[str, Any]], warm_up: int) -> dict[str, Any]:
+    """Return dicts as columns: those that the first rows have; a later key is not looked at, an absent one is None.
+
+    Examples
+    --------
+    >>> columns_of([{"a": 1}, {"a": 2, "b": 3}], warm_up=500)
+    {'a': [1, 2], 'b': [None, 3]}
+    """
+    rows = list(rows)
+    names = dict.fromkeys(name for row in rows[:warm_up] for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def read_parquet(path: Path) -> Raw:
+    """Read a Parquet file with pyarrow."""
+    try:
+        import pyarrow
+        from pyarrow import parquet, types
+    except ImportError:
+        raise MissingExtraError(f"reading {path}, a Parquet file,", "parquet") from None
+    try:
+        table = parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a whole Parquet file ({error}); write it again") from None
+    columns: dict[str, Any] = {}
+    texts = set()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if types.is_floating(column.type) or (types.is_integer(column.type) and not column.null_count):
+            columns[name] = column.to_numpy()  # whole numbers stay whole: one may name a level
+        else:
+            columns[name] = column.to_pylist()
+        if types.is_string(column.type) or types.is_large_string(column.type):
+            texts.add(name)
+    return Raw(columns, texts=frozenset(texts))

@@ -1,0 +1,87 @@
+"""The label column of a table: two values, one of which means that acting was right."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, OneClassWarning
+from .values import as_level
+
+#: Pairs that say by themselves which is which: negative, positive.
+PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
+
+
+def read_labels(
+    name: str,
+    values: Sequence[Any],
+    positive: Any,
+    missing: tuple[str, ...],
+    source: str,
+    where: Callable[[int], str],
+) -> NDArray[np.int8]:
+    """Return labels as 0 and 1, or say which value is in the way and what to do about it.
+
+    Examples
+    --------
+    >>> read_labels("ok", ["yes", "no", "yes"], None, (), "a file", "row {}".format)
+    array([1, 0, 1], dtype=int8)
+    >>> read_labels("credit", ["good", "bad"], "good", (), "a file", "row {}".format)
+    array([1, 0], dtype=int8)
+    """
+    levels = []
+    for row, value in enumerate(values):
+        level = as_level(value, missing)
+        if level is None:
+            raise DataError(
+                f"{where(row)}: no label in column {name!r} (got {value!r}). A label is never filled in: give it, or "
+                "leave out the rows that have none"
+            )
+        levels.append(level)
+    counts = Counter(levels)
+    pair = next((pair for pair in PAIRS if {level.casefold() for level in counts} <= set(pair)), None)
+    if positive is None and pair:
+        positives = {level for level in counts if level.casefold() == pair[1]}
+    else:
+        positives = {_positive_value(name, counts, positive, source, lambda level: where(levels.index(level)))}
+    labels = np.fromiter((level in positives for level in levels), dtype=np.int8, count=len(levels))
+    if labels.min() == labels.max():
+        warnings.warn(
+            f"every label of {source} is {next(iter(counts))!r}: nothing can be learnt from one class. Is {name!r} "
+            "the right column, and is the file whole? (A file sorted by class must be shuffled before it is split)",
+            OneClassWarning,
+            stacklevel=3,
+        )
+    return labels
+
+
+def _positive_value(
+    name: str, counts: Counter[str], positive: Any, source: str, first_place: Callable[[str], str]
+) -> str:
+    """Return the value that means positive where the values do not say so, or say what is in the way."""
+    wanted = None if positive is None else as_level(positive, ())
+    if len(counts) > 2:
+        folded = {level.casefold() for level in counts}
+        known = {wanted, *next((pair for pair in PAIRS if set(pair) <= folded), ())}
+        odd = min((level for level in counts if level.casefold() not in known), key=lambda level: counts[level])
+        others = ", ".join(repr(level) for level in list(counts)[:6] if level != odd)
+        raise DataError(
+            f"{first_place(odd)}: label {odd!r} in column {name!r}, besides {others}. A label has two values: correct "
+            f"or leave out the {counts[odd]} row(s) with {odd!r}, or name another column with label="
+        )
+    if wanted is None:
+        raise DataError(
+            f"{source}: column {name!r} holds {' and '.join(map(repr, counts))}. Say which value means that acting "
+            f"was right: positive={next(iter(counts))!r}"
+        )
+    if len(counts) == 2 and wanted not in counts:
+        raise DataError(
+            f"{source}: no label in column {name!r} is positive={positive!r}; its values are "
+            f"{' and '.join(map(repr, counts))}"
+        )
+    return wanted

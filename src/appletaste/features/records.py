@@ -1,0 +1,148 @@
+"""A user's table: columns by name, and where each row came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from .values import LARGEST, MISSING, as_level, as_number
+
+#: Among the values first seen, this share of numbers makes text beside them a fault rather than a level.
+NEARLY_ALL = 0.9
+
+
+@dataclass(frozen=True)
+class Records:
+    """Rows of a table: numbers as float64 with NaN where missing, categories as text with None.
+
+    Made by ``read_records``. ``records[:500]`` is the first 500 rows, ``records[order]`` those of an array of
+    places, and ``records.rows()`` gives each row as a dict.
+
+    Examples
+    --------
+    >>> from appletaste import read_records
+    >>> records = read_records({"age": [31, None], "job": ["student", "retired"]})
+    >>> len(records), records.columns["age"], list(records.rows())[1]
+    (2, array([31., nan]), {'age': nan, 'job': 'retired'})
+    """
+
+    columns: dict[str, NDArray[Any]]
+    labels: NDArray[np.int8] | None = None  #: 1 where acting was right
+    source: str = "the table"
+    lines: NDArray[np.int64] | None = None  #: where each row begins in its file
+    missing: tuple[str, ...] = MISSING  #: the codes that were read as missing
+    unit: str = "line"  #: what ``lines`` counts: lines of a file from 1, or rows of a table from 0
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def __getitem__(self, rows: slice | NDArray[Any]) -> Records:
+        lines = np.arange(len(self)) if self.lines is None else self.lines
+        return replace(
+            self,
+            columns={name: column[rows] for name, column in self.columns.items()},
+            labels=None if self.labels is None else self.labels[rows],
+            lines=lines[rows],
+            unit="row" if self.lines is None else self.unit,
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give each row as a dict, as it would arrive in live use."""
+        names = list(self.columns)
+        for values in zip(*(column.tolist() for column in self.columns.values()), strict=True):
+            yield dict(zip(names, values, strict=True))
+
+    def where(self, row: int) -> str:
+        """Return the place of a row, for messages."""
+        return place(self.source, self.lines, row, self.unit)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column as numbers, or say which cell is none."""
+        column = self.columns[name]
+        if column.dtype == np.float64:
+            return column
+        return convert_numbers(name, column, self.missing, self.where)
+
+    def levels(self, name: str) -> NDArray[Any]:
+        """Return a column as levels of a category."""
+        column = self.columns[name]
+        return column if column.dtype == object else convert_levels(name, column, self.missing, self.where)
+
+
+def place(source: str, lines: NDArray[np.int64] | None, row: int, unit: str = "line") -> str:
+    """Return the name of a place in a source: a line of a file, or a row counted from 0."""
+    return f"{source}, row {row}" if lines is None else f"{source}, {unit} {lines[row]}"
+
+
+def convert_numbers(
+    name: str, values: Any, missing: tuple[str, ...], where: Callable[[int], str]
+) -> NDArray[np.float64]:
+    """Return raw cells as numbers, NaN where missing; say which one is none."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        given = values.astype(np.float64)
+        return np.where(np.abs(given) < LARGEST, given, np.nan)
+    codes = frozenset(missing)
+    known: dict[Any, float] = {}  # texts repeat
+    numbers = np.empty(len(values))
+    for row, value in enumerate(values):
+        number = known.get(value) if type(value) is str else None
+        if number is None:
+            try:
+                number = as_number(value, codes)
+            except ValueError:
+                raise DataError(
+                    f"{where(row)}: column {name!r} holds numbers, got {value!r}. If it stands for a missing value, "
+                    f"add it to missing=; if the column is a category, categories=[{name!r}]; else correct the cell"
+                ) from None
+            if type(value) is str:
+                known[value] = number
+        numbers[row] = number
+    return numbers
+
+
+def convert_levels(name: str, values: Any, missing: tuple[str, ...], where: Callable[[int], str]) -> NDArray[Any]:
+    """Return raw cells as text, None where missing; say which one cannot be a level."""
+    codes = frozenset(missing)
+    known: dict[Any, str | None] = {}
+    levels = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        if type(value) is str and value in known:
+            levels[row] = known[value]
+            continue
+        try:
+            level = as_level(value, codes)
+        except ValueError:
+            raise DataError(
+                f"{where(row)}: column {name!r} holds {value!r}, a {type(value).__name__}, which is neither a number "
+                f"nor a level. Give numbers made from it (days since a date, a count), or leave it out: "
+                f"ignore=[{name!r}]"
+            ) from None
+        if type(value) is str:
+            known[value] = level
+        levels[row] = level
+    return levels
+
+
+def looks_numeric(name: str, first: Sequence[Any], missing: tuple[str, ...], where: Callable[[int], str]) -> bool:
+    """Return whether the first values of a column are all numbers; nearly all is a fault, and said to be one."""
+    codes = frozenset(missing)
+    numbers, texts, odd = 0, 0, -1
+    for row, value in enumerate(first):
+        try:
+            numbers += not math.isnan(as_number(value, codes))
+        except ValueError:
+            texts += 1
+            odd = row if odd < 0 else odd
+    if texts and numbers > NEARLY_ALL * (numbers + texts):
+        raise DataError(
+            f"{where(odd)}: column {name!r} has {first[odd]!r} among numbers ({numbers} of its first "
+            f"{numbers + texts} values are numbers). If it stands for a missing value, add it to missing=; if the "
+            f"column is a category, categories=[{name!r}]; else correct the cell"
+        )
+    return numbers > 0 and texts == 0

@@ -1,0 +1,59 @@
+"""What a saved map holds: settings and levels as JSON, statistics as an array (docs/save-format.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SaveFileError
+from .columns import Category, Column, Hashed, Hasher, Number
+
+if TYPE_CHECKING:
+    from .feature_map import FeatureMap
+
+FORMAT = 1
+
+
+def describe(features: FeatureMap) -> dict[str, Any]:
+    """Return everything of a map but its statistics."""
+    return {
+        "format": FORMAT,
+        "encoder": asdict(features.encoder),
+        "missing": list(features.missing),
+        "columns": [_describe_column(column) for column in features.columns],
+    }
+
+
+def _describe_column(column: Column) -> dict[str, Any]:
+    described: dict[str, Any] = {"kind": column.kind, "name": column.name}
+    if isinstance(column, Number):
+        described |= {"indicator": column.indicator}
+    elif isinstance(column, Category):
+        described |= {"levels": list(column.places), "room": column.room, "missing": column.missing}
+    return described
+
+
+def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
+    """Return the map that was described."""
+    from .encoder import Encoder
+    from .feature_map import FeatureMap
+
+    if header["format"] != FORMAT:
+        raise SaveFileError(f"a feature map of save format {header['format']}; this version reads format {FORMAT}")
+    encoder = Encoder(**header["encoder"])
+    hasher = Hasher(encoder.hashing or 0)
+    statistics = iter(arrays["statistics"].tolist())
+    columns: list[Column] = []
+    for saved in header["columns"]:
+        if saved["kind"] == Number.kind:
+            number = Number(saved["name"], encoder.standardise, encoder.clip, encoder.online, saved["indicator"])
+            number.take(*next(statistics))
+            columns.append(number)
+        elif saved["kind"] == Category.kind:
+            columns.append(Category(saved["name"], saved["levels"], saved["room"], saved["missing"]))
+        elif saved["kind"] == Hashed.kind:
+            columns.append(Hashed(saved["name"], hasher))
+        else:
+            raise ValueError(f"there is no kind of column {saved['kind']!r}")
+    return FeatureMap(encoder, columns, tuple(header["missing"]), hasher)
