@@ -87,6 +87,9 @@ class Costs:
             if not math.isfinite(number):
                 raise CostsError(f"{name} must be finite, got {number}")
             object.__setattr__(self, name, number)
+        self._derive()
+
+    def _derive(self) -> None:
         price, gain = self.false_alarm - self.correct_pass, self.miss - self.hit
         if price > 0 and gain > 0:
             threshold, score_threshold = price / (price + gain), math.log(price) - math.log(gain)
@@ -100,6 +103,30 @@ class Costs:
         }
         for name, number in derived.items():
             object.__setattr__(self, name, number)
+
+    def charged(self, price: float) -> Costs:
+        """Return these costs with a price on acting, whatever the label: what a review is worth elsewhere.
+
+        It adds ``price`` to ``hit`` and ``false_alarm``. Where even a negative pays for its review nothing is charged
+        that would make a negative look better than a positive.
+
+        Examples
+        --------
+        >>> Costs(miss=5, false_alarm=1, hit=0).charged(2.0)
+        Costs(miss=5.0, false_alarm=3.0, hit=2.0, correct_pass=0.0)
+        """
+        if price == 0.0:
+            return self
+        if self.alarm_price + price < 0.0:
+            price = min(price, max(self.catch_gain, 0.0))
+        charged = object.__new__(Costs)  # not by of_item: these numbers have been checked, and every decision asks
+        put = object.__setattr__
+        put(charged, "miss", self.miss)
+        put(charged, "false_alarm", self.false_alarm + price)
+        put(charged, "hit", self.hit + price)
+        put(charged, "correct_pass", self.correct_pass)
+        charged._derive()
+        return charged
 
     def outcomes(self) -> dict[str, float]:
         """Return the four numbers that were given, by name."""

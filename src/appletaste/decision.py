@@ -19,7 +19,8 @@ class Decision(NamedTuple):
     """Act or pass, the exact probability it was drawn with, and why.
 
     ``round`` counts the decisions of one policy from 1 (t in the paper); ``probability`` is that of
-    acting, whichever action was drawn (p_t); ``why`` holds the numbers the rule looked at.
+    acting, whichever action was drawn (p_t); ``why`` holds the numbers the rule looked at; ``audit`` is true of an
+    act that only the audit lane made (``appletaste.Desk``).
     """
 
     act: bool
@@ -28,6 +29,7 @@ class Decision(NamedTuple):
     costs: Costs
     round: int
     why: dict[str, float]
+    audit: bool = False
 
     @property
     def propensity(self) -> float:
@@ -45,6 +47,7 @@ class Decisions:
     costs: Costs
     first_round: int
     whys: tuple[dict[str, float], ...] | None = None  #: where each was judged by itself
+    shadow_price: float = 0.0  #: what one more act would save, where a capacity was given
 
     def __len__(self) -> int:
         return len(self.acts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -17,6 +19,10 @@ from ..kernels.random import uniform_at, uniforms_at
 from ..keys import Key
 from ..posteriors import Arrays, Certificate, Vector
 from ..rules import Verdict
+from .capacity import decide_within
+from .items import check_item, check_items
+from .prospects import Prospect, look
+from .revising import revise
 from .saving import save
 
 if TYPE_CHECKING:
@@ -87,6 +93,9 @@ class Policy:
         key = Key(seed)
         self._action_key = key.at("action").word()
         self._learner = method.start(self.n_features, key)
+        #: The round of each label that the learner keeps, in the order of learning: 8 bytes and 0.05 us each.
+        self._rounds = array("q")
+        self._keeps_labels = bool(getattr(self._learner, "keeps_labels", False))
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.n_features} features, {self.costs}, seed={self.seed}, {self.round} decisions made>"
@@ -96,7 +105,7 @@ class Policy:
 
         The action is drawn with exactly the probability that the decision records.
         """
-        item, costs = self._check(x), self._costs_of(costs)
+        item, costs = check_item(x, self.n_features), self._costs_of(costs)
         round_ = self.round + 1
         probability, why = self._learner.judge(item, costs, round_)
         act = bool(uniform_at(self._action_key, round_) < probability)
@@ -104,12 +113,24 @@ class Policy:
         self.round = round_
         return Decision(act, probability, item, costs, round_, why)
 
-    def decide_many(self, items: ArrayLike, costs: Costs | None = None) -> Decisions:
+    def decide_many(self, items: ArrayLike, costs: Costs | None = None, *, capacity: int | None = None) -> Decisions:
         """Decide on many items at once, [n, features]; the same as one by one with no label learnt in between.
 
-        With a Gaussian posterior (``Laplace``, ``Adf``) that is one pass of compiled code on all cores.
+        With a Gaussian posterior (``Laplace``, ``Adf``) that is one pass of compiled code on all cores. With a
+        ``capacity`` at most so many are acted on, those with the largest expected saving plus value of information
+        (docs/streams.md); fewer if fewer are worth it.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=1, false_alarm=0.4, hit=0.05))
+        >>> decisions = policy.decide_many([[0.1], [3.0], [0.2], [-2.0]], capacity=2)
+        >>> decisions.acts.tolist(), decisions.shadow_price > 0
+        ([False, True, False, True], True)
         """
-        table, costs = self._check_many(items), self._costs_of(costs)
+        table, costs = check_items(items, self.n_features), self._costs_of(costs)
+        if capacity is not None:
+            return decide_within(self, table, costs, capacity)
         first, key = self.round + 1, self._action_key
         judge_many = getattr(self._learner, "judge_many", None)
         probabilities = judge_many(table, costs, first, key) if judge_many and len(table) else None
@@ -138,9 +159,27 @@ class Policy:
             raise OptionError(f"{self.name} has no approximate posterior to certify")
         return cast(Certificate, certificate())
 
+    def look(self, x: ArrayLike, costs: Costs | None = None, price: float = 0.0) -> Prospect:
+        """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing."""
+        return look(self, check_item(x, self.n_features), self._costs_of(costs), price)
+
+    def settle(self, prospect: Prospect, probability: float, floor: float = 0.0) -> Decision:
+        """Decide on the item that was looked at last, with a probability of one's own and, by an audit lane, a floor.
+
+        The action is drawn with max(probability, floor), from the uniform of the round; an act that only the floor
+        made is an audit.
+        """
+        round_, uniform = self.round + 1, uniform_at(self._action_key, self.round + 1)
+        total = max(probability, floor)
+        act = bool(uniform < total)
+        self._learner.commit(round_, act)
+        self.round = round_
+        audit = act and not uniform < probability
+        return Decision(act, total, prospect.x, prospect.costs, round_, prospect.why, audit)
+
     def probability(self, x: ArrayLike, costs: Costs | None = None) -> float:
         """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        return self._learner.judge(self._check(x), self._costs_of(costs), self.round + 1)[0]
+        return self._learner.judge(check_item(x, self.n_features), self._costs_of(costs), self.round + 1)[0]
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
@@ -152,8 +191,42 @@ class Policy:
             or x.shape != (self.n_features,)
             or first_unusable(x) >= 0
         ):
-            observation = Observation(decision._replace(x=self._check(x)), label)  # stored and read back, say
+            observation = Observation(
+                decision._replace(x=check_item(x, self.n_features)), label
+            )  # stored and read back, say
         self._learner.learn(observation)
+        if self._keeps_labels:
+            self._rounds.append(decision.round)
+
+    def correct(self, decision: Decision, label: int) -> None:
+        """Replace the label learnt for a decision: the posterior is the one that the right label would have given.
+
+        All stored labels are learnt again, in their order; a posterior that keeps none (``Adf``) refuses.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=1, false_alarm=0.4, hit=0.05))
+        >>> decision = policy.decide([1.0])
+        >>> policy.learn(decision, 0)
+        >>> before = policy.chance([1.0])
+        >>> policy.correct(decision, 1)
+        >>> policy.chance([1.0]) > before
+        True
+        """
+        revise(self, [(decision, label)])
+
+    def retract(self, decision: Decision) -> None:
+        """Take out the label learnt for a decision, as if it had never come."""
+        revise(self, [(decision, None)])
+
+    def revise(self, changes: Iterable[tuple[Decision, int | None]]) -> None:
+        """Correct (or, with None, retract) many labels at the price of one: all labels are learnt again once."""
+        revise(self, changes)
+
+    def chance(self, x: ArrayLike) -> float:
+        """Return the model's P(positive) of an item; NaN from a policy without a model."""
+        return self.look(x).chance
 
     def save(self, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
         """Write everything that is carried to a file; ``appletaste.load`` continues bit for bit.
@@ -169,32 +242,3 @@ class Policy:
         if not isinstance(costs, Costs):
             raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
         return costs
-
-    def _check_many(self, items: ArrayLike) -> Vector:
-        """Return items as a fresh float64 matrix, or say what is wrong with them."""
-        try:
-            table = np.array(items, dtype=np.float64, order="C")
-        except (TypeError, ValueError):
-            raise InputError(f"items must be rows of {self.n_features} numbers") from None
-        if table.ndim != 2 or table.shape[1] != self.n_features:
-            raise InputError(f"items must have shape (n, {self.n_features}), got {table.shape}")
-        bad = first_unusable(table.reshape(-1))
-        if bad >= 0:
-            row, column = divmod(bad, self.n_features)
-            raise InputError(
-                f"feature {column} of item {row} is {table[row, column]}: features must be finite and below 1e100"
-            )
-        return table
-
-    def _check(self, x: ArrayLike) -> Vector:
-        """Return x as a fresh float64 vector, or say what is wrong with it."""
-        try:
-            item = np.array(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"an item must be {self.n_features} numbers, got {x!r}") from None
-        if item.shape != (self.n_features,):
-            raise InputError(f"an item must have shape ({self.n_features},), got {item.shape}")
-        bad = first_unusable(item)
-        if bad >= 0:
-            raise InputError(f"feature {bad} is {item[bad]}: features must be finite and below 1e100 in size")
-        return item

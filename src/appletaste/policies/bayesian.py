@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import cast
 
 from ..costs import Costs
 from ..decision import Observation
@@ -11,6 +14,7 @@ from ..kernels.types import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Posterior
 from ..posteriors.filter import Filter
+from ..posteriors.labels import Labels
 from ..posteriors.laplace import LaplaceBelief
 from ..rules import Judge, Rule
 from .base import Arrays, Vector, Verdict
@@ -28,14 +32,17 @@ class Bayesian:
 
     def start(self, n_features: int, key: Key) -> BayesianLearner:
         """Return the learner before the first item."""
-        return BayesianLearner(self.posterior.start(n_features, key), self.rule.start(n_features))
+        restart = partial(self.posterior.start, n_features, key)
+        return BayesianLearner(restart, self.rule.start(n_features))
 
 
 class BayesianLearner:
     """A belief and the judge that reads it."""
 
-    def __init__(self, belief: Belief, judge: Judge) -> None:
-        self.belief, self.rule = belief, judge
+    def __init__(self, restart: Callable[[], Belief], judge: Judge) -> None:
+        self._restart = restart
+        self.belief, self.rule = restart(), judge
+        self.keeps_labels = hasattr(self.belief, "labels")
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
@@ -46,6 +53,10 @@ class BayesianLearner:
         if not isinstance(self.belief, Filter):
             return None
         return self.rule.judge_many(self.belief.score_many(items), costs, items, first_round, key)
+
+    def chance(self, x: Vector, costs: Costs, round_: int) -> float:
+        """Return P(positive) of an item."""
+        return self.belief.score(x, round_).outlook(costs).chance
 
     def certificate(self) -> Certificate:
         """Return how far the belief is from the exact posterior."""
@@ -61,6 +72,32 @@ class BayesianLearner:
     def learn(self, observation: Observation) -> None:
         """Take in one label."""
         self.belief.learn(observation.x, observation.label)
+
+    def item(self, place: int) -> Vector:
+        """Return the item of the label learnt at a place in the order of learning."""
+        return self._labels.item(place)
+
+    def revise(self, changes: Mapping[int, int | None]) -> None:
+        """Believe what the stored labels say with those at some places changed (None: taken out).
+
+        All of them are learnt again by a new belief, in their order. What the rule remembers of items stays.
+        """
+        items, values = self._labels.revised(changes)
+        belief = self._restart()
+        if hasattr(belief, "follow"):
+            belief.follow(self.belief)
+        for x, label in zip(items, values, strict=True):
+            belief.learn(x, int(label))
+        self.belief = belief
+
+    @property
+    def _labels(self) -> Labels:
+        if not self.keeps_labels:
+            raise OptionError(
+                f"{type(self.belief).__name__} keeps no labels: each was folded into the belief of its time and cannot "
+                "be taken out again; use a posterior that keeps them, such as Laplace ('voi')"
+            )
+        return cast(Labels, self.belief.labels)  # type: ignore[attr-defined]
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""

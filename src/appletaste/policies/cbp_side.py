@@ -11,6 +11,7 @@ which acting starts to pay,
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,8 +58,13 @@ class CbpSide:
 class CbpSideLearner:
     """The estimate, the factor of V and the largest item norm."""
 
+    keeps_labels = True
+
     def __init__(self, settings: CbpSide, n_features: int) -> None:
         self._settings = settings
+        self._begin(n_features)
+
+    def _begin(self, n_features: int) -> None:
         self._fit = bare_fit(n_features)
         self._seen = Directions(n_features)
         self._largest = 0.0
@@ -89,10 +95,23 @@ class CbpSideLearner:
 
     def learn(self, observation: Observation) -> None:
         """Take in one label."""
-        x = observation.x
-        self._fit.labels.add(x, observation.label)
+        self._add(observation.x, observation.label)
+
+    def _add(self, x: Vector, label: int) -> None:
+        self._fit.labels.add(x, label)
         self._seen.add(x)
         self._largest = max(self._largest, float(np.linalg.norm(x)))
+
+    def item(self, place: int) -> Vector:
+        """Return the item of the label learnt at a place in the order of learning."""
+        return self._fit.labels.item(place)
+
+    def revise(self, changes: Mapping[int, int | None]) -> None:
+        """Carry what the stored labels give with those at some places changed (None: taken out)."""
+        items, values = self._fit.labels.revised(changes)
+        self._begin(items.shape[1])
+        for x, label in zip(items, values, strict=True):
+            self._add(x, int(label))
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""

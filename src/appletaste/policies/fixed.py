@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,9 @@ class _Unmoved:
 
     def learn(self, observation: Observation) -> None:
         """Take note of nothing."""
+
+    def revise(self, changes: Mapping[int, int | None]) -> None:
+        """Change nothing: no label was taken note of."""
 
     def arrays(self) -> Arrays:
         """Return nothing: nothing is carried."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from os import PathLike
 from typing import Any
 
 from ..archive import open_archive
 from ..costs import Costs
-from ..posteriors import Adf, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
+from ..posteriors import Adf, Arrays, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .base import Policy
 from .bayesian import Bayesian
@@ -40,13 +41,19 @@ def decode(value: Any) -> Any:
 def load(path: str | PathLike[str]) -> Policy:
     """Read a saved policy; it continues exactly where it was saved."""
     with open_archive(path, "policy", FORMAT) as (header, state):
-        policy = Policy(
-            decode(header["method"]),
-            n_features=header["n_features"],
-            costs=Costs(**header["costs"]),
-            seed=header["seed"],
-            name=header["name"],
-        )
-        policy._learner.restore({name: array for name, array in state.items() if not name.startswith("features.")})
-        policy.round = header["round"]
-        return policy
+        return rebuild(header, {name: part for name, part in state.items() if not name.startswith("features.")})
+
+
+def rebuild(header: dict[str, Any], state: Arrays) -> Policy:
+    """Return the policy that ``header_of`` and ``state_of`` describe."""
+    policy = Policy(
+        decode(header["method"]),
+        n_features=header["n_features"],
+        costs=Costs(**header["costs"]),
+        seed=header["seed"],
+        name=header["name"],
+    )
+    policy._learner.restore(state)
+    policy._rounds = array("q", state["rounds"].tolist())
+    policy.round = header["round"]
+    return policy

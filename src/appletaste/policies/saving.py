@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..features import FeatureMap
     from .base import Policy
 
-FORMAT = 1
+FORMAT = 2
 
 
 def encode(value: Any) -> Any:
@@ -34,9 +34,9 @@ def encode(value: Any) -> Any:
     raise SaveFileError(f"cannot save {type(value).__name__}: only the settings of this package have a saved form")
 
 
-def save(policy: Policy, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
-    """Write a policy to a file, with the map that makes its vectors if there is one."""
-    header: dict[str, Any] = {
+def header_of(policy: Policy) -> dict[str, Any]:
+    """Return the settings of a policy, as JSON."""
+    return {
         "format": FORMAT,
         "name": policy.name,
         "method": encode(policy.method),
@@ -45,7 +45,16 @@ def save(policy: Policy, path: str | PathLike[str], features: FeatureMap | None 
         "seed": int(policy.seed),
         "round": policy.round,
     }
-    state: dict[str, Any] = dict(policy._learner.arrays())
+
+
+def state_of(policy: Policy) -> dict[str, Any]:
+    """Return all that a policy carries, as arrays."""
+    return {**policy._learner.arrays(), "rounds": np.array(policy._rounds, dtype=np.int64)}
+
+
+def save(policy: Policy, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
+    """Write a policy to a file, with the map that makes its vectors if there is one."""
+    header, state = header_of(policy), state_of(policy)
     if features is not None:
         if features.n_features != policy.n_features:
             raise InputError(

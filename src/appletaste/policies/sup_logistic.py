@@ -17,6 +17,8 @@ costs are meant to be of the order of one.
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +70,8 @@ class SupLogistic:
 class SupLogisticLearner:
     """The buckets: an estimate each, and the factor of each H_s at the reference estimate."""
 
+    keeps_labels = True
+
     def __init__(self, settings: SupLogistic, n_features: int) -> None:
         horizon = settings.horizon
         self._settings = settings
@@ -75,9 +79,13 @@ class SupLogisticLearner:
         self._levels = int(math.log2(horizon))
         default_burn_in = math.ceil(math.sqrt(n_features * horizon))
         self._burn_in = default_burn_in if settings.burn_in is None else settings.burn_in
+        self._begin(n_features)
+        self._asked: set[int] = set()
+
+    def _begin(self, n_features: int) -> None:
         self._buckets = [bare_fit(n_features) for _ in range(self._levels + 1)]
         self._seen = [Directions(n_features) for _ in self._buckets]
-        self._asked: set[int] = set()
+        self._order = array("q")  # the bucket of each label learnt, in the order of learning; -1: none
 
     @property
     def _reference(self) -> Fit:
@@ -126,18 +134,47 @@ class SupLogisticLearner:
         index = int(observation.decision.why["bucket"]) - 1
         if index > self._levels:
             raise FeedbackError(f"this decision names bucket {index + 1} of {self._levels + 1}: of another horizon?")
-        if index < 0:
-            return  # taken on an estimate: a label from it would make the buckets depend on their own estimates
-        self._buckets[index].labels.add(observation.x, observation.label)
+        if index >= 0:
+            self._add(index, observation.x, observation.label)
+        else:  # taken on an estimate: a label from it would make the buckets depend on their own estimates
+            self._order.append(-1)
+
+    def _add(self, index: int, x: Vector, label: int) -> None:
+        self._order.append(index)
+        self._buckets[index].labels.add(x, label)
         if index == self._levels:  # the reference moves, and every H_s with it
             self._seen = [self._look_again(bucket) for bucket in self._buckets]
         else:
-            self._seen[index].add(self._weighted(observation.x))
+            self._seen[index].add(self._weighted(x))
+
+    def item(self, place: int) -> Vector | None:
+        """Return the item of the label learnt at a place in the order of learning; None: it is in no bucket."""
+        index = self._order[place]
+        if index < 0:
+            return None
+        return self._buckets[index].labels.item(self._order[:place].count(index))
+
+    def revise(self, changes: Mapping[int, int | None]) -> None:
+        """Fill the buckets again with the labels at some places changed (None: taken out)."""
+        order, stored = self._order, [bucket.labels.revised({}) for bucket in self._buckets]
+        taken = [0] * len(stored)
+        self._begin(self._reference.theta.size)
+        for place, index in enumerate(order):
+            if index < 0:
+                if changes.get(place, 0) is not None:
+                    self._order.append(-1)
+                continue
+            items, values = stored[index]
+            label = changes.get(place, int(values[taken[index]]))
+            if label is not None:
+                self._add(index, items[taken[index]], label)
+            taken[index] += 1
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
         parts = {f"{i}.{name}": a for i, bucket in enumerate(self._buckets) for name, a in bucket.arrays().items()}
-        return {**parts, "factors": np.stack([seen.factor for seen in self._seen])}
+        factors = np.stack([seen.factor for seen in self._seen])
+        return {**parts, "factors": factors, "order": np.array(self._order, dtype=np.int64)}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
@@ -145,3 +182,4 @@ class SupLogisticLearner:
             bucket.restore({name: arrays[f"{i}.{name}"] for name in ("items", "labels", "start", "kept")})
         for seen, factor in zip(self._seen, arrays["factors"], strict=True):
             seen.factor[:] = factor
+        self._order = array("q", arrays["order"].tolist())

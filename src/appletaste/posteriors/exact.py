@@ -16,6 +16,7 @@ from .anchors import Anchors
 from .base import Arrays, Score, Vector
 from .corrected import ExactScore
 from .gibbs import Gibbs, Schedule
+from .labels import Labels
 from .prior import Gaussian
 
 #: Most Metropolis steps of a round.
@@ -191,6 +192,16 @@ class ExactChain:
         self.acceptance += memory * (self._accepted / self._steps - self.acceptance)
         self._moved = self._chain.labels.n
         self._stepped = 0
+
+    @property
+    def labels(self) -> Labels:
+        """The labels learnt so far."""
+        return self._chain.labels
+
+    def follow(self, other: ExactChain) -> None:
+        """Begin where another chain is, apart from its labels."""
+        self._chain.follow(other._chain)
+        self.acceptance, self._moved = other.acceptance, other._moved
 
     def learn(self, x: Vector, label: int) -> None:
         """Take in one label; the first anchor is set when Gibbs sweeps end."""

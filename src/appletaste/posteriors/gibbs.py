@@ -234,6 +234,10 @@ class GibbsChain:
         labels.n += 1
         self._swept = 0
 
+    def follow(self, other: GibbsChain) -> None:
+        """Begin where another chain is, apart from its labels."""
+        self._belief[kernels.THETA] = other.theta
+
     def likelihood_weights(self) -> Vector:
         """Return the likelihood of all labels under the draws behind the information points, summing to one."""
         logs = np.empty(len(self._draws))

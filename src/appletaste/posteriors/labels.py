@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,6 +46,19 @@ class Labels:
         self.features[self.n // BLOCK, :, self.n % BLOCK] = x
         self.values[self.n] = label
         self.n += 1
+
+    def item(self, place: int) -> Vector:
+        """Return the item at a place, in the order they were stored."""
+        return np.array(self.features[place // BLOCK, :, place % BLOCK])
+
+    def revised(self, changes: Mapping[int, int | None]) -> tuple[Vector, Vector]:
+        """Return items and labels with those at some places changed; None: taken out."""
+        stored = self.arrays()
+        items, values = stored["items"].astype(np.float64), stored["labels"].astype(np.float64)
+        for place, label in changes.items():
+            values[place] = np.nan if label is None else label
+        kept = ~np.isnan(values)
+        return np.ascontiguousarray(items[kept]), values[kept]
 
     def arrays(self) -> Arrays:
         """Return the items seen, one row each, and their labels."""

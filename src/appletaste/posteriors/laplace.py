@@ -79,6 +79,15 @@ class LaplaceBelief(Filter):
         self._due = 1  # the number of labels at which the next pass begins
         self._warned = False
 
+    @property
+    def labels(self) -> Labels:
+        """The labels learnt so far."""
+        return self._labels
+
+    def follow(self, other: LaplaceBelief) -> None:
+        """Begin where another belief was apart from its labels: what it has warned of is not said again."""
+        self._warned = other._warned
+
     def learn(self, x: Vector, label: int) -> None:
         """Take in one label, and go on with the pass if one is under way or due."""
         labels = self._labels

@@ -128,6 +128,11 @@ class Point:
     def __init__(self, fit: Fit, bare: bool) -> None:
         self._fit, self._bare = fit, bare
 
+    @property
+    def labels(self) -> Labels:
+        """The labels learnt so far."""
+        return self._fit.labels
+
     def score(self, x: Vector, round_: int) -> PointScore:
         """Return the score under the best-fitting theta."""
         if self._bare and self._fit.labels.n == 0:

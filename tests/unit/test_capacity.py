@@ -1,0 +1,89 @@
+"""Batches with a capacity: never more acts, the best ones, exact probabilities."""
+
+import math
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.errors import InputError
+
+from ..contract.entries import COSTS, ENTRIES, IDS, make, stream
+
+
+def taught(name, options, n=60):
+    policy = make(name, options)
+    for x, label in zip(*stream(3, n=n), strict=True):
+        decision = policy.decide(x)
+        if decision.act:
+            policy.learn(decision, label)
+    return policy
+
+
+@pytest.mark.parametrize(("name", "options"), ENTRIES, ids=IDS)
+@pytest.mark.parametrize("capacity", [0, 3, 50])
+def test_never_more_acts_and_nothing_that_is_not_worth_it(name, options, capacity):
+    policy, items = taught(name, options), stream(3, n=30, seed=9)[0]
+    free = [policy.look(x) for x in items]
+    decisions = policy.decide_many(items, capacity=capacity)
+    assert decisions.acts.sum() <= capacity
+    assert decisions.probabilities.sum() <= capacity + 1e-9
+    assert ((decisions.probabilities >= 0) & (decisions.probabilities <= 1)).all()
+    assert policy.round == 90
+    assert decisions.shadow_price >= 0.0
+    unwanted = np.array([prospect.probability == 0.0 for prospect in free])
+    assert not decisions.acts[unwanted].any() or decisions.shadow_price > 0.0
+    if capacity == 50:
+        assert decisions.probabilities.tolist() == [prospect.probability for prospect in free]
+        assert decisions.shadow_price == 0.0
+
+
+def test_the_best_are_chosen_and_the_price_is_that_of_the_next():
+    policy, items = taught("voi", {}), stream(3, n=40, seed=9)[0]
+    worth = np.array([policy.look(x).worth for x in items])
+    decisions = policy.decide_many(items, capacity=5)
+    ranked = np.argsort(-worth)
+    assert set(np.flatnonzero(decisions.acts)) == set(ranked[:5])
+    assert decisions.shadow_price == worth[ranked[5]]
+    assert decisions[0].why["shadow_price"] == decisions.shadow_price
+
+
+def test_worth_is_saving_plus_value_of_the_label():
+    policy, x = taught("voi", {}), np.array([0.4, -0.2, 0.1])
+    prospect = policy.look(x)
+    saving = COSTS.catch_gain * prospect.chance - COSTS.alarm_price * (1 - prospect.chance)
+    assert prospect.why["price_of_acting"] == pytest.approx(-saving, abs=1e-9)
+    assert prospect.worth == pytest.approx(saving + prospect.why["value_of_label"], abs=1e-9)
+    assert taught("ts", {}).look(x).worth == pytest.approx(
+        COSTS.catch_gain * taught("ts", {}).chance(x) - COSTS.alarm_price * (1 - taught("ts", {}).chance(x))
+    )
+    dearer = policy.look(x, price=0.1)
+    assert dearer.why["price_of_acting"] == pytest.approx(prospect.why["price_of_acting"] + 0.1, abs=1e-9)
+    assert math.isnan(make("always", {}).chance(x))
+
+
+def test_probabilities_are_exact():
+    """Acts of 400 seeds against the recorded probabilities, item by item; drawn independently they would exceed k."""
+    items = stream(3, n=12, seed=9)[0]
+    acts, probabilities = [], []
+    for seed in range(400):
+        policy = at.policy("greedy", n_features=3, costs=COSTS, seed=seed, epsilon=0.5)
+        decisions = policy.decide_many(items, capacity=4)
+        assert decisions.acts.sum() <= 4
+        acts.append(decisions.acts)
+        probabilities.append(decisions.probabilities)
+    expected = np.mean(probabilities, axis=0)
+    error = np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / 400)
+    distance = (np.mean(acts, axis=0) - expected) / error
+    assert np.abs(distance).max() < 4.5
+    off = (np.mean(acts, axis=0) - 1.4 * expected) / error  # negative control
+    assert np.abs(off).max() > 4.5
+    loose = np.random.default_rng(1).random((400, 12)) < np.array(probabilities)
+    assert (loose.sum(axis=1) > 4).any()
+
+
+def test_a_capacity_must_be_a_number():
+    for bad in (-1, 2.5, True, "many"):
+        with pytest.raises(InputError, match="capacity"):
+            make("voi", {}).decide_many(np.ones((3, 3)), capacity=bad)
+    assert len(make("voi", {}).decide_many(np.ones((0, 3)), capacity=2)) == 0
