@@ -7,10 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .audit import Audit as Audit
+    from .audit_plan import AuditPlan as AuditPlan
+    from .audit_plan import plan_audit as plan_audit
+    from .budget import Budget as Budget
     from .costs import Costs as Costs
     from .decision import Decision as Decision
     from .decision import Decisions as Decisions
     from .decision import Observation as Observation
+    from .desk import Desk as Desk
     from .engines import engine as engine
     from .errors import AppleTasteError as AppleTasteError
     from .errors import CostsError as CostsError
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
     from .features import TransformerMap as TransformerMap
     from .features import read_records as read_records
     from .keys import Key as Key
+    from .ledger import Ledger as Ledger
+    from .ledger import Receipt as Receipt
     from .metrics import Summary as Summary
     from .metrics import calibration as calibration
     from .metrics import precision as precision
@@ -71,8 +78,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "audit": ("Audit",),
+    "audit_plan": ("AuditPlan", "plan_audit"),
+    "budget": ("Budget",),
     "costs": ("Costs",),
     "decision": ("Decision", "Decisions", "Observation"),
+    "desk": ("Desk",),
     "engines": ("engine",),
     "errors": (
         "AppleTasteError",
@@ -89,6 +100,7 @@ _HOME = {
     ),
     "features": ("Encoder", "FeatureMap", "Records", "TransformerMap", "read_records"),
     "keys": ("Key",),
+    "ledger": ("Ledger", "Receipt"),
     "metrics": ("Summary", "calibration", "precision", "recall", "summarise"),
     "policies": (
         "Bayesian",

@@ -18,9 +18,12 @@ ROOT = Path(__file__).parent.parent.parent
 PUBLIC = [
     "Adf",
     "AppleTasteError",
+    "Audit",
+    "AuditPlan",
     "Ball",
     "Bayesian",
     "Box",
+    "Budget",
     "CbpSide",
     "Certificate",
     "Constant",
@@ -29,6 +32,7 @@ PUBLIC = [
     "DataError",
     "Decision",
     "Decisions",
+    "Desk",
     "Encoder",
     "EngineError",
     "Entry",
@@ -42,6 +46,7 @@ PUBLIC = [
     "InputError",
     "Key",
     "Laplace",
+    "Ledger",
     "Map",
     "Memoryless",
     "MissingExtraError",
@@ -52,6 +57,7 @@ PUBLIC = [
     "Policy",
     "PolicyInfo",
     "PoorFitWarning",
+    "Receipt",
     "Records",
     "SaveFileError",
     "Summary",
@@ -67,6 +73,7 @@ PUBLIC = [
     "calibration",
     "engine",
     "load",
+    "plan_audit",
     "play",
     "policies",
     "policy",
@@ -118,6 +125,15 @@ def test_python_in_the_guide_to_features_runs(tmp_path, monkeypatch):
     for block in blocks:
         exec(compile(block, "features.md", "exec"), names)
     assert len(blocks) == 2
+
+
+def test_python_in_the_page_on_streams_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "streams.md").read_text(), re.S)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "streams.md", "exec"), names)
+    assert len(blocks) == 5
 
 
 def test_every_error_is_of_one_family():

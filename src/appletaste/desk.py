@@ -1,0 +1,130 @@
+"""A policy at work in a review team: with limited reviewers and an audit lane (docs/streams.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from .audit import Audit
+from .budget import Budget, Spending
+from .clock import instant
+from .costs import Costs
+from .decision import Decision
+from .errors import InputError
+from .policies import Policy
+from .policies.prospects import Prospect
+from .posteriors import Arrays
+
+
+class Desk:
+    """Let a policy decide within a budget, and see to it that passes are audited.
+
+    Before an item is decided the budget has a shadow price, what one more act would save. The policy judges the item as
+    if acting cost that much more, which every rule understands; where a cap is reached the probability is 0. The lane
+    then raises it to its floor. Both depend on nothing but what was known before the draw, so the recorded probability
+    is exact. Without budget and lane the decisions are the policy's own, bit for bit.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> desk = at.Desk(policy, budget=at.Budget(share=0.1, window=50), audit=at.Audit(floor=0.02))
+    >>> acts = [desk.decide([float(x % 7 - 4)]).act for x in range(200)]
+    >>> sum(acts) < 50, desk.shadow_price > 0
+    (True, True)
+    """
+
+    def __init__(self, policy: Policy, budget: Budget | None = None, audit: Audit | None = None) -> None:
+        if not isinstance(policy, Policy):
+            raise InputError(f"a desk needs a policy, as appletaste.policy(...) makes it, got {type(policy).__name__}")
+        for name, value, kind in (("budget", budget, Budget), ("audit", audit, Audit)):
+            if value is not None and not isinstance(value, kind):
+                raise InputError(f"{name} must be an appletaste.{kind.__name__}, got {value!r}")
+        self.policy, self.budget, self.audit = policy, budget, audit
+        self._acts = None if budget is None else Spending(budget)
+        self._audits = None if audit is None or audit.budget is None else Spending(audit.budget)
+        #: What one more act would have saved when the last item was decided, in units of cost.
+        self.shadow_price = 0.0
+
+    def decide(
+        self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
+    ) -> Decision:
+        """Decide on one item; ``time`` is for budgets per day, ``stratum`` for floors by stratum."""
+        now = instant(time)
+        prospect, price, probability, floor = self._look(x, costs, now, stratum)
+        decision = self.policy.settle(prospect, probability, floor)
+        if self._acts is not None:
+            self._acts.record(now, decision.act and not decision.audit, prospect.worth)
+        if self._audits is not None:
+            self._audits.record(now, decision.audit, 0.0)
+        self.shadow_price = price
+        return decision
+
+    def probability(
+        self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
+    ) -> float:
+        """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
+        _, _, probability, floor = self._look(x, costs, instant(time), stratum)
+        return max(probability, floor)
+
+    def _look(
+        self, x: ArrayLike, costs: Costs | None, now: float | None, stratum: str | None
+    ) -> tuple[Prospect, float, float, float]:
+        """Return the item as the policy sees it, the shadow price, the probability within the budget, and the floor."""
+        spending, price, probability, floor = self._acts, 0.0, 0.0, 0.0
+        free = spending is None or spending.room(now) > 0
+        if spending is not None:
+            price = spending.price(now)
+        prospect = self.policy.look(x, costs, price)
+        if free:
+            probability = prospect.probability
+        if self.audit is not None and (self._audits is None or self._audits.room(now) > 0):
+            floor = self.audit.floor_of(stratum, prospect.chance)
+        if spending is not None:
+            prospect.why["shadow_price"] = price
+        return prospect, price, probability, floor
+
+    def learn(self, decision: Decision, label: int) -> None:
+        """Learn the label of an acted-on item, whichever lane it came from."""
+        self.policy.learn(decision, label)
+
+    def correct(self, decision: Decision, label: int) -> None:
+        """Replace the label learnt for a decision."""
+        self.policy.correct(decision, label)
+
+    def retract(self, decision: Decision) -> None:
+        """Take out the label learnt for a decision."""
+        self.policy.retract(decision)
+
+    def revise(self, changes: Iterable[tuple[Decision, int | None]]) -> None:
+        """Correct or, with None, retract many labels at the price of one."""
+        self.policy.revise(changes)
+
+    def header(self) -> dict[str, Any]:
+        """Return the settings as JSON, for saving."""
+        return {
+            "budget": None if self.budget is None else asdict(self.budget),
+            "audit": None if self.audit is None else asdict(self.audit),
+            "shadow_price": self.shadow_price,
+        }
+
+    def arrays(self) -> Arrays:
+        """Return what has been spent, for saving."""
+        parts = {"acts": self._acts, "audits": self._audits}
+        return {f"{n}.{k}": a for n, spent in parts.items() if spent is not None for k, a in spent.arrays().items()}
+
+    @classmethod
+    def rebuild(cls, policy: Policy, header: Mapping[str, Any], arrays: Arrays) -> Desk:
+        """Return the desk that ``header`` and ``arrays`` describe."""
+        budget, audit = header["budget"], header["audit"]
+        if audit is not None and audit["budget"] is not None:
+            audit = {**audit, "budget": Budget(**audit["budget"])}
+        desk = cls(policy, None if budget is None else Budget(**budget), None if audit is None else Audit(**audit))
+        for name, spending in (("acts", desk._acts), ("audits", desk._audits)):
+            if spending is not None:
+                spending.restore({key: arrays[f"{name}.{key}"] for key in ("acts", "days", "worths")})
+        desk.shadow_price = float(header["shadow_price"])
+        return desk

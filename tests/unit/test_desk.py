@@ -1,0 +1,148 @@
+"""Budgets and audit lanes: settings, the shadow price, and what a decision records."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.budget import Spending
+from appletaste.errors import InputError, OptionError
+
+from ..contract.entries import COSTS, ENTRIES, IDS, make, run, stream
+
+
+class Plain:
+    """A desk in the place of a policy."""
+
+    def __init__(self, desk):
+        self.decide, self.learn = desk.decide, desk.learn
+
+
+@pytest.mark.parametrize(("name", "options"), ENTRIES, ids=IDS)
+def test_without_budget_and_lane_a_desk_changes_nothing(name, options):
+    items, labels = stream(3)
+    plain = run(make(name, options), items, labels)
+    desk = run(Plain(at.Desk(make(name, options))), items, labels)
+    assert [row[:2] for row in desk] == [row[:2] for row in plain]
+    wide = at.Desk(make(name, options), at.Budget(share=1.0, window=5), at.Audit(floor=0.0))
+    assert [row[:2] for row in run(Plain(wide), items, labels)] == [row[:2] for row in plain]
+
+
+def test_the_lane_raises_the_probability_to_its_floor_and_says_so():
+    items, _ = stream(3, n=400)
+    lane = at.Audit(floor=0.05, strata={"often": 0.5})
+    audited, plain = at.Desk(make("ts", {}), audit=lane), make("ts", {})
+    for x in items[:40]:
+        for who in (audited, plain):
+            who.learn(plain.decide(x)._replace(act=True), int(x.sum() > 0))
+    plain.round, audits = 0, 0
+    for k, x in enumerate(items):
+        stratum = "often" if k % 2 else None
+        decision, other = audited.decide(x, stratum=stratum), plain.decide(x)
+        assert decision.probability == max(other.probability, 0.5 if k % 2 else 0.05)
+        assert decision.audit == (decision.act and not other.act)
+        audits += decision.audit
+    assert audits > 10
+
+
+def test_an_exhausted_lane_has_no_floor():
+    lane = at.Audit(floor=1.0, budget=at.Budget(share=0.5, window=2))
+    desk = at.Desk(make("never", {}), audit=lane)
+    decisions = [desk.decide(np.ones(3)) for _ in range(6)]
+    assert [d.probability for d in decisions] == [1.0, 0.0] * 3
+    assert [d.audit for d in decisions] == [True, False] * 3
+
+
+def test_floors_by_chance():
+    lane = at.Audit(edges=(0.1, 0.3), floors=(0.01, 0.05, 0.2), strata={"own": 0.4})
+    assert [lane.floor_of(None, chance) for chance in (0.05, 0.1, 0.2, 0.9)] == [0.01, 0.01, 0.05, 0.2]
+    assert lane.floor_of("own", 0.9) == 0.4
+    assert lane.floor_of("other", float("nan")) == 0.0
+
+
+def test_the_shadow_price_is_a_quantile_of_recent_worths():
+    spending = Spending(at.Budget(share=0.1, window=100, recent=100))
+    assert spending.price(None) == 0.0  # nothing is known yet
+    for k in range(100):
+        spending.record(None, 10 <= k < 20, float(k % 50))
+    assert spending.room(None) == 0
+    assert spending.rate(None) == pytest.approx(0.1)
+    assert spending.price(None) == 44.0  # ten of the hundred are worth more: 45 .. 49, twice
+    quiet = Spending(at.Budget(share=0.1, window=100))
+    for _ in range(100):
+        quiet.record(None, False, -1.0)
+    assert quiet.price(None) == 0.0
+    assert quiet.room(None) == 10
+
+
+def test_a_day_is_planned_from_the_days_before():
+    budget = at.Budget(per_day=4, day=10.0)
+    spending = Spending(budget)
+    for k in range(40):
+        spending.record(k / 4, k < 4, float(k))  # 40 items on day 0, four acts
+    assert spending.room(9.9) == 0
+    assert spending.room(10.0) == 4
+    assert spending.rate(10.0) == pytest.approx(4 / 40)
+    for k in range(20):
+        spending.record(10.0 + k / 4, False, 0.0)
+    assert spending.rate(15.0) == pytest.approx(4 / 20)  # half of a usual day has passed without an act
+    with pytest.raises(OptionError, match="time of every item"):
+        spending.room(None)
+
+
+def test_a_quiet_day_is_not_filled():
+    """Items that are surely not worth it leave the quota unused, and the price is nothing."""
+    costs = at.Costs(miss=1.0, false_alarm=1.0, hit=0.0)
+    policy = at.policy("voi", n_features=1, costs=costs)
+    for _ in range(300):
+        policy.learn(policy.decide([1.0])._replace(act=True), 0)
+    desk = at.Desk(policy, at.Budget(per_day=50, day=100.0))
+    decisions = [desk.decide([1.0], time=float(t)) for t in range(200)]
+    assert sum(d.act for d in decisions) == 0
+    assert desk.shadow_price == 0.0
+
+
+def test_settings_are_checked():
+    for wrong in (
+        {},
+        {"per_day": -1},
+        {"per_day": 2.5},
+        {"share": 1.5},
+        {"share": 0.001, "window": 100},
+        {"share": 0.1, "window": 0},
+        {"per_day": 1, "day": 0.0},
+        {"per_day": 1, "recent": 1},
+    ):
+        with pytest.raises(OptionError):
+            at.Budget(**wrong)
+    for wrong in ({"floor": 1.5}, {"strata": {"a": -1}}, {"edges": (0.1,), "floors": (0.1,)}, {"budget": 5}):
+        with pytest.raises(OptionError):
+            at.Audit(**wrong)
+    with pytest.raises(OptionError, match="ascend"):
+        at.Audit(edges=(0.2, 0.1), floors=(0.1, 0.1, 0.1))
+    with pytest.raises(InputError, match="needs a policy"):
+        at.Desk("voi")
+    with pytest.raises(InputError, match="Budget"):
+        at.Desk(make("voi", {}), budget=0.1)
+    assert COSTS.charged(0.0) is COSTS
+
+
+def test_a_price_never_turns_labels_around():
+    always = at.Costs.of_item(miss=1, false_alarm=-5, hit=0)
+    assert always.charged(2.0).threshold == -np.inf
+    assert COSTS.charged(10.0).threshold == np.inf
+    assert COSTS.charged(0.1).alarm_price == pytest.approx(0.5)
+
+
+def test_plans_of_audits_are_checked():
+    for wrong in ([], [0.5, 1.5], [0.0, 0.0], [[0.1]], ["a"], [float("nan")]):
+        with pytest.raises(InputError):
+            at.plan_audit(wrong, found=10)
+    for options in ({"found": 0}, {"margin": 0.9}, {"level": 1.0}, {"strata": 0}, {"doubt": -1}, {"items": 0}):
+        with pytest.raises(InputError):
+            at.plan_audit([0.1, 0.2], **{"found": 1, **options})
+    everyone = at.plan_audit([0.02] * 100, found=5)
+    assert everyone.floors == pytest.approx((1.0,))  # two are missed: nothing but looking at all tells
+    large = at.plan_audit([0.02] * 100, found=5, items=1_000_000)
+    assert large.audits < 0.05 * 1_000_000
+    assert large.margin <= 0.05 + 1e-9
+    assert large.lane().floors == large.floors

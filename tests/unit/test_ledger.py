@@ -1,0 +1,156 @@
+"""The ledger: states, receipts, refusals, rows, and files."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.clock import instant
+from appletaste.errors import FeedbackError, InputError, SaveFileError
+
+from ..contract.entries import COSTS, make, stream
+
+COLUMNS = "id time round act probability chance miss false_alarm hit correct_pass stratum audit label state policy"
+
+
+def test_a_pass_is_never_due_and_an_expired_review_is_unknown():
+    ledger = at.Ledger(make("never", {}))
+    ledger.decide(np.ones(3), id="pass")
+    assert ledger["pass"].state == "never_due"
+    with pytest.raises(FeedbackError, match="was a pass"):
+        ledger.label("pass", 1)
+    with pytest.raises(InputError, match="expire_after"):
+        ledger.expire(10)
+    ledger = at.Ledger(make("always", {}), expire_after=timedelta(days=2))
+    ledger.decide(np.ones(3), id="a", time="2024-05-01")
+    ledger.decide(np.ones(3), id="b", time=datetime(2024, 5, 2))
+    assert ledger.expire("2024-05-03") == ["a"]
+    assert (ledger["a"].state, ledger["a"].label) == ("expired", None)
+    assert ledger.pending == ["b"]
+    assert ledger.label("a", 1) == at.Receipt("a", "observed", True, True)
+    assert ledger.expire("2024-05-03") == []
+    assert ledger.counts() == {"pending": 1, "observed": 1, "corrected": 0, "expired": 0, "never_due": 0}
+
+
+def test_labels_count_once_and_in_any_order():
+    items, labels = stream(3)
+    ledger, plain = at.Ledger(make("ts", {})), make("ts", {})
+    decisions = {ledger.decide(x).round: plain.decide(x) for x in items}
+    acted = [round_ for round_, decision in decisions.items() if decision.act]
+    for round_ in reversed(acted):
+        for again in range(3):
+            assert ledger.label(str(round_), labels[round_ - 1]).learnt == (again == 0)
+        plain.learn(decisions[round_], labels[round_ - 1])
+        with pytest.raises(FeedbackError, match=r"say so with correct"):
+            ledger.label(str(round_), 1 - labels[round_ - 1])
+    assert ledger.policy.chance(items[0]) == plain.chance(items[0])
+    ledger.correct(str(acted[0]), 1 - labels[acted[0] - 1])
+    assert ledger.label(str(acted[0]), 1 - labels[acted[0] - 1]).state == "corrected"
+    plain.correct(decisions[acted[0]], 1 - labels[acted[0] - 1])
+    assert ledger.policy.chance(items[0]) == plain.chance(items[0])
+    assert ledger.retract(str(acted[1])).state == "pending"
+    plain.retract(decisions[acted[1]])
+    assert ledger.policy.chance(items[0]) == plain.chance(items[0])
+    with pytest.raises(FeedbackError, match="no label to correct"):
+        ledger.correct(str(acted[1]), 1)
+
+
+def test_a_correction_that_the_policy_refuses_changes_nothing():
+    ledger = at.Ledger(make("adf-voi", {}))
+    assert ledger.decide(np.ones(3), id="a").act
+    ledger.label("a", 1)
+    with pytest.raises(InputError, match="keeps no labels"):
+        ledger.correct("a", 0)
+    assert (ledger["a"].label, ledger["a"].state) == (1, "observed")
+
+
+def test_ids_times_and_strata_are_checked_before_anything_is_decided():
+    ledger = at.Ledger(make("voi", {}))
+    ledger.decide(np.ones(3), id="2")
+    for bad in ({"id": "2"}, {"id": 7}, {"id": ""}, {"time": "yesterday"}, {"time": True}, {"stratum": 3}):
+        with pytest.raises(InputError):
+            ledger.decide(np.ones(3), **bad)
+    with pytest.raises(FeedbackError, match="no decision 'x'"):
+        ledger.label("x", 1)
+    with pytest.raises(FeedbackError, match=r"0 \(negative\) or 1"):
+        ledger.label("2", 3)
+    assert ledger.policy.round == len(ledger) == 1
+    ledger.decide(np.ones(3))
+    assert list(ledger) == ["2", "2'"]
+    assert "2'" in ledger
+    with pytest.raises(InputError, match="expire_after"):
+        at.Ledger(make("voi", {}), expire_after=-1)
+    with pytest.raises(InputError, match="needs a policy"):
+        at.Ledger("voi")
+    assert instant(np.float64(3)) == 3.0
+
+
+def test_rows_are_the_decision_log():
+    ledger = at.Ledger(at.Desk(make("ts", {}), audit=at.Audit(floor=0.5)))
+    items, _ = stream(3)
+    for x in items:
+        ledger.desk.learn(ledger.desk.decide(x)._replace(act=True), int(x.sum() > 0))
+    for k, x in enumerate(items):
+        ledger.decide(x, time=float(k), stratum="s", costs=at.Costs.of_item(3, 1, 0.5))
+    rows = ledger.rows(features=True)
+    assert list(rows[0]) == [*COLUMNS.split(), "x"]
+    assert list(ledger.rows()[0]) == COLUMNS.split()
+    assert all(row["probability"] >= 0.5 and 0 < row["chance"] < 1 for row in rows)
+    assert {row["audit"] for row in rows} == {True, False}
+    assert rows[3]["x"] == items[3].tolist()
+    assert rows[3]["miss"] == 3.0
+    assert (rows[3]["policy"], rows[3]["time"], rows[3]["stratum"]) == ("ts", 3.0, "s")
+
+
+def drive(ledger, items, labels, start, stop):
+    for k in range(start, stop):
+        ledger.decide(items[k], id=f"№{k}\0", time=float(k), stratum="odd" if k % 2 else None)
+        ledger.expire(float(k))
+        for past in range(max(k - 40, 0), k, 7):
+            id_ = f"№{past}\0"
+            if ledger[id_].state in ("pending", "expired") and past % 3:
+                ledger.label(id_, labels[past], time=float(k))
+            elif ledger[id_].label is not None and past % 11 == 0:
+                ledger.correct(id_, 1 - ledger[id_].label)
+            elif ledger[id_].label is not None and past % 13 == 0:
+                ledger.retract(id_)
+    return ledger
+
+
+@pytest.mark.parametrize("name", ["voi", "ts", "pg-ts", "suplogistic"])
+def test_saved_and_loaded_it_continues_bit_for_bit(name, tmp_path):
+    items, labels = stream(3, n=300)
+
+    def fresh():
+        lane = at.Audit(floor=0.05, strata={"odd": 0.2}, budget=at.Budget(share=0.1, window=40))
+        budget = at.Budget(per_day=30, share=0.4, window=50, day=90.0, recent=60)
+        return at.Ledger(at.Desk(make(name, {}), budget, lane), expire_after=30)
+
+    whole = drive(fresh(), items, labels, 0, 300)
+    half = drive(fresh(), items, labels, 0, 150)
+    path = tmp_path / "stream.ledger"
+    half.save(path)
+    loaded = at.Ledger.load(path)
+    assert loaded.rows(features=True) == half.rows(features=True)
+    assert loaded.desk.shadow_price == half.desk.shadow_price
+    drive(loaded, items, labels, 150, 300)
+    assert loaded.rows(features=True) == whole.rows(features=True)
+    assert loaded.pending == whole.pending
+    assert loaded.counts() == whole.counts()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_damaged_ledgers_are_refused(tmp_path):
+    path = tmp_path / "ledger"
+    path.write_bytes(b"no")
+    with pytest.raises(SaveFileError, match="ledger"):
+        at.Ledger.load(path)
+    make("voi", {}).save(path)
+    with pytest.raises(SaveFileError):
+        at.Ledger.load(path)
+    at.Ledger(make("voi", {})).save(path)
+    assert len(at.Ledger.load(path)) == 0
+    with pytest.raises(SaveFileError):
+        at.load(path)
+    assert at.Ledger.load(path).policy.costs == COSTS
