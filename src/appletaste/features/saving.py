@@ -39,6 +39,8 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
     from .encoder import Encoder
     from .feature_map import FeatureMap
 
+    if "encoder" not in header:
+        raise ValueError("it holds a policy and no map")
     if header["format"] != FORMAT:
         raise SaveFileError(f"a feature map of save format {header['format']}; this version reads format {FORMAT}")
     encoder = Encoder(**header["encoder"])
