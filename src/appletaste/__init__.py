@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from .posteriors import Map as Map
     from .problems import Table as Table
     from .problems import problem as problem
+    from .replaying import Delay as Delay
+    from .replaying import PolicyReplay as PolicyReplay
+    from .replaying import ReplayResult as ReplayResult
+    from .replaying import replay as replay
     from .rules import EpsilonGreedy as EpsilonGreedy
     from .rules import InformationDirected as InformationDirected
     from .rules import Memoryless as Memoryless
@@ -117,6 +121,7 @@ _HOME = {
     "polyagamma": ("random_polyagamma",),
     "posteriors": ("Adf", "Ball", "Box", "Certificate", "Exact", "Gaussian", "Gibbs", "Laplace", "Map"),
     "problems": ("Table", "problem"),
+    "replaying": ("Delay", "PolicyReplay", "ReplayResult", "replay"),
     "rules": (
         "EpsilonGreedy",
         "InformationDirected",

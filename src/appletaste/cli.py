@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from . import __version__
 from .errors import AppleTasteError
+from .replay_parser import add_replay
 
 if TYPE_CHECKING:
     pass
@@ -26,6 +27,7 @@ examples:
   appletaste policies                        what can decide, and its options
   appletaste problems                        what can arrive
   appletaste simulate --problem i --policy pg-ts --policy pg-ids
+  appletaste replay loans.csv --label bad --costs miss=5,false_alarm=1,hit=0
   appletaste demo                            the paper's problems beside its tables
   appletaste game game.json                  can learning pay in a game of yours?
   appletaste theory --quick                  the paper's theory beside measurements
@@ -114,6 +116,8 @@ def build_parser() -> argparse.ArgumentParser:
     own.add_argument("--theta", help="synthetic: law of the true parameter, uniform or normal")
     own.add_argument("--theta-scale", type=float, metavar="S", help="synthetic: its half-width or standard deviation")
     simulate.set_defaults(run="run_simulate")
+
+    add_replay(verbs, add_engine_options)
 
     paper = verbs.add_parser(
         "paper",

@@ -18,6 +18,7 @@ from .paper.studies import find_studies
 from .plots import draw_runs, require_pyplot
 from .policies import OPTION_HELP, policies
 from .problems import PROBLEMS, problem, settings_of
+from .replay_verb import run_replay as run_replay
 from .runs import check_folder, describe, require_pyarrow, write_run
 from .simulate import Entry
 

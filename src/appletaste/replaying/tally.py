@@ -1,0 +1,93 @@
+"""What one pass over a stream came to: the counts, the money over time, and the tenths of the stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+
+#: Parts of a stream that are looked at by themselves, and points of a curve.
+BLOCKS, POINTS = 10, 200
+
+Floats = NDArray[np.float64]
+
+
+def edges(items: int, parts: int) -> NDArray[np.int64]:
+    """Return where each of so many even parts begins, and where the last one ends.
+
+    Examples
+    --------
+    >>> edges(25, 10)
+    array([ 0,  2,  5,  7, 10, 12, 15, 17, 20, 22, 25])
+    """
+    return np.arange(min(parts, items) + 1) * items // min(parts, items)
+
+
+def costs_of(acts: NDArray[np.bool_], labels: NDArray[np.int8], costs: Costs) -> Floats:
+    """Return what each action cost, given what the label was."""
+    acted = np.where(labels == 1, costs.hit, costs.false_alarm)
+    passed = np.where(labels == 1, costs.miss, costs.correct_pass)
+    return np.asarray(np.where(acts, acted, passed), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One pass of one policy; blocks have one entry each, curves one for each of the points."""
+
+    items: int
+    acts: int
+    hits: int
+    positives: int
+    labels: int  #: bought: due for every act; for full information, for every item
+    learnt: int  #: of those, the ones that came before the end
+    cost: float
+    curve: Floats  #: cost so far
+    block_positives: Floats  #: base rate of each block
+    block_acts: Floats  #: act rate
+    block_costs: Floats  #: cost per 1,000 items
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def precision(self) -> float:
+        """The share of acts on positives; NaN without an act."""
+        return self.hits / self.acts if self.acts else float("nan")
+
+    @property
+    def recall(self) -> float:
+        """The share of positives that were acted on."""
+        return self.hits / self.positives if self.positives else float("nan")
+
+
+def tally(
+    acts: NDArray[np.bool_],
+    labels: NDArray[np.int8],
+    costs: Costs,
+    seconds: float,
+    bought: int,
+    learnt: int,
+    notes: tuple[str, ...] = (),
+) -> Tally:
+    """Count what a pass did, against the labels."""
+    spent = costs_of(acts, labels, costs)
+    starts = edges(len(labels), BLOCKS)
+    sizes = np.diff(starts)
+    total = np.cumsum(spent)
+    return Tally(
+        items=len(labels),
+        acts=int(acts.sum()),
+        hits=int(labels[acts].sum()),
+        positives=int(labels.sum()),
+        labels=bought,
+        learnt=learnt,
+        cost=float(total[-1]),
+        curve=total[edges(len(labels), POINTS)[1:] - 1],
+        block_positives=np.add.reduceat(labels.astype(np.float64), starts[:-1]) / sizes,
+        block_acts=np.add.reduceat(acts.astype(np.float64), starts[:-1]) / sizes,
+        block_costs=1000.0 * np.add.reduceat(spent, starts[:-1]) / sizes,
+        seconds=seconds,
+        notes=notes,
+    )

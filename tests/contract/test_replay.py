@@ -1,0 +1,204 @@
+"""``appletaste replay``: what it prints and writes, how it says no, and five real files in one command each."""
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from appletaste.cli import main
+
+FOLDER = Path(os.environ.get("APPLETASTE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+COSTS = {
+    "mushroom": "miss=0,false_alarm=15,hit=-5",
+    "spambase": "miss=1,false_alarm=9,hit=0",
+    "phishing": "miss=1,false_alarm=3,hit=0",
+    "german_credit": "miss=5,false_alarm=1,hit=0",
+    "bank_marketing": "miss=0,false_alarm=1,hit=-8",
+}
+KEYS = ["policy", "items", "labels", "cost_per_1000", "precision", "recall", "act_rate", "items_per_second"]
+COMPARATORS = ["never", "always", "oracle", "full-information"]
+
+
+def call(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def loans(tmp_path):
+    rng = np.random.default_rng(3)
+    path = tmp_path / "loans.csv"
+    lines = ["id,age,job,bad"]
+    for k in range(300):
+        age, job = rng.integers(20, 70), rng.choice(["student", "chef", "?"])
+        lines.append(f"{k},{age},{job},{'yes' if age + 20 * rng.normal() < 35 else 'no'}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def arguments(path, *more):
+    return ["replay", path, "--label", "bad", "--costs", "miss=5,false_alarm=1,hit=0", "--jobs", 1, *more]
+
+
+def test_json_has_its_documented_shape(capsys, loans):
+    asked = arguments(
+        loans, "--drop", "id", "--policy", "voi", "--policy", "greedy[epsilon=0.2]", "--shuffles", 3, "--json"
+    )
+    code, out, err = call(capsys, *asked)
+    assert code == 0
+    assert err == ""
+    rows = json.loads(out)
+    assert [row["policy"] for row in rows] == ["voi", "greedy", *COMPARATORS]
+    for row in rows:
+        assert list(row)[: len(KEYS)] == KEYS
+        assert list(row["cost_per_1000"]) == ["mean", "se"]
+        assert row["items"] == 300
+        assert len(row["blocks"]) == 10
+    by_name = {row["policy"]: row for row in rows}
+    assert by_name["greedy"]["options"] == {"epsilon": 0.2}
+    assert by_name["never"]["precision"] is None
+    assert by_name["never"]["labels"] == 0
+    assert by_name["oracle"]["precision"] == by_name["oracle"]["recall"] == 1.0
+    again = json.loads(call(capsys, *asked)[1])
+    for row in (*rows, *again):
+        row.pop("items_per_second")
+    assert again == rows
+
+
+def test_tables_for_people(capsys, loans):
+    code, out, _ = call(capsys, *arguments(loans, "--shuffles", 2))
+    assert code == 0
+    assert "cost/1000" in out
+    assert "2 shuffles" in out
+    assert all(name in out for name in ("voi", *COMPARATORS))
+    assert "by tenths" not in out
+    code, out, _ = call(capsys, *arguments(loans, "--order", "as-is", "--delay", "exponential:20", "--flip-label"))
+    assert code == 0
+    assert "by tenths of the stream" in out
+    assert "labels late (exponential 20)" in out
+    assert "271-300" in out
+
+
+def test_a_folder_of_tables_and_pictures(capsys, loans, tmp_path):
+    out = tmp_path / "runs" / "loans"
+    asked = arguments(loans, "--shuffles", 2, "--out", out, "--json")
+    code, text, _ = call(capsys, *asked)
+    assert code == 0
+    names = {"policies.csv", "passes.csv", "blocks.csv", "curves.csv", "manifest.json", "replay.png", "replay.svg"}
+    assert {path.name for path in out.iterdir()} == names
+    with (out / "policies.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    shown = json.loads(text)
+    assert [row["policy"] for row in rows] == [row["policy"] for row in shown]
+    assert [float(row["cost_per_1000"]) for row in rows] == [row["cost_per_1000"]["mean"] for row in shown]
+    with (out / "passes.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 2 * len(rows)
+    with (out / "curves.csv").open() as file:
+        last = [row for row in csv.DictReader(file) if row["items"] == "300" and row["policy"] == "always"]
+    assert float(last[0]["cost_so_far"]) == pytest.approx(0.3 * shown[2]["cost_per_1000"]["mean"])
+    assert json.loads((out / "manifest.json").read_text())["policies"][0]["policy"] == "voi"
+    assert (out / "replay.png").read_bytes()[:4] == b"\x89PNG"
+    assert call(capsys, *asked)[0] == 0  # an earlier run is replaced
+    (tmp_path / "mine.txt").write_text("keep me")
+    code, _, err = call(capsys, *asked[:-2], tmp_path)
+    assert code == 2
+    assert "holds other files" in err
+
+
+def test_help_teaches(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["replay", "--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert "examples:" in out
+    assert all(word in out for word in ("--delay", "lognormal:200,1.0", "full-information", "--order as-is"))
+
+
+BAD = {
+    "no label column": ("age,good\n30,1\n40,0\n", [], ["no column 'bad'", "Its columns: age, good"]),
+    "a near miss": ("age,badd\n30,1\n40,0\n", [], ["did you mean 'badd'"]),
+    "a third value": ("age,bad\n30,1\n40,0\n50,2\n", [], ["line 4", "'2'", "two values"]),
+    "no label": ("age,bad\n30,1\n40,\n50,0\n", [], ["line 3", "no label"]),
+    "one class": ("age,bad\n30,1\n40,1\n", [], ["every label", "right column"]),
+    "unknown words": ("age,bad\n30,fine\n40,awful\n", [], ["--positive 'fine'"]),
+    "a broken line": ("age,job,bad\n30,chef,1\n40,cook\n50,chef,0\n", [], ["line 3"]),
+    "an odd cell": (
+        "age,bad\n" + "".join(f"{k},{k % 2}\n" for k in range(60)) + "old,1\n",
+        [],
+        ["line 62", "'old'", "--missing", "--category 'age'"],
+    ),
+    "an odd cell later": (
+        "age,bad\n" + "".join(f"{k},{k % 2}\n" for k in range(600)) + "old,1\n",
+        [],
+        ["line 602", "holds numbers", "--category 'age'"],
+    ),
+    "nothing": ("", [], ["appletaste: "]),
+    "only a header": ("age,bad\n", [], ["no rows"]),
+    "only labels": ("bad\n1\n0\n", [], ["no column besides the label"]),
+    "no such column to drop": ("age,bad\n30,1\n40,0\n", ["--drop", "id"], ["no column 'id'"]),
+    "no time": ("age,day,bad\n30,1,1\n40,?,0\n", ["--time", "day"], ["line 3", "no time"]),
+    "no date": ("age,day,bad\n30,monday,1\n40,friday,0\n", ["--time", "day"], ["line 2", "'monday'", "ISO 8601"]),
+    "a wrong delay": ("age,bad\n30,1\n40,0\n", ["--delay", "soon"], ["a delay is 500"]),
+    "a wrong encoder": ("age,bad\n30,1\n40,0\n", ["--encoder", "size=3"], ["no setting 'size'"]),
+    "a wrong policy": ("age,bad\n30,1\n40,0\n", ["--policy", "best"], ["no policy 'best'"]),
+    "twice": ("age,bad\n30,1\n40,0\n", ["--policy", "voi", "--policy", "voi"], ["entered twice"]),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_files_and_mistakes_teach(capsys, tmp_path, what):
+    text, more, words = BAD[what]
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    code, out, err = call(capsys, *arguments(path, *more))
+    assert code == 2
+    assert out == ""
+    assert err.startswith("appletaste: ")
+    assert err.count("\n") == 1
+    for word in words:
+        assert word in err
+
+
+def test_a_file_that_is_not_there(capsys, tmp_path):
+    code, _, err = call(capsys, *arguments(tmp_path / "none.csv"))
+    assert code == 2
+    assert "there is no file" in err
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", COSTS)
+def test_real_files_in_one_command(capsys, name):
+    """No preparation: voi costs less than never and always by two standard errors; for speed see docs/replay.md."""
+    path = FOLDER / f"{name}.csv.gz"
+    if not path.exists():
+        pytest.skip(f"there is no {path}: keep the data sets there, or set APPLETASTE_DATA to their folder")
+    code, out, _ = call(
+        capsys, "replay", path, "--label", "label", "--costs", COSTS[name], "--shuffles", 3, "--jobs", 1, "--json"
+    )
+    assert code == 0
+    rows = {row["policy"]: row for row in json.loads(out)}
+    voi = rows["voi"]["cost_per_1000"]
+    for fixed in ("never", "always"):
+        assert voi["mean"] + 2 * voi["se"] < rows[fixed]["cost_per_1000"]["mean"]
+    assert rows["oracle"]["cost_per_1000"]["mean"] < voi["mean"]
+
+
+@pytest.mark.data
+def test_a_stream_in_its_own_order(capsys):
+    """The bank's calls as they were made: prompt, and with every label 500 calls late within a tenth of that."""
+    path = FOLDER / "bank_marketing.csv.gz"
+    if not path.exists():
+        pytest.skip(f"there is no {path}")
+    costs = []
+    for more in ([], ["--delay", 500]):
+        asked = ["replay", path, "--label", "label", "--costs", COSTS["bank_marketing"], "--order", "as-is", "--json"]
+        code, out, _ = call(capsys, *asked, "--jobs", 1, *more)
+        assert code == 0
+        rows = {row["policy"]: row for row in json.loads(out)}
+        costs.append(rows["voi"]["cost_per_1000"]["mean"])
+        assert costs[-1] < min(rows[name]["cost_per_1000"]["mean"] for name in ("never", "always"))
+    assert costs[1] < 0.9 * costs[0]  # costs are gains here

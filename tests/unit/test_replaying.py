@@ -1,0 +1,314 @@
+"""Replays of made tables: orders, late labels, comparators, tallies, logs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import appletaste as at
+from appletaste.decision import Decision
+from appletaste.replaying.comparators import known_acts
+from appletaste.replaying.late import play_late
+from appletaste.replaying.seam import Bare
+from appletaste.replaying.stream import default_encoder, read_stream
+from appletaste.replaying.tally import costs_of, edges, tally
+
+COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
+
+
+def made(n=400, seed=1, noise=1.0):
+    rng = np.random.default_rng(seed)
+    x, kind = rng.normal(size=n), rng.choice(["a", "b", "c"], size=n)
+    score = 2 * x + np.where(kind == "a", 1.5, -1.0) + noise * rng.logistic(size=n)
+    return {"x": x, "kind": kind.tolist(), "bad": (score > 1).astype(int)}
+
+
+class Scribe:
+    """Acts on a given pattern and writes down what it is told, and when."""
+
+    def __init__(self, acts):
+        self.acts, self.round, self.told = acts, 0, []
+
+    def decide(self, x, time):
+        act = bool(self.acts[self.round])
+        self.round += 1
+        return Decision(act, float(act), x, COSTS, self.round, {})
+
+    def learn(self, decision, label):
+        assert decision.act
+        self.told.append((decision.round - 1, label, self.round))
+
+
+def test_delays_are_read_and_drawn():
+    assert at.Delay.of("500") == at.Delay.of(500) == at.Delay.of("fixed:500") == at.Delay("fixed", 500.0)
+    assert at.Delay.of(None) == at.Delay("fixed", 0.0)
+    key = at.Key(3)
+    n = 40_000
+    exponential = at.Delay.of("exponential:200").draw(n, key)
+    assert abs(exponential.mean() - 200) < 4 * 200 / np.sqrt(n)  # 4 standard errors
+    lognormal = at.Delay.of("lognormal:200,0.7").draw(n, key)
+    assert abs(np.log(lognormal).mean() - np.log(200)) < 4 * 0.7 / np.sqrt(n)
+    assert abs(np.log(lognormal).std() - 0.7) < 4 * 0.7 / np.sqrt(2 * n)
+    assert not abs(np.log(exponential).mean() - np.log(200)) < 4 * 0.7 / np.sqrt(n)  # a mean is no median
+    np.testing.assert_array_equal(at.Delay.of("exponential:200").draw(5, key), exponential[:5])
+
+
+@pytest.mark.parametrize("text", ["soon", "exponential", "exponential:a", "lognormal:1,2,3", "uniform:3", "-5", "inf"])
+def test_delays_that_make_no_sense(text):
+    with pytest.raises(at.OptionError, match="delay"):
+        at.Delay.of(text)
+
+
+def test_a_delay_of_k_lets_k_items_go_by():
+    n, labels = 12, np.arange(12, dtype=np.int8) % 2
+    times = np.arange(n, dtype=float)
+    for late in (0, 1, 3):
+        scribe = Scribe(np.ones(n))
+        path = play_late(scribe, np.zeros((n, 1)), labels, times, times + 1 + late)
+        # item t is told when t + 1 + late decisions have been made
+        assert scribe.told == [(t, t % 2, t + 1 + late) for t in range(n - 1 - late)]
+        assert path.observed.sum() == n - 1 - late
+    scribe = Scribe(np.ones(n))
+    assert play_late(scribe, np.zeros((n, 1)), labels, times, None).observed.all()
+    assert scribe.told == [(t, t % 2, t + 1) for t in range(n)]
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 1), st.integers(0, 2)), min_size=1, max_size=40)
+)
+def test_labels_are_learnt_once_when_due_and_in_order(rows):
+    """Whatever the delays and the ticks of the clock: each label at most once, never early, never late."""
+    acts, late, labels, ticks = (np.array(column) for column in zip(*rows, strict=True))
+    times = np.cumsum(ticks).astype(float)
+    due = times + late
+    scribe = Scribe(acts)
+    path = play_late(scribe, np.zeros((len(rows), 1)), labels.astype(np.int8), times, due)
+    told = [t for t, _, _ in scribe.told]
+    assert len(set(told)) == len(told)
+    assert all(acts[t] and label == labels[t] for t, label, _ in scribe.told)
+    for t, _, decided in scribe.told:
+        first = next(s for s in range(t + 1, len(rows)) if due[t] <= times[s])
+        assert decided == first
+    waited = {t for t in range(len(rows)) if acts[t] and not any(due[t] <= times[s] for s in range(t + 1, len(rows)))}
+    assert set(told) | waited == set(np.flatnonzero(acts))
+    assert [d for _, d in sorted((decided, due[t]) for t, _, decided in scribe.told)] == [due[t] for t in told]
+    np.testing.assert_array_equal(np.flatnonzero(path.observed), sorted(told))
+
+
+def test_full_information_is_told_of_passes_too():
+    n, labels, times = 6, np.array([0, 1, 0, 1, 1, 0], dtype=np.int8), np.arange(6.0)
+    scribe = Scribe(np.zeros(n))
+    path = play_late(scribe, np.zeros((n, 1)), labels, times, times + 2.0, sees_all=True)
+    assert [t for t, _, _ in scribe.told] == [0, 1, 2, 3]
+    assert not path.acts.any()
+
+
+def test_without_delay_it_is_play():
+    table = at.problem("i", rounds=120).draw(at.Key(4))
+    trace = at.play(at.policy("ts", n_features=5, costs=table.costs, seed=2), table)
+    player = Bare(at.policy("ts", n_features=5, costs=table.costs, seed=2))
+    path = play_late(player, table.items, table.labels, np.arange(120.0), None)
+    np.testing.assert_array_equal(path.probabilities, trace.probabilities)
+    np.testing.assert_array_equal(path.acts, trace.acts)
+
+
+def test_comparators_cost_what_they_must():
+    labels = np.array([1, 0, 0, 1, 0], dtype=np.int8)
+    costs = at.Costs(miss=3, false_alarm=2, hit=-1, correct_pass=0.5)
+    spent = {name: costs_of(known_acts(name, labels, costs), labels, costs).sum() for name in ("never", "always")}
+    assert spent == {"never": 3 * 2 + 0.5 * 3, "always": -1 * 2 + 2 * 3}
+    best = costs_of(known_acts("oracle", labels, costs), labels, costs)
+    every = [costs_of(np.array([a] * 5), labels, costs) for a in (False, True)]
+    np.testing.assert_array_equal(best, np.minimum(*every))
+    assert known_acts("voi", labels, costs) is None
+
+
+def test_tallies_add_up():
+    rng = np.random.default_rng(2)
+    labels, acts = (rng.random((2, 137)) < 0.4).astype(np.int8)
+    found = tally(acts.astype(bool), labels, COSTS, 1.0, bought=int(acts.sum()), learnt=3)
+    sizes = np.diff(edges(137, 10))
+    assert sizes.sum() == 137
+    assert set(sizes) == {13, 14}
+    assert found.cost == pytest.approx((found.block_costs * sizes).sum() / 1000)
+    assert found.acts == pytest.approx((found.block_acts * sizes).sum())
+    assert found.positives == pytest.approx((found.block_positives * sizes).sum())
+    assert found.curve[-1] == pytest.approx(found.cost)
+    assert found.precision == found.hits / found.acts
+    assert found.recall == found.hits / found.positives
+    small = tally(np.array([True]), np.array([1], dtype=np.int8), COSTS, 1.0, 1, 1)
+    assert len(small.block_costs) == 1
+
+
+def test_a_replay_beats_never_and_always_and_is_repeatable():
+    result = at.replay(made(), "bad", costs=COSTS, policies=["voi", "ts"], shuffles=3, seed=5)
+    assert list(result) == ["voi", "ts", "never", "always", "oracle", "full-information"]
+    cost = {name: result[name].cost_per_1000.mean for name in result}
+    assert cost["oracle"] < cost["full-information"] < min(cost["never"], cost["always"])
+    assert cost["oracle"] < cost["voi"] < min(cost["never"], cost["always"])
+    assert result["never"].cost_per_1000.se == 0  # a shuffle changes nothing for it
+    assert result["voi"].cost_per_1000.se > 0
+    assert result["full-information"].labels == 400
+    assert result["voi"].labels == pytest.approx(400 * result["voi"].act_rate)
+    assert result.saved("voi", "always").mean == pytest.approx(cost["always"] - cost["voi"])
+    again = at.replay(made(), "bad", costs=COSTS.outcomes(), policies=["ts"], shuffles=3, seed=5)
+    np.testing.assert_array_equal(again["ts"].costs_per_1000, result["ts"].costs_per_1000)  # other policies or not
+    other = at.replay(made(), "bad", costs=COSTS, policies=["ts"], shuffles=3, seed=6)
+    assert (other["ts"].costs_per_1000 != result["ts"].costs_per_1000).any()
+    assert "voi" in str(result)
+    assert "400 items" in repr(result)
+
+
+def test_jobs_change_no_number():
+    one = at.replay(made(), "bad", costs=COSTS, shuffles=2)
+    two = at.replay(made(), "bad", costs=COSTS, shuffles=2, jobs=2)
+    for name in one:
+        np.testing.assert_array_equal(one[name].costs_per_1000, two[name].costs_per_1000)
+
+
+def test_nothing_is_learnt_from_what_is_late():
+    """With labels later than the stream is long, voi and full information know nothing, and say so in their counts."""
+    result = at.replay(made(), "bad", costs=COSTS, shuffles=2, delay=400)
+    assert all(t.learnt == 0 for t in result["voi"].tallies + result["full-information"].tallies)
+    prompt = at.replay(made(), "bad", costs=COSTS, shuffles=2, delay=0)
+    late = at.replay(made(), "bad", costs=COSTS, shuffles=2, delay="lognormal:20,1")
+    assert all(t.learnt == t.labels for t in prompt["voi"].tallies)
+    assert all(0 < t.learnt < t.labels for t in late["voi"].tallies)
+
+
+def test_the_order_of_the_file_and_of_time():
+    table = made()
+    plain = at.replay(table, "bad", costs=COSTS, order="as is")
+    assert plain.passes == 1
+    assert np.isnan(plain["voi"].cost_per_1000.se)
+    table["day"] = [f"2024-01-{1 + k // 20:02d}" for k in range(400)]
+    back = {name: list(column)[::-1] for name, column in table.items()}
+    timed = at.replay(back, "bad", costs=COSTS, time="day", delay=2)
+    assert "in the order of time" in timed.title
+    stream = read_stream(back, "bad", time="day")
+    assert "day" not in stream.records.columns
+    assert (np.diff(stream.times) >= 0).all()
+    assert stream.times.max() == 19.0
+    log = timed.log("voi")
+    days = np.array(log["time"])
+    learnt = np.array([state == "observed" for state in log["state"]])
+    acts = np.array(log["act"])
+    np.testing.assert_array_equal(learnt, acts & (days + 2 <= 19) & (np.arange(400) < 399))
+    whole_file = at.replay(table, "bad", costs=COSTS, shuffles=0, drop=["day"])
+    assert whole_file["voi"].cost_per_1000.mean == plain["voi"].cost_per_1000.mean
+
+
+def test_a_log_has_the_words_of_all_logs_and_hides_labels_of_passes():
+    result = at.replay(made(), "bad", costs=COSTS, policies=["ts"], shuffles=2, delay=30)
+    log = result.log("ts", 1)
+    names = ["id", "time", "round", "act", "probability", "chance", "miss", "false_alarm", "hit", "correct_pass"]
+    assert list(log) == [*names, "audit", "label", "state", "policy"]
+    assert {len(column) for column in log.values()} == {400}
+    assert len(set(log["id"])) == 400
+    assert sum(log["act"]) == result["ts"].tallies[1].acts
+    for act, label, state in zip(log["act"], log["label"], log["state"], strict=True):
+        assert (state == "never_due") == (not act)
+        assert (label is not None) == (state == "observed")
+    with pytest.raises(at.OptionError, match="comparator"):
+        result.log("oracle")
+    with pytest.raises(at.OptionError, match="passes 0 to 1"):
+        result.log("ts", 2)
+    with pytest.raises(at.OptionError, match="was not played"):
+        result.log("voi")
+
+
+def test_features_are_fitted_on_the_warm_up_of_each_order():
+    """Another future, the same beginning: the decisions on the beginning stay as they are."""
+    one = made(n=700)
+    two = {name: np.array(column, dtype=object) for name, column in made(n=700).items()}
+    two["x"][550:] = 1000.0
+    two["kind"][550:] = "new"
+    logs = [at.replay(t, "bad", costs=COSTS, order="as is").log("voi") for t in (one, two)]
+    assert logs[0]["chance"][:550] == logs[1]["chance"][:550]
+    assert logs[0]["chance"][550:] != logs[1]["chance"][550:]
+
+
+def test_the_default_encoder_keeps_room_where_time_has_an_order():
+    records = read_stream(made(), "bad").records
+    assert default_encoder(records, shuffled=True) == at.Encoder()
+    assert default_encoder(records, shuffled=False) == at.Encoder(spare=8)
+    many = {**{f"c{k}": ["a", "b"] for k in range(100)}, "bad": [0, 1]}
+    assert default_encoder(read_stream(many, "bad").records, shuffled=False).spare == 1
+    numbers = {"x": [1.0, 2.0], "bad": [0, 1]}
+    assert default_encoder(read_stream(numbers, "bad").records, shuffled=False) == at.Encoder()
+
+
+def test_a_scikit_learn_transformer_in_the_encoders_place():
+    from sklearn.preprocessing import StandardScaler
+
+    table = {name: column for name, column in made().items() if name != "kind"}
+    result = at.replay(table, "bad", costs=COSTS, shuffles=1, encoder=StandardScaler())
+    assert result["voi"].cost_per_1000.mean < result["never"].cost_per_1000.mean
+
+
+def test_records_and_flipped_labels():
+    records = at.read_records(made(), label="bad")
+    assert at.replay(records, costs=COSTS, shuffles=1)["never"].cost_per_1000.mean == pytest.approx(
+        5000 * records.labels.mean()
+    )
+    flipped = at.replay(records, costs=COSTS, shuffles=1, flip_label=True, drop=["kind"])
+    assert flipped["never"].cost_per_1000.mean == pytest.approx(5000 * (1 - records.labels.mean()))
+
+
+class Half:
+    """A wrapper that lets only every second act through: what a budget would do."""
+
+    def __init__(self, policy):
+        self.policy = policy
+        self.learn = policy.learn
+
+    def decide(self, x, time):
+        decision = self.policy.decide(x)
+        return decision._replace(act=decision.act and time % 2 == 0)
+
+
+def half(policy, setting):
+    assert setting.items == 400
+    return Half(policy)
+
+
+def test_a_wrapper_goes_around_policies_and_not_around_comparators():
+    plain = at.replay(made(), "bad", costs=COSTS, shuffles=1)
+    held = at.replay(made(), "bad", costs=COSTS, shuffles=1, wrap=half)
+    assert held["voi"].act_rate <= 0.5 < plain["voi"].act_rate
+    assert held["full-information"].act_rate == plain["full-information"].act_rate
+
+
+def test_notes_on_the_order():
+    table = made()
+    by_label = np.argsort(table["bad"], kind="stable")
+    ordered = {name: [list(column)[k] for k in by_label] for name, column in table.items()}
+    assert "sorted by its label" in at.replay(ordered, "bad", costs=COSTS, order="as is").notes[0]
+    assert at.replay(ordered, "bad", costs=COSTS, shuffles=1).notes == ()
+    almost = {name: column[5:] + column[:5] for name, column in ordered.items()}
+    assert "changes along the file" in at.replay(almost, "bad", costs=COSTS, shuffles=1).notes[0]
+    assert at.replay(table, "bad", costs=COSTS, shuffles=1).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"order": "sorted"}, "order is 'shuffled' or 'as is'"),
+        ({"order": "as is", "shuffles": 3}, "leave out shuffles=3"),
+        ({"shuffles": -1}, "shuffles"),
+        ({"policies": "voi"}, "policies is a list"),
+        ({"policies": ["nope"]}, "no policy 'nope'"),
+        ({"policies": ["voi", "voi"]}, "entered twice"),
+        ({"policies": [at.Entry("never", {"x": 1})]}, "no options"),
+        ({"policies": [at.Entry("voi", {"size": 1})]}, "no option 'size'"),
+        ({"costs": {"miss": 1}}, "costs are miss"),
+        ({"drop": "kind"}, "drop is a list"),
+        ({"drop": ["colour"]}, "no column 'colour'"),
+        ({"time": "bad"}, "both the label and the time"),
+        ({"time": "kind"}, "ISO 8601"),
+        ({"label": None}, "label column"),
+    ],
+)
+def test_mistakes(options, sentence):
+    with pytest.raises(at.InputError, match=sentence):
+        at.replay(made(), **{"label": "bad", "costs": COSTS, **options})
