@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .metrics import precision as precision
     from .metrics import recall as recall
     from .metrics import summarise as summarise
+    from .policies import Awaiting as Awaiting
     from .policies import Bayesian as Bayesian
     from .policies import CbpSide as CbpSide
     from .policies import Constant as Constant
@@ -107,6 +108,7 @@ _HOME = {
     "ledger": ("Ledger", "Receipt"),
     "metrics": ("Summary", "calibration", "precision", "recall", "summarise"),
     "policies": (
+        "Awaiting",
         "Bayesian",
         "CbpSide",
         "Constant",

@@ -20,6 +20,7 @@ PUBLIC = [
     "AppleTasteError",
     "Audit",
     "AuditPlan",
+    "Awaiting",
     "Ball",
     "Bayesian",
     "Box",
@@ -138,6 +139,16 @@ def test_python_in_the_page_on_streams_runs(tmp_path, monkeypatch):
     for block in blocks:
         exec(compile(block, "streams.md", "exec"), names)
     assert len(blocks) == 5
+
+
+def test_python_in_the_guide_to_replays_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "replay.md").read_text(), re.S)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "replay.md", "exec"), names)
+    assert len(blocks) == 2
+    assert "full-information" in capsys.readouterr().out
 
 
 def test_every_error_is_of_one_family():

@@ -9,7 +9,7 @@ import appletaste as at
 from appletaste.decision import Decision
 from appletaste.replaying.comparators import known_acts
 from appletaste.replaying.late import play_late
-from appletaste.replaying.seam import Bare
+from appletaste.replaying.seam import Clockless
 from appletaste.replaying.stream import default_encoder, read_stream
 from appletaste.replaying.tally import costs_of, edges, tally
 
@@ -106,7 +106,7 @@ def test_full_information_is_told_of_passes_too():
 def test_without_delay_it_is_play():
     table = at.problem("i", rounds=120).draw(at.Key(4))
     trace = at.play(at.policy("ts", n_features=5, costs=table.costs, seed=2), table)
-    player = Bare(at.policy("ts", n_features=5, costs=table.costs, seed=2))
+    player = Clockless(at.policy("ts", n_features=5, costs=table.costs, seed=2))
     path = play_late(player, table.items, table.labels, np.arange(120.0), None)
     np.testing.assert_array_equal(path.probabilities, trace.probabilities)
     np.testing.assert_array_equal(path.acts, trace.acts)

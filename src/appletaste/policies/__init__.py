@@ -3,6 +3,7 @@
 import sys
 from types import ModuleType
 
+from .awaiting import Awaiting
 from .base import Learner, Method, Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
@@ -24,6 +25,7 @@ sys.modules[__name__].__class__ = _CallableModule
 __all__ = [
     "OPTION_HELP",
     "POLICIES",
+    "Awaiting",
     "Bayesian",
     "CbpSide",
     "Constant",

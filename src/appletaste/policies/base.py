@@ -100,6 +100,11 @@ class Policy:
     def __repr__(self) -> str:
         return f"<{self.name}: {self.n_features} features, {self.costs}, seed={self.seed}, {self.round} decisions made>"
 
+    @property
+    def learner(self) -> Learner:
+        """What is carried from item to item."""
+        return self._learner
+
     def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
         """Decide on one item; ``costs`` are those of this item alone.
 

@@ -9,6 +9,7 @@ from ..kernels import filter as kernels
 from ..kernels._jit import announce_compilation
 from .base import Vector
 from .normal import NormalScore, NormalScores
+from .outstanding import Outstanding
 from .prior import Gaussian
 
 
@@ -24,6 +25,8 @@ class Filter:
         covariance = np.linalg.inv(precision)
         self._belief[kernels.COVARIANCE :] = 0.5 * (covariance + covariance.T)
         self._direction = self._belief[kernels.DIRECTION]
+        #: Labels on their way, while a decision is made that takes account of them (``policies.awaiting``).
+        self.outstanding: Outstanding | None = None
 
     @property
     def mean(self) -> Vector:
@@ -35,8 +38,15 @@ class Filter:
         """V."""
         return np.array(self._belief[kernels.COVARIANCE :])
 
+    @property
+    def matrix(self) -> Vector:
+        """Everything, in the layout of the kernels; to be looked at."""
+        return self._belief
+
     def score(self, x: Vector, round_: int) -> NormalScore:
         """Return how the score of x is distributed."""
+        if self.outstanding is not None:
+            return self.outstanding.score(x)
         mean, variance = kernels.score_item(x, self._belief)
         return NormalScore(mean, variance, self._direction)
 

@@ -25,8 +25,8 @@ def write_folder(result: ReplayResult, folder: Path, pictures: bool = True) -> N
     check_folder(folder)
     (folder / MANIFEST).unlink(missing_ok=True)
     found = result.describe()
-    names = ("policy", "items", "labels", "cost_per_1000", "se", "saved_vs_never", "saved_vs_always")
-    names += ("precision", "recall", "act_rate", "items_per_second")
+    money = ("cost_per_1000", "se", "saved_vs_never", "saved_vs_always")
+    names = ("policy", "items", "labels", *money, "precision", "recall", "act_rate", "items_per_second")
     _write(folder / "policies.csv", names, ([label, *_line(row)] for label, row in zip(result, found, strict=True)))
     _write(
         folder / "passes.csv",

@@ -112,7 +112,7 @@ class Pass:
         policy = make(self.entry, X.shape[1], len(X), plan.costs, seed)
         policy.probability(X[0])  # loads the kernels, and leaves no trace, before the clock starts
         everything = self.entry.name == FULL_INFORMATION  # a yardstick: nothing holds it back
-        setting = Setting(len(X), plan.costs, plan.timed, seed)
+        setting = Setting(len(X), plan.costs, due is not None, plan.timed, seed)
         player = (bare if everything else plan.wrap)(policy, setting)
         started = time.perf_counter()
         path = play_late(player, X, labels, times, due, sees_all=everything)

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 
 from ..costs import Costs
 from ..decision import Decision
-from ..policies import Policy
+from ..policies import Awaiting, Policy
 from ..posteriors import Vector
 
 
@@ -22,6 +22,7 @@ class Setting:
 
     items: int  #: how many will come
     costs: Costs
+    late: bool  #: whether labels come late
     timed: bool  #: whether ``time`` is that of a column, rather than the number of the item
     seed: int
 
@@ -40,12 +41,12 @@ class Player(Protocol):
 Wrapper: TypeAlias = Callable[[Policy, Setting], Player]
 
 
-class Bare:
+class Clockless:
     """A policy as it is: it does not look at the clock."""
 
     __slots__ = ("_decide", "learn")
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy | Awaiting) -> None:
         self._decide, self.learn = policy.decide, policy.learn
 
     def decide(self, x: Vector, time: float) -> Decision:
@@ -55,4 +56,9 @@ class Bare:
 
 def bare(policy: Policy, setting: Setting) -> Player:
     """Return the policy as it is."""
-    return Bare(policy)
+    return Clockless(policy)
+
+
+def awaiting(policy: Policy, setting: Setting) -> Player:
+    """Return the policy with its labels on their way kept in mind, where they come late."""
+    return Clockless(Awaiting(policy) if setting.late else policy)

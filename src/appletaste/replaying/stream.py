@@ -103,7 +103,7 @@ def _clock(name: str, records: Records) -> NDArray[np.float64]:
                 "ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
             ) from None
         days[row] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() / 86400.0
-    return days - days.min()
+    return np.asarray(days - days.min())
 
 
 def default_encoder(records: Records, shuffled: bool) -> Encoder:

@@ -19,7 +19,7 @@ from .comparators import COMPARATORS, make
 from .delays import Delay
 from .passes import Pass, Plan, forget
 from .result import PolicyReplay, ReplayResult
-from .seam import Wrapper, bare
+from .seam import Wrapper, awaiting
 from .stream import Stream, default_encoder, read_stream
 from .tally import BLOCKS, edges
 
@@ -43,7 +43,7 @@ def replay(
     encoder: Any = None,
     flip_label: bool = False,
     drop: Sequence[str] = (),
-    wrap: Wrapper = bare,
+    wrap: Wrapper = awaiting,
     jobs: int = 1,
     engine: engines.Engine | None = None,
     progress: Callable[[str], None] | None = None,
@@ -73,7 +73,8 @@ def replay(
     flip_label, drop
         Act on the other class; columns that are no features.
     wrap
-        What goes around each policy, a review budget for example; see ``replaying.seam``.
+        What goes around each policy, a review budget for example; see ``replaying.seam``. By default ``Awaiting``,
+        where labels come late: what has been bought and is on its way is not bought again.
 
     Examples
     --------

@@ -1,0 +1,93 @@
+"""Policies that know which labels are on their way."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.posteriors.outstanding import EVERY, Outstanding
+
+COSTS = at.Costs(miss=1, false_alarm=2, hit=0)
+
+
+def items(n, d, seed=1):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+@pytest.mark.parametrize("name", ["voi", "ucb", "ts", "adf-voi", "greedy", "pg-ts"])
+def test_with_nothing_on_its_way_it_is_the_policy(name):
+    plain, desk = (at.policy(name, n_features=3, costs=COSTS, seed=4) for _ in range(2))
+    desk = at.Awaiting(desk)
+    for t, x in enumerate(items(80, 3)):
+        one, two = plain.decide(x), desk.decide(x)
+        assert one.probability == two.probability
+        if one.act:
+            plain.learn(one, t % 2)
+            desk.learn(two, t % 2)
+
+
+def test_the_covariance_is_that_of_all_labels_seen():
+    """Step by step and afresh: (V^-1 + sum w x x')^-1, w = p (1 - p)."""
+    policy = at.policy("ts", n_features=4, costs=COSTS, skew=False, adaptive=False)
+    for x, label in zip(items(60, 4), [0, 1] * 30, strict=True):
+        policy.learn(policy.decide(x)._replace(act=True), label)
+    belief = policy.learner.belief
+    waiting = Outstanding(belief)
+    np.testing.assert_allclose(waiting.covariance(), belief.covariance, rtol=1e-12)
+    more = items(20, 4, seed=2)
+    for key, x in enumerate(more):
+        waiting.score(x)
+        waiting.add(key, x)
+    stepped = waiting.covariance()
+    variances = np.einsum("ij,jk,ik->i", more, belief.covariance, more)
+    chances = 1 / (1 + np.exp(-(more @ belief.mean) / np.sqrt(1 + np.pi * variances / 8)))
+    wanted = np.linalg.inv(np.linalg.inv(belief.covariance) + (more.T * (chances * (1 - chances))) @ more)
+    np.testing.assert_allclose(stepped, wanted, rtol=0.02, atol=0.02 * np.abs(wanted).max())
+    afresh = Outstanding(belief)
+    for key, x in enumerate(more):
+        afresh.add(key, x)
+    np.testing.assert_allclose(afresh.covariance(), stepped, rtol=1e-9)
+    assert (np.diag(wanted) < 0.9 * np.diag(belief.covariance)).all()  # a check that forgot them would see it
+    for key in range(20):
+        waiting.remove(key)
+        waiting.remove(key)  # it has come already
+    assert len(waiting) == 0
+    np.testing.assert_allclose(waiting.covariance(), belief.covariance, rtol=1e-12)
+    assert EVERY > 20  # it was the last removal that made it fresh
+
+
+def test_what_is_on_its_way_is_not_bought_again():
+    """The same doubtful item over and over, no label: the policy goes on asking, the one that waits stops."""
+    costs = at.Costs(miss=1, false_alarm=1.2, hit=0)
+    policy, other = (at.policy("voi", n_features=2, costs=costs) for _ in range(2))
+    desk = at.Awaiting(other)
+    alone = [policy.decide([1.0, 0.0]).act for _ in range(300)]
+    decisions = [desk.decide([1.0, 0.0]) for _ in range(300)]
+    assert all(alone)
+    bought = [decision for decision in decisions if decision.act]
+    assert 0 < len(bought) < 100
+    for decision in bought:
+        desk.give_up(decision)
+    assert desk.decide([1.0, 0.0]).act  # nobody waits any longer: it asks again
+
+
+def test_late_labels_cost_less_when_they_are_awaited():
+    """20 orders of a made table, labels 200 items late; paired difference above 3 standard errors."""
+    from appletaste.replaying.seam import bare
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1500, 6))
+    table = {f"x{k}": X[:, k] for k in range(6)}
+    table["bad"] = (rng.random(1500) < 1 / (1 + np.exp(1 - 1.5 * X[:, 0] + X[:, 1]))).astype(int)
+    costs = at.Costs(miss=1, false_alarm=2, hit=0)
+    awaited = at.replay(table, "bad", costs=costs, shuffles=20, delay=200)["voi"].costs_per_1000
+    plain = at.replay(table, "bad", costs=costs, shuffles=20, delay=200, wrap=bare)["voi"].costs_per_1000
+    gain = plain - awaited
+    assert gain.mean() > 3 * gain.std(ddof=1) / np.sqrt(len(gain))
+    prompt = [at.replay(table, "bad", costs=costs, shuffles=5, wrap=w)["voi"].costs_per_1000 for w in (bare, wait)]
+    np.testing.assert_array_equal(*prompt)  # nothing to gain where labels come at once
+
+
+def wait(policy, setting):
+    from appletaste.replaying.seam import awaiting
+
+    return awaiting(policy, setting)
