@@ -22,6 +22,8 @@ from .tally import BLOCKS, POINTS, Tally, edges
 HEADER = (
     "policy", "cost/1000", "s.e.", "vs never", "vs always", "precision", "recall", "labels", "acted", "items/s"
 )  # fmt: skip
+#: Comparators that are not played item by item.
+UNTAUGHT = ("never", "always", "oracle")
 
 
 @dataclass(frozen=True)
@@ -149,14 +151,14 @@ class ReplayResult:
                 show(one.recall, 3),
                 show(one.labels, 0),
                 show(one.act_rate, 3),
-                show(one.items_per_second, 0) if one.entry.name not in ("never", "always", "oracle") else "-",
+                show(one.items_per_second, 0) if one.entry.name not in UNTAUGHT else "-",
             )
             for label, one in self.policies.items()
         ]
 
     def block_rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the header and the rows of the drift table: the tenths of the stream, one row each."""
-        learners = [label for label, one in self.policies.items() if one.entry.name not in ("never", "always")]
+        learners = [label for label, one in self.policies.items() if one.entry.name not in UNTAUGHT]
         header = ("items", "base rate", *(f"{label}: {what}" for label in learners for what in ("acted", "cost/1000")))
         rows = []
         for parts in zip(*(self[label].blocks() for label in learners), strict=True):
