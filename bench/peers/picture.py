@@ -40,12 +40,12 @@ def steps(low: float, high: float) -> list[float]:
 
 
 def spread_out(heights: Sequence[float], gap: float = 12.0) -> list[float]:
-    """Return label heights at least ``gap`` apart, in the order given (rising), moved down as little as a pass can."""
+    """Return label heights at least ``gap`` apart, in the order given (rising): pushed down, then up from the end."""
     placed: list[float] = []
     for height in heights:
         placed.append(max(height, placed[-1] + gap) if placed else height)
-    over = max(0.0, placed[-1] - (HEIGHT - BOTTOM)) if placed else 0.0
-    return [height - over for height in placed]
+    lowest = HEIGHT - BOTTOM
+    return [min(height, lowest - gap * left) for left, height in zip(range(len(placed))[::-1], placed, strict=True)]
 
 
 def line(x0: float, y0: float, x1: float, y1: float, how: str = 'class="line"') -> str:

@@ -36,6 +36,8 @@ examples:
   appletaste replay calls.csv.gz --label sold --costs miss=0,false_alarm=1,hit=-8 --order as-is --out out/calls
   appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
       --time booked_at --delay lognormal:14,0.8 --json
+  appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
+      --time booked_at --capacity 120/day --audit 1%
 
 From a raw file to a table and a picture in ten minutes: docs/replay.md
 """
@@ -71,6 +73,8 @@ def add_replay(verbs: Any, add_engine_options: Callable[[argparse.ArgumentParser
     )
     stream.add_argument("--delay", metavar="LAW", help="how late labels come (see below; default: at once)")
     stream.add_argument("--time", metavar="COLUMN", help="play in the order of this column; --delay is in its units")
+    stream.add_argument("--capacity", metavar="N/day|P%%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
+    stream.add_argument("--audit", metavar="P%%", help="act on every item with at least this probability, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
     table = parser.add_argument_group("the table")
     table.add_argument(

@@ -58,6 +58,8 @@ def run_replay(args: argparse.Namespace) -> None:
                 encoder=encoder,
                 flip_label=args.flip_label,
                 drop=args.drop,
+                capacity=args.capacity,
+                audit=args.audit,
                 engine=workers,
                 started=begin,
                 progress=lambda label: steps[0](f"replay: {label}"),

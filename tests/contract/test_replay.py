@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import appletaste as at
 from appletaste.cli import main
+from appletaste.replaying.seam import bare
 
 FOLDER = Path(os.environ.get("APPLETASTE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 COSTS = {
@@ -202,3 +204,38 @@ def test_a_stream_in_its_own_order(capsys):
         costs.append(rows["voi"]["cost_per_1000"]["mean"])
         assert costs[-1] < min(rows[name]["cost_per_1000"]["mean"] for name in ("never", "always"))
     assert costs[1] < 0.8 * costs[0]  # costs are gains here; full information keeps 0.82 of its own
+
+
+def test_limited_reviewers_and_an_audit_lane(rng):
+    """Never more acts than the capacity in any window; audits are told apart, and every item has its floor."""
+    n = 3000
+    x = rng.normal(size=n)
+    table = {"x": x, "day": np.arange(n) / 100, "bad": (rng.random(n) < 1 / (1 + np.exp(2 - 2 * x))).astype(int)}
+    costs = {"miss": 5, "false_alarm": 1, "hit": 0}
+    log = at.replay(table, "bad", costs=costs, shuffles=1, capacity="5%", drop=["day"]).log("voi", 0)
+    acts = np.cumsum([0, *log["act"]])
+    assert (acts[1000:] - acts[:-1000]).max() <= 50
+    assert acts[-1] > 100
+    result = at.replay(table, "bad", costs=costs, time="day", capacity="12/day", audit="3%")
+    log = result.log("voi", 0)
+    reviewed = np.array(log["act"]) & ~np.array(log["audit"])
+    assert np.add.reduceat(reviewed, np.arange(0, n, 100)).max() <= 12
+    assert min(log["probability"]) >= 0.03
+    assert 0 < sum(log["audit"]) < 0.06 * n
+    assert result["voi"].cost_per_1000.mean < result["never"].cost_per_1000.mean
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"capacity": "120/day"}, "needs to know the time"),
+        ({"capacity": "120/week"}, "120/day or 5%"),
+        ({"capacity": "many"}, "share such as 5%"),
+        ({"audit": "150%"}, "share such as 5%"),
+        ({"audit": "1%", "wrap": bare}, "either them or wrap"),
+    ],
+)
+def test_impossible_staffing(settings, message):
+    table = {"x": [0.0, 1.0] * 30, "bad": [0, 1] * 30}
+    with pytest.raises(at.OptionError, match=message):
+        at.replay(table, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, **settings)

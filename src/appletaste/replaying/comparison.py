@@ -20,6 +20,7 @@ from .delays import Delay
 from .passes import Pass, Plan, forget
 from .result import PolicyReplay, ReplayResult
 from .seam import Wrapper, awaiting
+from .staffing import Staffing
 from .stream import Stream, default_encoder, read_stream
 from .tally import BLOCKS, edges
 
@@ -43,7 +44,9 @@ def replay(
     encoder: Any = None,
     flip_label: bool = False,
     drop: Sequence[str] = (),
-    wrap: Wrapper = awaiting,
+    capacity: str | None = None,
+    audit: str | None = None,
+    wrap: Wrapper | None = None,
     jobs: int = 1,
     engine: engines.Engine | None = None,
     progress: Callable[[str], None] | None = None,
@@ -72,8 +75,11 @@ def replay(
         An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
     flip_label, drop
         Act on the other class; columns that are no features.
+    capacity, audit
+        Limited reviewers, ``"120/day"`` (with ``time``) or ``"5%"`` of any 1,000 items in a row, never exceeded; and a
+        floor under the probability of acting, ``"2%"``. Each policy then sits at a ``Desk`` (docs/streams.md).
     wrap
-        What goes around each policy, a review budget for example; see ``replaying.seam``. By default ``Awaiting``,
+        What else goes around each policy, a review budget for example; see ``replaying.seam``. By default ``Awaiting``,
         where labels come late: what has been bought and is on its way is not bought again.
 
     Examples
@@ -91,9 +97,15 @@ def replay(
     entries = _entries(policies)
     costs = costs if isinstance(costs, Costs) else _costs(costs)
     law = Delay.of(delay)
+    staffing = Staffing.of(capacity, audit)
+    if staffing is not None and wrap is not None:
+        raise OptionError("capacity and audit put a desk around each policy; give either them or wrap=")
+    dressed: Wrapper = staffing or wrap or awaiting
+    if staffing is not None and staffing.budget is not None and staffing.budget.per_day is not None and time is None:
+        raise OptionError("a capacity per day needs to know the time: name its column with time=")
     stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, **reading)
     encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
-    plan = Plan(stream, costs, encoder, law, seed, shuffled, wrap, f"replay {next(_names)}")
+    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}")
     width = plan.encoded(0)[0].shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:

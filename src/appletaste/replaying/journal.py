@@ -30,7 +30,7 @@ def decision_log(one: Pass) -> dict[str, list[Any]]:
         "probability": path.probabilities.tolist(),
         "chance": [None if chance != chance else chance for chance in path.chances.tolist()],
         **{outcome: [cost] * n for outcome, cost in plan.costs.outcomes().items()},
-        "audit": [False] * n,
+        "audit": path.audits.tolist(),
         "label": [label if s == "observed" else None for label, s in zip(labels.tolist(), state, strict=True)],
         "state": state,
         "policy": [name] * n,

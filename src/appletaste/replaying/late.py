@@ -21,6 +21,7 @@ class Path:
     chances: NDArray[np.float64]  #: the model's P(positive) at the time, NaN where it has none
     learnt: NDArray[np.int64]  #: how many labels had been learnt before each decision
     observed: NDArray[np.bool_]  #: whether its label was learnt before the end
+    audits: NDArray[np.bool_]  #: whether it was acted on by the audit lane alone
 
 
 def play_late(
@@ -38,7 +39,7 @@ def play_late(
     labels of passed items too, which no policy has; it is for comparison.
     """
     n = len(items)
-    acts, observed = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+    acts, observed, audits = (np.zeros(n, dtype=bool) for _ in range(3))
     probabilities, chances, learnt = np.empty(n), np.full(n, np.nan), np.zeros(n, dtype=np.int64)
     truth, clock = labels.tolist(), times.tolist()
     arrivals = None if due is None else due.tolist()
@@ -55,7 +56,7 @@ def play_late(
             count += 1
         learnt[t] = count
         decision = decide(items[t], now)
-        acts[t], probabilities[t] = decision.act, decision.probability
+        acts[t], probabilities[t], audits[t] = decision.act, decision.probability, decision.audit
         chances[t] = decision.why.get("chance_positive", np.nan)
         if not decision.act:
             if not sees_all:
@@ -68,4 +69,4 @@ def play_late(
         else:
             heappush(waiting, (arrivals[t], t))
             pending[t] = decision
-    return Path(acts, probabilities, chances, learnt, observed)
+    return Path(acts, probabilities, chances, learnt, observed, audits)
