@@ -28,6 +28,16 @@ if TYPE_CHECKING:
     from .errors import OptionError as OptionError
     from .errors import PoorFitWarning as PoorFitWarning
     from .errors import SaveFileError as SaveFileError
+    from .evaluate import DecisionLog as DecisionLog
+    from .evaluate import Estimate as Estimate
+    from .evaluate import Missed as Missed
+    from .evaluate import Refusal as Refusal
+    from .evaluate import WhatIf as WhatIf
+    from .evaluate import missed as missed
+    from .evaluate import obp_feedback as obp_feedback
+    from .evaluate import vw_dsjson as vw_dsjson
+    from .evaluate import vw_text as vw_text
+    from .evaluate import what_if as what_if
     from .features import Encoder as Encoder
     from .features import FeatureMap as FeatureMap
     from .features import Records as Records
@@ -102,6 +112,18 @@ _HOME = {
         "OptionError",
         "PoorFitWarning",
         "SaveFileError",
+    ),
+    "evaluate": (
+        "DecisionLog",
+        "Estimate",
+        "Missed",
+        "Refusal",
+        "WhatIf",
+        "missed",
+        "obp_feedback",
+        "vw_dsjson",
+        "vw_text",
+        "what_if",
     ),
     "features": ("Encoder", "FeatureMap", "Records", "TransformerMap", "read_records"),
     "keys": ("Key",),

@@ -1,0 +1,1 @@
+"""Do intervals cover the truth? Simulated streams, with their hidden labels."""

@@ -1,0 +1,65 @@
+"""Two kinds of answer: a number with its interval, or a refusal with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, and an interval that covers the truth at the stated level under the stated assumption.
+
+    Examples
+    --------
+    >>> print(Estimate(12.0, 7.0, 21.0, 0.9, "recorded probabilities are honest"))
+    12 (90 % interval 7 to 21)
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    assumes: str  #: what the interval rests on
+
+    def covers(self, truth: float) -> bool:
+        """Return whether the truth lies in the interval."""
+        return bool(self.low <= truth <= self.high)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} ({self.level:.0%} interval {self.low:.4g} to {self.high:.4g})".replace("%", " %", 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer for JSON."""
+        return {"value": self.value, "low": self.low, "high": self.high, "level": self.level, "assumes": self.assumes}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """No number: why the log cannot give one, and what would help. It is false, so ``if answer:`` tells them apart.
+
+    Examples
+    --------
+    >>> answer = Refusal("no label has come in", "wait")
+    >>> bool(answer)
+    False
+    """
+
+    reason: str
+    remedy: str = ""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return f"no answer: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the refusal for JSON."""
+        return {"refused": self.reason, "remedy": self.remedy}
+
+
+Answer = Estimate | Refusal

@@ -1,0 +1,116 @@
+"""What was missed, from the recorded probabilities alone: no model of the labels is needed or used.
+
+For seen positives i (acted on, labelled) with probability p_i of acting and share q_i of labels in, let
+
+    passed_i = (1 - p_i) / (p_i q_i),        unlabelled_i = (1 - q_i) / q_i.
+
+Horvitz-Thompson: M = sum passed_i positives among the passed, U = sum unlabelled_i among the acts whose label is out,
+K = the seen ones, and recall = (K + U) / (K + U + M). Hájek: the same, scaled so that all items, positive and
+negative, come to the known number of items, n K' / (K' + N') with K' = sum 1 / (p q) over the positives, N' over the
+negatives; it pays where the probabilities vary a lot and positives are not rare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .answers import Answer, Estimate, Refusal
+from .log import DecisionLog
+from .stand_ins import DRAWS, Floats, generator, geometric_sums, interval, one_more
+from .support import Support
+
+#: Labels on items that might have been passed, below which there is nothing to go by.
+LEAST_LABELS = 10
+ASSUMES = (
+    "each action was drawn with its recorded probability; labels that are out are missing at random within a block "
+    "of rounds"
+)
+
+
+@dataclass(frozen=True)
+class ByDesign:
+    """Design-based answers about the supported part of the log."""
+
+    missed: Answer  #: Horvitz-Thompson
+    missed_hajek: Answer
+    recall: Answer
+    recall_hajek: Answer
+    seen_positives: int  #: that acting showed, in the supported part
+    uncertain_labels: int  #: labels on items that had a chance of being passed
+
+
+def by_design(log: DecisionLog, support: Support, level: float) -> ByDesign:
+    """Estimate positives among the passed items of the supported part, and recall there.
+
+    Assumes honest probabilities (P(act) given all before was the recorded one, and the action did not look at the
+    label) and labels missing at random within blocks; nothing of the model. The interval is exact (mid-p) for equal
+    probabilities, asymptotically right for adaptive ones; see ``stand_ins``.
+    """
+    seen = support.seen
+    uncertain = int((seen & (log.probability < 1)).sum())
+    positives = seen & (log.label == 1)
+    refusal = _refuse(log, support, uncertain)
+    if refusal is not None:
+        return ByDesign(refusal, refusal, refusal, refusal, int(positives.sum()), uncertain)
+    p, q = log.probability, support.share
+    passes = int((support.usable & ~log.act).sum())
+    rng = generator("by design")
+    like = seen  # one more positive is as likely at any label that was seen
+    extra, place = one_more(((1 - p) / (p * q))[like], np.ones(int(like.sum())), DRAWS, rng)
+    extra_known = np.where(place >= 0, (1.0 / q[like])[place], 0.0)
+    weights = ((1 - p) / (p * q))[positives]
+    missed_draws = geometric_sums(weights, DRAWS, rng) + extra
+    known = float((1.0 / q[positives]).sum())
+    out = geometric_sums(((1 - q) / q)[positives], DRAWS, rng)
+    caught_draws = positives.sum() + out
+    value = float(weights.sum())
+    missed = _clip(Estimate(value, *interval(missed_draws, level), level, ASSUMES), passes)
+    recall = _recall(known, value, caught_draws, missed_draws, extra_known, level, passes)
+    # Hájek: the weights of positives and negatives come to the number of items.
+    negatives = seen & (log.label == 0)
+    n = float(support.usable.sum())
+    all_positives = 1.0 / (p * q)[positives]
+    all_negatives = 1.0 / (p * q)[negatives]
+    drawn_negatives = negatives.sum() + geometric_sums(all_negatives - 1.0, DRAWS, rng)
+    scale_draws = n / np.maximum(caught_draws + missed_draws + drawn_negatives, 1.0)
+    scale = n / max(float(all_positives.sum() + all_negatives.sum()), 1.0)
+    value_h = max(0.0, scale * (known + value) - known)
+    draws_h = np.maximum(0.0, scale_draws * (caught_draws + missed_draws) - caught_draws)
+    missed_h = _clip(Estimate(value_h, *interval(draws_h, level), level, ASSUMES), passes)
+    recall_h = _recall(known, value_h, caught_draws, draws_h, extra_known, level, passes)
+    return ByDesign(missed, missed_h, recall, recall_h, int(positives.sum()), uncertain)
+
+
+def _refuse(log: DecisionLog, support: Support, uncertain: int) -> Refusal | None:
+    if not support.seen.any():
+        return Refusal("no label has come in for any item of the supported part", "wait for labels, or act on more")
+    if not (support.usable & ~log.act).any():
+        return Refusal(
+            "every passed item was passed with certainty, or nearly: no log of that can say what was missed",
+            "use a randomised policy or an audit lane (a floor on the probability of acting)",
+        )
+    if uncertain < LEAST_LABELS:
+        return Refusal(
+            f"only {uncertain} labels are of items that might have been passed, and {LEAST_LABELS} are needed",
+            "log more decisions, or audit a larger share",
+        )
+    return None
+
+
+def _clip(estimate: Estimate, most: int) -> Estimate:
+    """Keep an estimate below the number of passed items: no more can have been missed."""
+    value, low, high = (min(end, float(most)) for end in (estimate.value, estimate.low, estimate.high))
+    return Estimate(value, low, high, estimate.level, estimate.assumes)
+
+
+def _recall(
+    known: float, value: float, caught: Floats, missed: Floats, extra: Floats, level: float, passes: int
+) -> Answer:
+    """Return caught / (caught + missed); no positive seen, no recall."""
+    if known == 0.0:
+        return Refusal("no positive has been seen, so recall is a share of nothing known", "log more decisions")
+    missed = np.minimum(missed, float(passes))
+    low, high = interval(caught / (caught + missed), level)
+    return Estimate(known / (known + min(value, float(passes))), low, high, level, ASSUMES)

@@ -1,0 +1,68 @@
+"""Which decisions a log can speak about: those with a probability above the floor, whose labels have come in.
+
+Labels that are still out (pending) or lost (expired) are missing *at random within a block*: among the acts of a block
+of consecutive rounds, whether the label has come in does not depend on what it is. Each block gets the share q of its
+acts that are labelled, and an item of it is seen with probability p q. A block whose labels are nearly all out is left
+to the part about which the log says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .log import DecisionLog
+
+#: Acts that a block holds at least, so that its share of labels is known to a few points.
+BLOCK_ACTS = 40
+#: A block with a smaller share of its acts labelled is not spoken about.
+LEAST_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Support:
+    """The decisions that can be spoken about, and the probability with which each was to be seen."""
+
+    usable: NDArray[np.bool_]  #: p >= floor and the labels of its block are in
+    share: NDArray[np.float64]  #: q: the labelled share of the acts of its block
+    waiting: NDArray[np.bool_]  #: left out because labels of its block are out, not because of p
+    seen: NDArray[np.bool_]  #: usable, acted on and labelled
+    inclusion: NDArray[np.float64]  #: p q
+
+    @property
+    def unsupported_share(self) -> float:
+        """The share of traffic about which the log says nothing."""
+        return float(1.0 - self.usable.mean()) if self.usable.size else 1.0
+
+
+def labelled_shares(log: DecisionLog) -> NDArray[np.float64]:
+    """Return q for each decision: the labelled share of the acts in its block of rounds.
+
+    Examples
+    --------
+    >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0, "probability": 0.5, "act": True}
+    >>> rows = [{"id": k, "label": 1 if k % 2 else None, **costs} for k in range(30)]
+    >>> sorted(set(labelled_shares(DecisionLog.from_rows(rows)).tolist()))
+    [0.5]
+    """
+    order = np.argsort(log.round, kind="stable")
+    acts = log.act[order]
+    blocks = max(1, int(acts.sum()) // BLOCK_ACTS)
+    before: NDArray[np.int64] = np.cumsum(acts) - acts
+    block = np.minimum(before * blocks // max(1, int(acts.sum())), blocks - 1)
+    acted = np.bincount(block, weights=acts, minlength=blocks)
+    known = np.bincount(block, weights=log.labelled[order], minlength=blocks)
+    share = np.divide(known, acted, out=np.zeros(blocks), where=acted > 0)
+    q = np.empty(len(log))
+    q[order] = share[block]
+    return q
+
+
+def support_of(log: DecisionLog, floor: float) -> Support:
+    """Return which decisions a log can speak about at a floor on the probability."""
+    q = labelled_shares(log)
+    possible = log.probability >= max(floor, np.nextafter(0, 1))
+    usable = possible & (q >= LEAST_SHARE)
+    return Support(usable, q, possible & ~usable, usable & log.labelled, log.probability * q)
