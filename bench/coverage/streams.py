@@ -41,7 +41,7 @@ class Stream:
 
 
 def stream(policy: str, setting: str, number: int, seed: int = 5) -> Stream:
-    """Play one stream. With an audit lane of floor f the probability of acting is max(p, f), and that is what is logged."""
+    """Play one stream; an audit lane of floor f makes the probability of acting max(p, f), and that is logged."""
     floor, delay, lost = SETTINGS[setting]
     key = at.Key(seed).at("coverage", policy, setting, number)
     table = at.problem("synthetic", features=4, rounds=ROUNDS, intercept=-2.2, theta="normal", costs=COSTS).draw(

@@ -30,11 +30,23 @@ class Estimate:
         return True
 
     def __str__(self) -> str:
+        if self.low != self.low:
+            return f"{self.value:.4g} (no interval: {self.assumes})"
         return f"{self.value:.4g} ({self.level:.0%} interval {self.low:.4g} to {self.high:.4g})".replace("%", " %", 1)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the answer for JSON."""
-        return {"value": self.value, "low": self.low, "high": self.high, "level": self.level, "assumes": self.assumes}
+        """Return the answer for JSON; an interval that is not there is None."""
+
+        def none(end: float) -> float | None:
+            return None if end != end else end
+
+        return {
+            "value": self.value,
+            "low": none(self.low),
+            "high": none(self.high),
+            "level": self.level,
+            "assumes": self.assumes,
+        }
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from .answers import Answer, Estimate, Refusal
 from .log import DecisionLog
-from .stand_ins import DRAWS, Floats, generator, geometric_sums, interval, one_more
+from .stand_ins import DRAWS, Floats, generator, geometric_sums, halves, interval
 from .support import Support
 
 #: Labels on items that might have been passed, below which there is nothing to go by.
@@ -57,29 +57,30 @@ def by_design(log: DecisionLog, support: Support, level: float) -> ByDesign:
     p, q = log.probability, support.share
     passes = int((support.usable & ~log.act).sum())
     rng = generator("by design")
-    like = seen  # one more positive is as likely at any label that was seen
-    extra, place = one_more(((1 - p) / (p * q))[like], np.ones(int(like.sum())), DRAWS, rng)
-    extra_known = np.where(place >= 0, (1.0 / q[like])[place], 0.0)
-    weights = ((1 - p) / (p * q))[positives]
-    missed_draws = geometric_sums(weights, DRAWS, rng) + extra
+    open_ = support.usable & (p < 1)
+    more = halves(
+        ((1 - p[open_]) / support.inclusion[open_]), support.inclusion[open_], support.band[open_], DRAWS, rng
+    )
+    weights = (1 - p[positives]) / support.inclusion[positives]
+    missed_draws = geometric_sums(weights, DRAWS, rng) + more
     known = float((1.0 / q[positives]).sum())
-    out = geometric_sums(((1 - q) / q)[positives], DRAWS, rng)
+    out = geometric_sums((1 - q[positives]) / q[positives], DRAWS, rng)
     caught_draws = positives.sum() + out
     value = float(weights.sum())
     missed = _clip(Estimate(value, *interval(missed_draws, level), level, ASSUMES), passes)
-    recall = _recall(known, value, caught_draws, missed_draws, extra_known, level, passes)
+    recall = _recall(known, value, caught_draws, missed_draws, level, passes)
     # Hájek: the weights of positives and negatives come to the number of items.
     negatives = seen & (log.label == 0)
     n = float(support.usable.sum())
-    all_positives = 1.0 / (p * q)[positives]
-    all_negatives = 1.0 / (p * q)[negatives]
+    all_positives = 1.0 / support.inclusion[positives]
+    all_negatives = 1.0 / support.inclusion[negatives]
     drawn_negatives = negatives.sum() + geometric_sums(all_negatives - 1.0, DRAWS, rng)
     scale_draws = n / np.maximum(caught_draws + missed_draws + drawn_negatives, 1.0)
     scale = n / max(float(all_positives.sum() + all_negatives.sum()), 1.0)
     value_h = max(0.0, scale * (known + value) - known)
     draws_h = np.maximum(0.0, scale_draws * (caught_draws + missed_draws) - caught_draws)
     missed_h = _clip(Estimate(value_h, *interval(draws_h, level), level, ASSUMES), passes)
-    recall_h = _recall(known, value_h, caught_draws, draws_h, extra_known, level, passes)
+    recall_h = _recall(known, value_h, caught_draws, draws_h, level, passes)
     return ByDesign(missed, missed_h, recall, recall_h, int(positives.sum()), uncertain)
 
 
@@ -105,9 +106,7 @@ def _clip(estimate: Estimate, most: int) -> Estimate:
     return Estimate(value, low, high, estimate.level, estimate.assumes)
 
 
-def _recall(
-    known: float, value: float, caught: Floats, missed: Floats, extra: Floats, level: float, passes: int
-) -> Answer:
+def _recall(known: float, value: float, caught: Floats, missed: Floats, level: float, passes: int) -> Answer:
     """Return caught / (caught + missed); no positive seen, no recall."""
     if known == 0.0:
         return Refusal("no positive has been seen, so recall is a share of nothing known", "log more decisions")

@@ -1,49 +1,58 @@
-"""What was missed, as the model sees it: the sum of P(positive) over the passed items."""
+"""What was missed, as a model of the labels sees it: the sum of P(positive) over the passed items."""
 
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..costs import Costs
+from ..decision import Decision
 from ..errors import InputError
 from ..policies import Policy
+from ..policies import policy as make_policy
 from ..policies.bayesian import BayesianLearner
 from ..posteriors.filter import Filter
 from .answers import Answer, Estimate, Refusal
 from .log import DecisionLog
-from .stand_ins import DRAWS, Floats, generator, interval
+from .stand_ins import Floats, generator, interval
 
 #: Draws of theta where they must be sampled by a chain.
 CHAIN_DRAWS = 400
-PREQUENTIAL = "the model is right, and its prior: each chance was the probability of a positive given all before"
-POSTERIOR = "the model is right, and items were chosen by their features alone"
+POSTERIOR = "labels are logistic in the features, and items were chosen by their features alone"
+CHANCES = "the model's chances; how far they may be off together they do not say, so there is no interval"
 
 
 def by_model(log: DecisionLog, level: float, policy: Policy | None = None) -> Answer:
-    """Estimate positives among all passed items by the model's chances.
+    """Estimate positives among all passed items by a model of the labels.
 
-    From the logged ``chance``: sum c over passes, with variance sum c (1 - c), because label minus chance is a
-    martingale difference if the model is right. With a ``policy`` that has learnt from the log, and features: draws of
-    theta from its posterior, the sum of sigma(x'theta) over passes for each, and the noise of the labels on top. Both
-    assume the model; ``surprise`` checks it where labels were seen.
+    With features x: draws of theta from a posterior, the sum of sigma(x'theta) over passes for each, and the noise of
+    the labels on top. The posterior is that of ``policy``, which has learnt from the log, or a Laplace posterior fitted
+    to the labels of the log. Selection does no harm if items were chosen by their features alone and the model is
+    right. Without features: the sum of the logged chances, without an interval. ``surprise`` checks the chances where
+    labels were seen.
     """
     passed = ~log.act
+    if log.x is not None:
+        if not log.labelled.any():
+            return Refusal("no label has come in", "wait for labels")
+        return _by_posterior(log, log.x, passed, level, policy or _fitted(log, log.x))
     if policy is not None:
-        return _by_posterior(log, passed, level, policy)
+        return Refusal("the log has no features x, which the policy's posterior needs", "log x, or leave policy out")
     if log.chance is None or np.isnan(log.chance[passed]).any():
-        return Refusal(
-            "the log does not record the model's chance for every passed item", "log chance, or give the policy"
-        )
-    chance = log.chance[passed]
-    value, sd = float(chance.sum()), math.sqrt(float((chance * (1 - chance)).sum()))
-    z = NormalDist().inv_cdf(0.5 + 0.5 * level)
-    low, high = max(0.0, value - z * sd), min(float(passed.sum()), value + z * sd)
-    if value < 50 and value > 0:  # few expected: the count is nearly Poisson, so draw it
-        low, high = interval(_label_noise(chance, generator("by model")), level)
-    return Estimate(value, low, high, level, PREQUENTIAL)
+        return Refusal("the log records neither the features nor the model's chance of every item", "log x, or chance")
+    return Estimate(float(log.chance[passed].sum()), math.nan, math.nan, level, CHANCES)
+
+
+def _fitted(log: DecisionLog, items: Floats) -> Policy:
+    """Return a policy that has learnt the labels of the log, in order."""
+    costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
+    student = make_policy("ts", n_features=items.shape[1], costs=costs)
+    for k in np.argsort(log.round, kind="stable"):
+        if log.labelled[k]:
+            student.learn(Decision(True, 1.0, items[k], costs, int(log.round[k]), {}), int(log.label[k]))
+    return student
 
 
 def surprise(log: DecisionLog) -> float:
@@ -58,24 +67,14 @@ def surprise(log: DecisionLog) -> float:
     return float((log.label[seen] - log.chance[seen]).sum()) / spread if spread > 0 else math.nan
 
 
-def _label_noise(chance: Floats, rng: np.random.Generator) -> Floats:
-    """Return draws of the number of positives; equal chances are drawn together, to a part in 500."""
-    bins = np.unique(np.round(500 * chance), return_inverse=True)[1]
-    counts = np.bincount(bins)
-    centres = np.clip(np.bincount(bins, weights=chance) / counts, 0.0, 1.0)
-    return np.asarray(rng.binomial(counts[:, None], centres[:, None], (counts.size, DRAWS)).sum(axis=0), dtype=float)
-
-
-def _by_posterior(log: DecisionLog, passed: NDArray[np.bool_], level: float, policy: Policy) -> Answer:
-    if log.x is None:
-        return Refusal("the log has no features x, which the policy's posterior needs", "log x, or leave policy out")
+def _by_posterior(log: DecisionLog, x: Floats, passed: NDArray[np.bool_], level: float, policy: Policy) -> Answer:
     thetas = posterior_draws(policy)
     if thetas is None:
-        return Refusal(f"{policy.name} has no posterior to draw from", "leave policy out: the logged chances serve")
-    if log.x.shape[1] != thetas.shape[1]:
-        raise InputError(f"x has {log.x.shape[1]} features and the policy {thetas.shape[1]}: is it another stream's?")
+        return Refusal(f"{policy.name} has no posterior to draw from", "leave policy out: one is fitted to the log")
+    if x.shape[1] != thetas.shape[1]:
+        raise InputError(f"x has {x.shape[1]} features and the policy {thetas.shape[1]}: is it another stream's?")
     rng = generator("by posterior")
-    items = log.x[passed]
+    items = x[passed]
     sums = np.empty(len(thetas))
     for k, theta in enumerate(thetas):
         chance = 1.0 / (1.0 + np.exp(-np.clip(items @ theta, -700, 700)))

@@ -17,7 +17,7 @@ from .exports import relative_cost
 from .log import DecisionLog
 from .meter import FLOOR
 from .support import Support, support_of
-from .weighting import Seen, doubly_robust, effective_sample_size, ips, snips
+from .weighting import Open, Seen, cornish_fisher, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
 TOLERATED = 0.05
@@ -179,7 +179,10 @@ def _estimate(log: DecisionLog, support: Support, e: Floats, level: float) -> tu
     if log.chance is not None and not np.isnan(log.chance[e > 0]).any():
         chance = np.where(np.isnan(log.chance), 0.0, log.chance)
         guess = log.alarm_price * (1 - chance) - log.catch_gain * chance
-    seen = Seen(gain, e[chosen], support.inclusion[chosen], np.zeros(len(gain)) if guess is None else guess[chosen])
+    m = np.zeros(len(log)) if guess is None else guess
+    seen = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen])
+    might = support.usable & (log.probability < 1)
+    rest = Open(-log.catch_gain[might], e[might], support.inclusion[might], m[might], support.band[might])
     worst = float((apart * np.maximum(log.alarm_price, -log.catch_gain)).sum())
     best = float((apart * np.minimum(log.alarm_price, -log.catch_gain)).sum())
     middle = 0.5 * (worst + best) if guess is None else float((apart * guess).sum())
@@ -189,8 +192,8 @@ def _estimate(log: DecisionLog, support: Support, e: Floats, level: float) -> tu
 
     dr: Answer = Refusal("the log does not record the model's chance for every item", "log chance")
     if guess is not None:
-        dr = widened(doubly_robust(seen, float((supported * guess).sum()), level))
-    return widened(ips(seen, level)), widened(snips(seen, float(supported.sum()), level)), dr
+        dr = widened(doubly_robust(seen, rest, float((supported * guess).sum()), level))
+    return widened(ips(seen, rest, level)), widened(snips(seen, rest, float(supported.sum()), level)), dr
 
 
 def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
@@ -201,5 +204,6 @@ def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
     if not known.any():
         return Refusal("no label has come in", "wait for labels")
     gain, q = relative_cost(log)[known], support.share[known]
-    seen = Seen(gain, np.ones(len(gain)), q, np.zeros(len(gain)))
-    return replace(ips(seen, level), assumes="labels that are out are missing at random within a block of rounds")
+    value, k2, k3 = weighted_sum(gain, q)
+    assumes = "labels that are out are missing at random within a block of rounds"
+    return Estimate(value, *cornish_fisher(value, k2, k3, level), level, assumes)

@@ -14,7 +14,8 @@ shape is right for few positives too, where a normal interval is not (compare Fa
 
 The exact lower limit comes from K stand-ins, the exact upper one from K + 1; taking the (K+1)th with probability one
 half is the mid-p compromise (Fay & Kim 2017), which covers at the stated level on average instead of at least. It is
-what keeps the interval open when no positive was seen.
+what keeps the interval open when no positive was seen. Where probabilities differ, each band of them (``support``) gets
+its own half: a positive that is rarely looked at is exactly the kind that the seen ones do not stand for.
 """
 
 from __future__ import annotations
@@ -53,12 +54,18 @@ def geometric_sums(means: Floats, draws: int, rng: np.random.Generator) -> Float
     return total
 
 
-def one_more(means: Floats, weights: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.intp]]:
-    """Return, with probability one half, the stand-ins of one more seen item, and which of the items it is like."""
-    like = rng.choice(means.size, draws, p=weights / weights.sum())
-    there = rng.random(draws) < 0.5
-    drawn = rng.negative_binomial(1, 1.0 / (1.0 + means[like]))
-    return np.where(there, drawn, 0).astype(np.float64), np.where(there, like, -1)
+def halves(means: Floats, inclusion: Floats, band: NDArray[np.int64], draws: int, rng: np.random.Generator) -> Floats:
+    """Return draws of the stand-ins of one more seen positive in each band, each there with probability one half.
+
+    It is like any item of its band, as likely as that was to be seen.
+    """
+    total = np.zeros(draws)
+    for place in np.unique(band):
+        mine = np.flatnonzero(band == place)
+        like = rng.choice(mine, draws, p=inclusion[mine] / inclusion[mine].sum())
+        drawn = rng.negative_binomial(1, 1.0 / (1.0 + means[like]))
+        total += np.where(rng.random(draws) < 0.5, np.minimum(drawn, mine.size), 0)
+    return total
 
 
 def interval(draws: Floats, level: float) -> tuple[float, float]:

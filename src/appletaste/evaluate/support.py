@@ -4,6 +4,11 @@ Labels that are still out (pending) or lost (expired) are missing *at random wit
 of consecutive rounds, whether the label has come in does not depend on what it is. Each block gets the share q of its
 acts that are labelled, and an item of it is seen with probability p q. A block whose labels are nearly all out is left
 to the part about which the log says nothing.
+
+Items are put into bands by the probability p q with which they were to be seen, each band four times that of the next.
+A band in which fewer than ten labels were to be expected is left out as well: a positive there would have been seen
+so rarely that its absence tells nothing. Without that rule intervals of policies whose probabilities tail off to zero
+cover 49 to 76 % where 90 are asked (docs/missed.md).
 """
 
 from __future__ import annotations
@@ -19,6 +24,8 @@ from .log import DecisionLog
 BLOCK_ACTS = 40
 #: A block with a smaller share of its acts labelled is not spoken about.
 LEAST_SHARE = 0.2
+#: How much likelier to be seen the items of one band are than those of the next, and the labels to expect in a band.
+BAND_RATIO, LEAST_EXPECTED = 4.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class Support:
     waiting: NDArray[np.bool_]  #: left out because labels of its block are out, not because of p
     seen: NDArray[np.bool_]  #: usable, acted on and labelled
     inclusion: NDArray[np.float64]  #: p q
+    band: NDArray[np.int64]  #: 0 for the likeliest to be seen
 
     @property
     def unsupported_share(self) -> float:
@@ -64,5 +72,12 @@ def support_of(log: DecisionLog, floor: float) -> Support:
     """Return which decisions a log can speak about at a floor on the probability."""
     q = labelled_shares(log)
     possible = log.probability >= max(floor, np.nextafter(0, 1))
-    usable = possible & (q >= LEAST_SHARE)
-    return Support(usable, q, possible & ~usable, usable & log.labelled, log.probability * q)
+    settled = possible & (q >= LEAST_SHARE)
+    inclusion = log.probability * q
+    band = np.zeros(len(log), dtype=np.int64)
+    band[settled] = np.floor(-np.log(inclusion[settled]) / np.log(BAND_RATIO)).astype(np.int64)
+    expected = np.bincount(band[settled], weights=inclusion[settled], minlength=1)
+    enough = expected >= LEAST_EXPECTED
+    enough[0] = True  # the surest band: what was acted on almost always
+    usable = settled & enough[band]
+    return Support(usable, q, possible & ~settled, usable & log.labelled, inclusion, band)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from .answers import Estimate
 
 Floats = NDArray[np.float64]
+Cumulants = tuple[float, float, float]
 #: Skewness beyond which the correction is not followed any further.
 MOST_SKEW = 1.2
 ASSUMES = (
@@ -42,6 +43,30 @@ class Seen:
     acting: Floats  #: e
     inclusion: Floats  #: p q
     guess: Floats  #: m, or 0
+
+
+@dataclass(frozen=True)
+class Open:
+    """All supported items that might have been passed: where positives may be that none of the seen stands for."""
+
+    gain: Floats  #: what acting on it would change if it were positive, -catch_gain
+    acting: Floats
+    inclusion: Floats
+    guess: Floats
+    band: NDArray[np.int64]
+
+    def halves(self, values: Floats) -> Cumulants:
+        """Return the cumulants of one more positive in each band, there with probability one half (``stand_ins``)."""
+        k1 = k2 = k3 = 0.0
+        for place in np.unique(self.band):
+            mine = self.band == place
+            share = self.inclusion[mine] / self.inclusion[mine].sum()
+            v, w = values[mine], (1.0 - self.inclusion[mine]) / self.inclusion[mine]
+            one = 0.5 * float((share * v * w).sum())
+            two = 0.5 * float((share * v**2 * w * (1 + 2 * w)).sum())
+            three = 0.5 * float((share * v**3 * w * (1 + 6 * w + 6 * w * w)).sum())
+            k1, k2, k3 = k1 + one, k2 + two - one**2, k3 + three - 3 * one * two + 2 * one**3
+        return k1, k2, k3
 
 
 def cornish_fisher(mean: float, k2: float, k3: float, level: float) -> tuple[float, float]:
@@ -73,26 +98,34 @@ def weighted_sum(values: Floats, inclusion: Floats) -> tuple[float, float, float
     )
 
 
-def ips(seen: Seen, level: float) -> Estimate:
+def _limits(value: float, known: Cumulants, more: Cumulants, level: float, scale: float = 1.0) -> tuple[float, float]:
+    """Return limits from the error's cumulants and those of the positives that may not have been stood for."""
+    _, k2, k3 = known
+    return cornish_fisher(value + scale * more[0], scale**2 * (k2 + more[1]), scale**3 * (k3 + more[2]), level)
+
+
+def ips(seen: Seen, rest: Open, level: float) -> Estimate:
     """Return the inverse-probability estimate of sum e g."""
-    value, k2, k3 = weighted_sum(seen.acting * seen.gain, seen.inclusion)
-    return Estimate(value, *cornish_fisher(value, k2, k3, level), level, ASSUMES)
+    known = weighted_sum(seen.acting * seen.gain, seen.inclusion)
+    limits = _limits(known[0], known, rest.halves(rest.acting * rest.gain), level)
+    return Estimate(known[0], *limits, level, ASSUMES)
 
 
-def snips(seen: Seen, acts: float, level: float) -> Estimate:
+def snips(seen: Seen, rest: Open, acts: float, level: float) -> Estimate:
     """Return the self-normalised estimate: the mean of g under the alternative, times its number of acts, sum e."""
     weight = float((seen.acting / seen.inclusion).sum())
     mean = float((seen.acting * seen.gain / seen.inclusion).sum()) / weight
-    _, k2, k3 = weighted_sum(seen.acting * (seen.gain - mean), seen.inclusion)
-    scale = acts / weight
-    value = acts * mean
-    return Estimate(value, *cornish_fisher(value, k2 * scale**2, k3 * scale**3, level), level, ASSUMES)
+    known = weighted_sum(seen.acting * (seen.gain - mean), seen.inclusion)
+    limits = _limits(acts * mean, known, rest.halves(rest.acting * (rest.gain - mean)), level, acts / weight)
+    return Estimate(acts * mean, *limits, level, ASSUMES)
 
 
-def doubly_robust(seen: Seen, guessed: float, level: float) -> Estimate:
+def doubly_robust(seen: Seen, rest: Open, guessed: float, level: float) -> Estimate:
     """Return the guess for all items, sum e m, corrected by what was seen; right even if the guess is wrong."""
-    value, k2, k3 = weighted_sum(seen.acting * (seen.gain - seen.guess), seen.inclusion)
-    return Estimate(guessed + value, *cornish_fisher(guessed + value, k2, k3, level), level, ASSUMES)
+    known = weighted_sum(seen.acting * (seen.gain - seen.guess), seen.inclusion)
+    value = guessed + known[0]
+    limits = _limits(value, known, rest.halves(rest.acting * (rest.gain - rest.guess)), level)
+    return Estimate(value, *limits, level, ASSUMES)
 
 
 def effective_sample_size(weights: Floats) -> float:
