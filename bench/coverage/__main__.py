@@ -36,9 +36,14 @@ def main() -> None:
     count = 20 if args.quick else args.streams
     args.out.mkdir(parents=True, exist_ok=True)
     target = args.out / "results.json"
+    kept = json.loads(target.read_text()) if target.exists() else []
     cells: list[dict] = []
     for policy in args.policy or POLICIES:
         for setting in SETTINGS:
+            known = (c for c in kept if (c["policy"], c["setting"], c["streams"]) == (policy, setting, count))
+            if (cell := next(known, None)) is not None:  # of a run that was stopped: delete the file to start anew
+                cells.append(cell)
+                continue
             began = time.perf_counter()
             rows = Parallel(n_jobs=args.jobs)(delayed(one)(policy, setting, k) for k in range(count))
             names = list(dict.fromkeys(name for row in rows for name in row))

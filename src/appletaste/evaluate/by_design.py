@@ -41,7 +41,7 @@ class ByDesign:
     uncertain_labels: int  #: labels on items that had a chance of being passed
 
 
-def by_design(log: DecisionLog, support: Support, level: float) -> ByDesign:
+def by_design(log: DecisionLog, support: Support, level: float, floor: float) -> ByDesign:
     """Estimate positives among the passed items of the supported part, and recall there.
 
     Assumes honest probabilities (P(act) given all before was the recorded one, and the action did not look at the
@@ -51,7 +51,7 @@ def by_design(log: DecisionLog, support: Support, level: float) -> ByDesign:
     seen = support.seen
     uncertain = int((seen & (log.probability < 1)).sum())
     positives = seen & (log.label == 1)
-    refusal = _refuse(log, support, uncertain)
+    refusal = _refuse(log, support, uncertain, floor)
     if refusal is not None:
         return ByDesign(refusal, refusal, refusal, refusal, int(positives.sum()), uncertain)
     p, q = log.probability, support.share
@@ -84,10 +84,15 @@ def by_design(log: DecisionLog, support: Support, level: float) -> ByDesign:
     return ByDesign(missed, missed_h, recall, recall_h, int(positives.sum()), uncertain)
 
 
-def _refuse(log: DecisionLog, support: Support, uncertain: int) -> Refusal | None:
-    if not support.seen.any():
-        return Refusal("no label has come in for any item of the supported part", "wait for labels, or act on more")
+def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) -> Refusal | None:
+    if not log.labelled.any():
+        return Refusal("no label has come in", "wait for labels, or act on more")
     if not (support.usable & ~log.act).any():
+        if (log.probability[~log.act] >= floor).any():
+            return Refusal(
+                "too few labels are in, or were to be expected, of items like the passed ones",
+                "log more decisions, wait for labels, or audit a larger share",
+            )
         return Refusal(
             "every passed item was passed with certainty, or nearly: no log of that can say what was missed",
             "use a randomised policy or an audit lane (a floor on the probability of acting)",

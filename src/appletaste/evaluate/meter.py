@@ -88,7 +88,7 @@ def missed(log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy
     if not len(log):
         raise InputError("the log is empty: there is no decision to speak about")
     support = support_of(log, floor)
-    design = by_design(log, support, level)
+    design = by_design(log, support, level, floor)
     unsupported = int((~support.usable & ~log.act).sum())
     total, recall = _whole(log, design, unsupported)
     return Missed(
@@ -133,7 +133,7 @@ def _label_bounds(log: DecisionLog, floor: float, level: float) -> tuple[float, 
         labels = np.where(out, label, log.label).astype(np.int8)
         state = np.where(out, "observed", log.state)
         filled = DecisionLog(**{**vars(log), "label": labels, "state": state})
-        answer = by_design(filled, support_of(filled, floor), level).missed
+        answer = by_design(filled, support_of(filled, floor), level, floor).missed
         if not isinstance(answer, Estimate):
             return None
         ends.append(answer)

@@ -1,0 +1,206 @@
+"""What was missed and what-if: known answers, refusals, and bounds."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import appletaste as at
+from appletaste.evaluate import stand_ins
+from appletaste.evaluate.support import labelled_shares, support_of
+from appletaste.evaluate.weighting import effective_sample_size
+
+COSTS = at.Costs(miss=1.0, false_alarm=0.3, hit=0.0)
+
+
+def coin_log(n=400, p=0.25, rate=0.2, seed=1, known=1.0):
+    """A policy that acts by a coin, on labels that do not depend on anything."""
+    rng = np.random.default_rng(seed)
+    labels, x = (rng.random(n) < rate).astype(np.int8), rng.standard_normal((n, 2))
+    acts = rng.random(n) < p
+    table = at.Table("coin", x, np.full(n, rate), labels, COSTS)
+    trace = at.Trace(acts, np.full(n, p), np.zeros(n))
+    seen = rng.random(n) < known
+    return at.DecisionLog.from_trace(table, trace, chance=np.full(n, rate), known=seen), labels
+
+
+def test_equal_probabilities_give_the_mid_p_interval_of_the_negative_binomial():
+    log, _ = coin_log()
+    count = int((log.label == 1).sum())
+    answer = at.missed(log).design.missed
+    assert answer.value == pytest.approx(count * 3)
+    values = np.arange(2000)
+    mid = 0.5 * (stats.nbinom.cdf(values, count, 0.25) + stats.nbinom.cdf(values, count + 1, 0.25))
+    # the ends are quantiles of 4000 draws: within a step or two of the exact ones
+    assert abs(answer.low - values[np.searchsorted(mid, 0.05)]) <= 3
+    assert abs(answer.high - values[np.searchsorted(mid, 0.95)]) <= 4
+
+
+def test_recall_goes_with_missed():
+    log, _ = coin_log()
+    found = at.missed(log).design
+    count = int((log.label == 1).sum())
+    assert found.recall.value == pytest.approx(count / (count + found.missed.value))
+    assert found.recall.low == pytest.approx(count / (count + found.missed.high), rel=0.02)
+
+
+def test_gathered_probabilities_make_the_same_sums(monkeypatch):
+    means = np.random.default_rng(2).uniform(0.1, 20, 3000)
+    sums = stand_ins.geometric_sums(means, 4000, np.random.default_rng(3))
+    variance = float((means * (1 + means)).sum())
+    assert abs(sums.mean() - means.sum()) < 5 * math.sqrt(variance / 4000)
+    assert abs(sums.var() / variance - 1) < 0.15  # 5 standard errors of a variance from 4000 draws
+
+
+def test_labels_that_are_out_are_allowed_for_and_bounded():
+    log, _ = coin_log(n=4000, known=0.6)
+    full, _ = coin_log(n=4000)
+    partly, whole = at.missed(log), at.missed(full)
+    assert abs(partly.design.missed.value - whole.design.missed.value) < 0.3 * whole.design.missed.value
+    assert partly.design.missed.high - partly.design.missed.low > whole.design.missed.high - whole.design.missed.low
+    low, high = partly.label_bounds
+    assert low < partly.design.missed.low < partly.design.missed.high < high
+    assert whole.label_bounds is None
+
+
+def test_rounds_whose_labels_are_out_are_left_out():
+    log, _ = coin_log(n=2000)
+    late = log.act & (log.round > 1000)
+    log = replace(log, label=np.where(late, -1, log.label).astype(np.int8), state=np.where(late, "pending", log.state))
+    found = at.missed(log)
+    assert 0.4 < found.waiting_share < 0.6
+    assert labelled_shares(log)[:900].min() == 1.0
+
+
+def test_a_deterministic_log_is_refused():
+    table = at.problem("i").draw(at.Key(1))
+    trace = at.play(at.policy("voi", n_features=5, costs=table.costs), table)
+    found = at.missed(at.DecisionLog.from_trace(table, trace))
+    assert not found.design.missed
+    assert "certainty" in found.design.missed.reason
+    assert found.unsupported_share == pytest.approx((~trace.acts).mean())
+    assert found.total_bounds is None
+    assert "no answer" in str(found)
+
+
+def test_small_probabilities_are_not_spoken_about():
+    log, _ = coin_log(n=1000)
+    p = np.where(np.arange(1000) < 500, 0.002, log.probability)
+    found = at.missed(replace(log, probability=p))
+    assert found.unsupported_share == pytest.approx(0.5)
+    _, high = found.total_bounds
+    assert high >= found.design.missed.high + found.unsupported_passes - 1e-9
+    assert support_of(replace(log, probability=p), 1e-3).band.max() >= 4
+
+
+def test_other_refusals():
+    log, _ = coin_log(n=20)
+    assert "too few labels" in at.missed(log).design.missed.reason
+    none = replace(log, label=np.full(20, -1, dtype=np.int8), state=np.where(log.act, "expired", "never_due"))
+    assert "no label has come in" in at.missed(none).design.missed.reason
+    log, _ = coin_log(rate=0.0)
+    found = at.missed(log).design
+    assert found.missed.low == found.missed.value == 0 < found.missed.high
+    assert "no positive" in found.recall.reason
+    with pytest.raises(at.InputError, match="DecisionLog"):
+        at.missed([1])
+    with pytest.raises(at.OptionError, match="level"):
+        at.missed(log, level=1.5)
+
+
+def test_the_model_answers_by_features_by_chances_or_not_at_all():
+    table = at.problem("i").draw(at.Key(1))
+    policy = at.policy("ts", n_features=5, costs=table.costs)
+    trace = at.play(policy, table)
+    log = at.DecisionLog.from_trace(table, trace, chance=table.chances)
+    truth = int(table.labels[~trace.acts].sum())
+    for given in (None, policy, at.policy("pg-ts", n_features=5, costs=table.costs)):
+        answer = at.missed(log, 0.99, policy=given).model
+        assert answer.low <= answer.value <= answer.high
+        if given is not None and given.name == "ts":
+            assert answer.covers(truth)
+    bare = replace(log, x=None)
+    assert math.isnan(at.missed(bare).model.low)
+    assert "no interval" in str(at.missed(bare).model)
+    assert at.missed(bare).as_dict()["model"]["low"] is None
+    assert not at.missed(replace(bare, chance=None)).model
+    assert "no features" in at.missed(bare, policy=policy).model.reason
+    assert "no posterior" in at.missed(log, policy=at.policy("greedy", n_features=5, costs=table.costs)).model.reason
+    assert abs(at.missed(log).model_surprise) < 4
+
+
+def test_what_if_weights_by_hand():
+    log, _ = coin_log()
+    found = at.what_if(log, lambda x: 0.5)
+    acted = log.label[log.act]
+    change = np.where(acted == 1, -1.0, 0.3)
+    assert found.ips.value == pytest.approx(0.5 * change.sum() / 0.25)
+    assert found.snips.value == pytest.approx(200 * change.mean())
+    guess = 0.3 * 0.8 - 0.2
+    assert found.dr.value == pytest.approx(200 * guess + 0.5 * (change - guess).sum() / 0.25)
+    assert found.effective_sample_size == pytest.approx(log.act.sum())
+    assert found.logged.value == pytest.approx(change.sum())
+    assert found.saving.value == pytest.approx(found.logged.value - found.dr.value)
+    assert len(found.would_act) == (~log.act).sum()
+    assert "effective sample size" in str(found)
+
+
+def test_what_was_done_is_priced_exactly():
+    """The logged policy itself, asked as certain where it acted for certain, has no error."""
+    n = 100
+    table = at.Table("sure", np.ones((n, 1)), np.full(n, 0.5), (np.arange(n) % 2).astype(np.int8), COSTS)
+    acts = np.arange(n) < 60
+    log = at.DecisionLog.from_trace(table, at.Trace(acts, acts.astype(float), np.zeros(n)))
+    found = at.what_if(replace(log, x=acts[:, None].astype(float)), lambda x: float(x[0]))
+    assert found.ips.low == found.ips.high == pytest.approx(30 * 0.3 - 30)
+
+
+def test_costs_and_thresholds():
+    log, _ = coin_log()
+    assert at.what_if(log, 0.1).acts == 400
+    assert at.what_if(log, 0.3).best.value == 0.0
+    dear = at.Costs(miss=1.0, false_alarm=0.9, hit=0.0)
+    assert at.what_if(log, dear).acts == 0
+    cheap = at.what_if(log, at.Costs(miss=2.0, false_alarm=0.3, hit=0.0))
+    assert cheap.acts == 400
+    assert cheap.ips.value < at.what_if(log, 0.1).ips.value
+
+
+def test_what_if_refuses():
+    log, _ = coin_log()
+    assert "chance" in at.what_if(replace(log, chance=None), 0.5).best.reason
+    assert "no features" in at.what_if(replace(log, x=None), lambda x: 1.0).best.reason
+    p = np.where(np.arange(400) < 200, 1e-5, log.probability)
+    found = at.what_if(replace(log, probability=p), 0.1)
+    assert "50 % of its acts" in found.ips.reason
+    assert found.unsupported_share == pytest.approx(0.5)
+    assert "positives were seen" in at.what_if(coin_log(rate=0.01)[0], lambda x: 1.0).ips.reason
+    assert "worth" in at.what_if(coin_log(n=100)[0], lambda x: 1.0).ips.reason
+    with pytest.raises(at.InputError, match=r"in \[0, 1\]"):
+        at.what_if(log, 1.5)
+    with pytest.raises(at.InputError, match="probabilities"):
+        at.what_if(log, lambda x: 2.0)
+    with pytest.raises(at.InputError, match="what_if takes"):
+        at.what_if(log, "ts")
+
+
+def test_a_policy_is_asked_and_left_as_it_was():
+    table = at.problem("i").draw(at.Key(1))
+    trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.5), table)
+    log = at.DecisionLog.from_trace(table, trace)
+    for learn in (False, True):
+        policy = at.policy("ts", n_features=5, costs=table.costs)
+        found = at.what_if(log, policy, learn=learn)
+        assert found.ips
+        assert policy.round == 0
+        assert policy.probability(table.items[0]) == at.policy("ts", n_features=5, costs=table.costs).probability(
+            table.items[0]
+        )
+
+
+def test_effective_sample_size():
+    assert effective_sample_size(np.ones(7)) == 7
+    assert effective_sample_size(np.array([1.0, 0.0])) == 1
+    assert effective_sample_size(np.zeros(2)) == 0
