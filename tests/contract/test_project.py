@@ -161,6 +161,15 @@ def test_python_in_the_guide_to_replays_runs(tmp_path, monkeypatch, capsys):
     assert "full-information" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("page", ["decision-log.md", "missed.md"])
+def test_python_in_the_pages_about_logs_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
+    for block in blocks:
+        exec(compile(block, page, "exec"), {})
+    assert blocks
+
+
 def test_every_error_is_of_one_family():
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     assert all(issubclass(kind, errors.AppleTasteError | Warning) for kind in kinds)

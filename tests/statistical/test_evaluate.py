@@ -43,12 +43,12 @@ def test_control_a_normal_interval_misses_too_often():
     rng = np.random.default_rng(5)
     covered, ours = [], []
     for _ in range(400):
-        labels = (rng.random(600) < 0.08).astype(np.int8)
+        labels = (rng.random(600) < 0.03).astype(np.int8)
         acts = rng.random(600) < 0.05
         count, missed = int(labels[acts].sum()), int(labels[~acts].sum())
         value, se = 19 * count, math.sqrt(count * 0.95) / 0.05
         covered.append(abs(value - missed) <= 1.645 * se)
-        table = at.Table("t", np.ones((600, 1)), np.full(600, 0.08), labels, at.Costs(1.0, 0.3, 0.0))
+        table = at.Table("t", np.ones((600, 1)), np.full(600, 0.03), labels, at.Costs(1.0, 0.3, 0.0))
         log = at.DecisionLog.from_trace(table, at.Trace(acts, np.full(600, 0.05), np.zeros(600)), features=False)
         answer = at.missed(log).design.missed
         if answer:
