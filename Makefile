@@ -3,8 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity clean
-.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale bench-coverage clean
+.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
