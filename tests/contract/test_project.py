@@ -125,49 +125,18 @@ def test_documents_name_everything():
     assert {module for module in modules if module not in tour} == set()
 
 
-def test_python_in_the_readme_runs(tmp_path, monkeypatch):
+PAGES = ["README.md", *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "missed"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_in_pages_runs(page, tmp_path, monkeypatch):
+    """Block after block, as a reader would type them."""
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
     assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
-
-
-def test_python_in_the_guide_to_features_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "features.md").read_text(), re.S)
     names = {}
     for block in blocks:
-        exec(compile(block, "features.md", "exec"), names)
-    assert len(blocks) == 2
-
-
-def test_python_in_the_page_on_streams_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "streams.md").read_text(), re.S)
-    names = {}
-    for block in blocks:
-        exec(compile(block, "streams.md", "exec"), names)
-    assert len(blocks) == 5
-
-
-def test_python_in_the_guide_to_replays_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "replay.md").read_text(), re.S)
-    names = {}
-    for block in blocks:
-        exec(compile(block, "replay.md", "exec"), names)
-    assert len(blocks) == 2
-    assert "full-information" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("page", ["decision-log.md", "missed.md"])
-def test_python_in_the_pages_about_logs_runs(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
-    for block in blocks:
-        exec(compile(block, page, "exec"), {})
-    assert blocks
+        exec(compile(block, page, "exec"), names)
 
 
 def test_every_error_is_of_one_family():

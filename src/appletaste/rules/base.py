@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol, Self
 
 import numpy as np
@@ -43,16 +44,16 @@ class Rule(Protocol):
         """Return the rule at work, before the first item."""
 
 
-class Memoryless:
+class Memoryless(ABC):
     """A rule that remembers nothing: it is its own judge."""
 
     def start(self, n_features: int) -> Self:
         """Return the rule at work: itself."""
         return self
 
+    @abstractmethod
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting and why."""
-        raise NotImplementedError
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probability of acting on each item."""
