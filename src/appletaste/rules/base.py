@@ -60,12 +60,12 @@ class Memoryless(ABC):
         verdicts = (self.judge(scores[k], costs, x, first_round + k) for k, x in enumerate(items))
         return np.array([probability for probability, _ in verdicts])
 
-    def commit(self, act: bool) -> None:
+    def commit(self, act: bool) -> None:  # noqa: B027 (empty is what it should be)
         """Remember nothing."""
 
     def arrays(self) -> Arrays:
         """Return nothing."""
         return {}
 
-    def restore(self, arrays: Arrays) -> None:
+    def restore(self, arrays: Arrays) -> None:  # noqa: B027
         """Take back nothing."""
