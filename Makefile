@@ -73,7 +73,7 @@ bench-scale: $(VENV)/peers  ## cost and memory to a million labels, in ten minut
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.scale $(ARGS)
 
 bench-coverage: setup  ## do intervals cover the truth? 12,000 simulated streams, in half an hour: docs/missed.md
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.coverage $(ARGS)
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.intervals $(ARGS)
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist out

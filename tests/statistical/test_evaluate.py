@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from bench.coverage.checks import check
-from bench.coverage.streams import stream
+from bench.intervals.checks import check
+from bench.intervals.streams import stream
 
 import appletaste as at
 

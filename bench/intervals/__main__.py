@@ -26,7 +26,7 @@ def one(policy: str, setting: str, number: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure, keep the results, write the page."""
-    parser = argparse.ArgumentParser(prog="bench.coverage", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench.intervals", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke run: 20 streams each; writes no page")
     parser.add_argument("--streams", type=int, default=500, help="streams for each policy and setting")
     parser.add_argument("--jobs", type=int, default=-1, help="processes")
