@@ -39,7 +39,8 @@ def beside(cells: list[dict]) -> str:
     rows = []
     for c in cells:
         numbers = (f"{c['mean'][name]:.1f}" if c["mean"].get(name) is not None else "-" for name in names)
-        last = (f"{100 * c['mean']['unsupported']:.0f} %", f"{100 * (c['mean']['whole'] or 0):.0f}")
+        whole = c["mean"]["whole"]
+        last = (f"{100 * c['mean']['unsupported']:.0f} %", "-" if whole is None else f"{100 * whole:.0f}")
         rows.append((f"`{c['policy']}`, {c['setting']}", *numbers, *last))
     heads = ("means", "missed, supported", "HT", "interval's width", "positives seen", "says nothing", "bounds hold, %")
     return table(heads, rows)

@@ -27,6 +27,8 @@ SETTINGS: dict[str, tuple[float, float, float]] = {
     "audit 5 %, late and lost labels": (0.05, 100.0, 0.05),
 }
 ROUNDS = 1000
+#: Not 5: on streams of that seed the rules of ``support`` and ``stand_ins`` were chosen, so they cannot vouch for them.
+SEED = 6
 COSTS = at.Costs(miss=1.0, false_alarm=0.3, hit=0.0)
 
 
@@ -40,7 +42,7 @@ class Stream:
     chances: np.ndarray
 
 
-def stream(policy: str, setting: str, number: int, seed: int = 5) -> Stream:
+def stream(policy: str, setting: str, number: int, seed: int = SEED) -> Stream:
     """Play one stream; an audit lane of floor f makes the probability of acting max(p, f), and that is logged."""
     floor, delay, lost = SETTINGS[setting]
     key = at.Key(seed).at("coverage", policy, setting, number)
