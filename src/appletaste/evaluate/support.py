@@ -7,8 +7,8 @@ to the part about which the log says nothing.
 
 Items are put into bands by the probability p q with which they were to be seen, each band four times that of the next.
 A band in which fewer than ten labels were to be expected is left out as well: a positive there would have been seen
-so rarely that its absence tells nothing. Without that rule intervals of policies whose probabilities tail off to zero
-cover 49 to 76 % where 90 are asked (docs/missed.md).
+so rarely that its absence tells nothing. Without that rule and the halves of ``stand_ins`` intervals of policies whose
+probabilities tail off to zero covered 49 to 76 % where 90 were asked (docs/missed.md).
 """
 
 from __future__ import annotations
