@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .policies import Bayesian as Bayesian
     from .policies import CbpSide as CbpSide
     from .policies import Constant as Constant
+    from .policies import CurrentPosterior as CurrentPosterior
     from .policies import Oracle as Oracle
     from .policies import Policy as Policy
     from .policies import PolicyInfo as PolicyInfo
@@ -134,6 +135,7 @@ _HOME = {
         "Bayesian",
         "CbpSide",
         "Constant",
+        "CurrentPosterior",
         "Oracle",
         "Policy",
         "PolicyInfo",

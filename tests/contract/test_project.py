@@ -30,6 +30,7 @@ PUBLIC = [
     "Constant",
     "Costs",
     "CostsError",
+    "CurrentPosterior",
     "DataError",
     "Decision",
     "DecisionLog",

@@ -60,7 +60,7 @@ def _replayed(log: DecisionLog, items: Floats, policy: Policy, learn: bool) -> F
     Frozen (``learn`` false) it is asked as it stands. Learning, it is shown a label only where it acts and the log
     has acted too, so it sees fewer labels than it would have: its cost is that of this slower learner.
     """
-    player = _copy(policy) if learn else policy  # asking changes nothing
+    player = policy.copy() if learn else policy  # asking changes nothing
     asked = np.empty(len(log))
     for k in np.argsort(log.round, kind="stable"):
         costs = Costs.of_item(
@@ -74,10 +74,3 @@ def _replayed(log: DecisionLog, items: Floats, policy: Policy, learn: bool) -> F
         if decision.act and log.act[k] and log.label[k] >= 0:
             player.learn(decision, int(log.label[k]))
     return asked
-
-
-def _copy(policy: Policy) -> Policy:
-    twin = Policy(policy.method, n_features=policy.n_features, costs=policy.costs, seed=policy.seed, name=policy.name)
-    twin._learner.restore(policy._learner.arrays())
-    twin.round = policy.round
-    return twin

@@ -12,14 +12,11 @@ from ..decision import Decision
 from ..errors import InputError
 from ..policies import Policy
 from ..policies import policy as make_policy
-from ..policies.bayesian import BayesianLearner
-from ..posteriors.filter import Filter
 from .answers import Answer, Estimate, Refusal
 from .log import DecisionLog
 from .stand_ins import Floats, generator, interval
 
-#: Draws of theta where they must be sampled by a chain.
-CHAIN_DRAWS = 400
+DRAWS_OF_THETA = 400
 POSTERIOR = "labels are logistic in the features, and items were chosen by their features alone"
 CHANCES = "the model's chances; how far they may be off together they do not say, so there is no interval"
 
@@ -68,11 +65,12 @@ def surprise(log: DecisionLog) -> float:
 
 
 def _by_posterior(log: DecisionLog, x: Floats, passed: NDArray[np.bool_], level: float, policy: Policy) -> Answer:
-    thetas = posterior_draws(policy)
-    if thetas is None:
+    posterior = policy.posterior if hasattr(policy.learner, "belief") else None
+    if posterior is None or posterior.is_point:
         return Refusal(f"{policy.name} has no posterior to draw from", "leave policy out: one is fitted to the log")
-    if x.shape[1] != thetas.shape[1]:
-        raise InputError(f"x has {x.shape[1]} features and the policy {thetas.shape[1]}: is it another stream's?")
+    if x.shape[1] != policy.n_features:
+        raise InputError(f"x has {x.shape[1]} features and the policy {policy.n_features}: is it another stream's?")
+    thetas = posterior.draws(DRAWS_OF_THETA)
     rng = generator("by posterior")
     items = x[passed]
     sums = np.empty(len(thetas))
@@ -81,20 +79,3 @@ def _by_posterior(log: DecisionLog, x: Floats, passed: NDArray[np.bool_], level:
         sums[k] = chance.sum() + rng.standard_normal() * math.sqrt(float((chance * (1 - chance)).sum()))
     low, high = interval(np.clip(sums, 0.0, float(passed.sum())), level)
     return Estimate(float(np.mean(np.clip(sums, 0.0, None))), low, high, level, POSTERIOR)
-
-
-def posterior_draws(policy: Policy) -> Floats | None:
-    """Return draws of theta from what a policy believes now, one row each; None if it believes a single point."""
-    learner: object = policy._learner
-    belief: object = learner.belief if isinstance(learner, BayesianLearner) else None
-    if isinstance(belief, Filter):
-        rng = generator("theta")
-        root = np.linalg.cholesky(belief.covariance + 1e-12 * np.eye(policy.n_features))
-        return np.asarray(belief.mean + rng.standard_normal((CHAIN_DRAWS, policy.n_features)) @ root.T)
-    draws = getattr(belief, "draws", None)
-    if draws is None:
-        return None
-    found: list[Floats] = []
-    while sum(map(len, found)) < CHAIN_DRAWS:  # rounds to come start at the same state, each with randomness of its own
-        found.append(np.asarray(draws(policy.round + 1 + len(found))))
-    return np.concatenate(found)

@@ -6,6 +6,7 @@ from types import ModuleType
 from .awaiting import Awaiting
 from .base import Learner, Method, Policy
 from .bayesian import Bayesian
+from .believed import CurrentPosterior
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .loading import load
@@ -29,6 +30,7 @@ __all__ = [
     "Bayesian",
     "CbpSide",
     "Constant",
+    "CurrentPosterior",
     "Learner",
     "Method",
     "Oracle",

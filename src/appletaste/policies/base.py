@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 from ..costs import Costs
 from ..decision import Decision, Decisions, Observation
 from ..errors import InputError, OptionError
-from ..kernels.linear import first_unusable
-from ..kernels.random import uniform_at, uniforms_at
+from ..kernels.random import uniform_at
 from ..keys import Key
 from ..posteriors import Arrays, Certificate, Vector
 from ..rules import Verdict
+from .batch import decide_batch
+from .believed import CurrentPosterior
 from .capacity import decide_within
-from .items import check_item, check_items
+from .items import check_item, check_items, is_item
 from .prospects import Prospect, look
 from .revising import revise
 from .saving import save
@@ -105,6 +106,17 @@ class Policy:
         """What is carried from item to item."""
         return self._learner
 
+    @property
+    def posterior(self) -> CurrentPosterior:
+        """What is believed of theta now: mean, covariance, scores and draws; OptionError from a policy without one."""
+        return CurrentPosterior(self)
+
+    def copy(self) -> Policy:
+        """Return another policy that continues from here as this one would, and leaves this one alone."""
+        twin = Policy(self.method, n_features=self.n_features, costs=self.costs, seed=self.seed, name=self.name)
+        twin._take(self._learner.arrays(), self._rounds, self.round)
+        return twin
+
     def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
         """Decide on one item; ``costs`` are those of this item alone.
 
@@ -136,16 +148,7 @@ class Policy:
         table, costs = check_items(items, self.n_features), self._costs_of(costs)
         if capacity is not None:
             return decide_within(self, table, costs, capacity)
-        first, key = self.round + 1, self._action_key
-        judge_many = getattr(self._learner, "judge_many", None)
-        probabilities = judge_many(table, costs, first, key) if judge_many and len(table) else None
-        if probabilities is None:
-            decisions = [self.decide(x, costs) for x in table]
-            acts, probabilities = [d.act for d in decisions], np.array([d.probability for d in decisions])
-            whys = tuple(d.why for d in decisions)
-            return Decisions(np.array(acts, dtype=bool), probabilities, table, costs, first, whys)
-        self.round += len(table)
-        return Decisions(uniforms_at(key, first, len(table)) < probabilities, probabilities, table, costs, first)
+        return decide_batch(self, table, costs, self._action_key)
 
     def certificate(self) -> Certificate:
         """Return how far an approximate posterior is from the exact one on this stream (posterior ``Laplace``).
@@ -189,16 +192,8 @@ class Policy:
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
         observation = Observation(decision, label)
-        x = decision.x
-        if (
-            type(x) is not np.ndarray
-            or x.dtype != np.float64
-            or x.shape != (self.n_features,)
-            or first_unusable(x) >= 0
-        ):
-            observation = Observation(
-                decision._replace(x=check_item(x, self.n_features)), label
-            )  # stored and read back, say
+        if not is_item(decision.x, self.n_features):  # stored and read back, say
+            observation = Observation(decision._replace(x=check_item(decision.x, self.n_features)), label)
         self._learner.learn(observation)
         if self._keeps_labels:
             self._rounds.append(decision.round)
@@ -239,6 +234,11 @@ class Policy:
         The map that makes the vectors can be kept in the same file; ``FeatureMap.load`` reads it from there.
         """
         save(self, path, features)
+
+    def _take(self, learnt: Arrays, rounds: Iterable[int], round_: int) -> None:
+        """Begin where another policy of the same settings is."""
+        self._learner.restore(learnt)
+        self._rounds, self.round = array("q", rounds), round_
 
     def _costs_of(self, costs: Costs | None) -> Costs:
         """Return the costs of this item: those given, or the stream's."""

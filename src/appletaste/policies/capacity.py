@@ -42,8 +42,8 @@ def decide_within(policy: Policy, items: Vector, costs: Costs, capacity: int) ->
     sums = np.concatenate([[0.0], np.cumsum(probabilities[order])])
     acts[order] = np.diff(np.minimum(np.floor(draws.random() + sums), room)) > 0  # at most ``room``, however sums round
     for x, act in zip(items, acts, strict=True):
-        policy._learner.judge(x, costs.charged(price), policy.round + 1)
-        policy._learner.commit(policy.round + 1, bool(act))
+        policy.learner.judge(x, costs.charged(price), policy.round + 1)
+        policy.learner.commit(policy.round + 1, bool(act))
         policy.round += 1
     whys = tuple({**prospect.why, "shadow_price": price} for prospect in prospects)
     return Decisions(acts, probabilities, items, costs, first, whys, price)
@@ -68,7 +68,7 @@ def _priced(policy: Policy, items: Vector, costs: Costs, probabilities: Vector, 
 
     def at(price: float) -> Vector:
         charged = costs.charged(price)
-        return np.array([policy._learner.judge(x, charged, policy.round + 1)[0] for x in items])
+        return np.array([policy.learner.judge(x, charged, policy.round + 1)[0] for x in items])
 
     low, high = 0.0, max(costs.catch_gain, 0.0)
     best = at(high)

@@ -10,6 +10,11 @@ from ..kernels.linear import first_unusable
 from ..posteriors import Vector
 
 
+def is_item(x: object, n_features: int) -> bool:
+    """Return whether x is already what ``check_item`` would make of it."""
+    return type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_features,) and first_unusable(x) < 0
+
+
 def check_item(x: ArrayLike, n_features: int) -> Vector:
     """Return x as a fresh float64 vector, or say what is wrong with it."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from os import PathLike
 from typing import Any
 
@@ -53,7 +52,5 @@ def rebuild(header: dict[str, Any], state: Arrays) -> Policy:
         seed=header["seed"],
         name=header["name"],
     )
-    policy._learner.restore(state)
-    policy._rounds = array("q", state["rounds"].tolist())
-    policy.round = header["round"]
+    policy._take(state, state["rounds"].tolist(), header["round"])
     return policy

@@ -31,7 +31,7 @@ def look(policy: Policy, x: NDArray[np.float64], costs: Costs, price: float) -> 
     With mu = P(positive) the saving now is Delta(0) - Delta(1) = catch_gain mu - alarm_price (1 - mu), and a rule that
     knows the value of a label adds it. Rules that do not (Thompson sampling, say) explore by their probability.
     """
-    learner, round_ = policy._learner, policy.round + 1
+    learner, round_ = policy.learner, policy.round + 1
     charged = costs.charged(price)
     probability, why = learner.judge(x, charged, round_)
     chance = why.get("chance_positive", math.nan)

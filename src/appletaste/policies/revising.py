@@ -20,7 +20,7 @@ def revise(policy: Policy, changes: Iterable[tuple[Decision, int | None]]) -> No
 
     Nothing is changed if any of the changes cannot be made.
     """
-    learner, asked = policy._learner, list(changes)
+    learner, asked = policy.learner, list(changes)
     if not hasattr(learner, "revise"):
         raise OptionError(f"{policy.name} cannot change labels it has learnt: its learner has no revise()")
     for decision, label in asked:
@@ -40,7 +40,7 @@ def places_of(policy: Policy, decision: Decision) -> list[int]:
     rounds = np.array(policy._rounds, dtype=np.int64)
     found = []
     for place in np.flatnonzero(rounds == decision.round).tolist():
-        item = policy._learner.item(place)  # type: ignore[attr-defined]
+        item = policy.learner.item(place)  # type: ignore[attr-defined]
         if item is None or np.array_equal(item, np.asarray(decision.x, dtype=np.float64)):
             found.append(place)
     if not found:

@@ -49,7 +49,7 @@ def header_of(policy: Policy) -> dict[str, Any]:
 
 def state_of(policy: Policy) -> dict[str, Any]:
     """Return all that a policy carries, as arrays."""
-    return {**policy._learner.arrays(), "rounds": np.array(policy._rounds, dtype=np.int64)}
+    return {**policy.learner.arrays(), "rounds": np.array(policy._rounds, dtype=np.int64)}
 
 
 def save(policy: Policy, path: str | PathLike[str], features: FeatureMap | None = None) -> None:

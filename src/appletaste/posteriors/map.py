@@ -133,6 +133,11 @@ class Point:
         """The labels learnt so far."""
         return self._fit.labels
 
+    @property
+    def mean(self) -> Vector:
+        """The best-fitting theta."""
+        return self._fit.theta.copy()
+
     def score(self, x: Vector, round_: int) -> PointScore:
         """Return the score under the best-fitting theta."""
         if self._bare and self._fit.labels.n == 0:

@@ -1,0 +1,33 @@
+"""Many items at once, without a limit on how many are acted on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..costs import Costs
+from ..decision import Decisions
+from ..kernels.random import uniforms_at
+from ..kernels.types import Word
+from ..posteriors import Vector
+
+if TYPE_CHECKING:
+    from .base import Policy
+
+
+def decide_batch(policy: Policy, items: Vector, costs: Costs, key: Word) -> Decisions:
+    """Decide on items one after another with no label in between, in one pass where the learner can.
+
+    ``key`` names the uniforms of the actions, one for each round.
+    """
+    first, n = policy.round + 1, len(items)
+    judge_many = getattr(policy.learner, "judge_many", None)
+    probabilities = judge_many(items, costs, first, key) if judge_many and n else None
+    if probabilities is None:
+        decisions = [policy.decide(x, costs) for x in items]
+        acts, probabilities = [d.act for d in decisions], np.array([d.probability for d in decisions])
+        whys = tuple(d.why for d in decisions)
+        return Decisions(np.array(acts, dtype=bool), probabilities, items, costs, first, whys)
+    policy.round += n
+    return Decisions(uniforms_at(key, first, n) < probabilities, probabilities, items, costs, first)
