@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .costs import Costs
 from .errors import FeedbackError
+from .sparse import SparseRows
 
 _NUMBERS = (int, float, np.number, np.bool_)  # bool counts as int
 
@@ -43,7 +44,7 @@ class Decisions:
 
     acts: NDArray[np.bool_]
     probabilities: NDArray[np.float64]
-    items: NDArray[np.float64]
+    items: NDArray[np.float64] | SparseRows
     costs: Costs
     first_round: int
     whys: tuple[dict[str, float], ...] | None = None  #: where each was judged by itself

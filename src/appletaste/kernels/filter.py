@@ -33,8 +33,9 @@ def score_item(x: Vector, belief: Matrix) -> tuple[float, float]:
         direction[i] = 0.0
     for j in range(d):
         row, entry = belief[COVARIANCE + j], x[j]
-        for i in range(d):
-            direction[i] += entry * row[i]
+        if entry != 0.0:  # most features of an encoded record are zero
+            for i in range(d):
+                direction[i] += entry * row[i]
     mean = variance = 0.0
     for i in range(d):
         mean += x[i] * belief[MEAN, i]
@@ -52,8 +53,9 @@ def score_many(items: Matrix, belief: Matrix, means: Vector, variances: Vector, 
             direction[i] = 0.0
         for j in range(d):
             row, entry = belief[COVARIANCE + j], items[k, j]
-            for i in range(d):
-                direction[i] += entry * row[i]
+            if entry != 0.0:
+                for i in range(d):
+                    direction[i] += entry * row[i]
         mean = variance = 0.0
         for i in range(d):
             mean += items[k, i] * belief[MEAN, i]

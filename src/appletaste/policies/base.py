@@ -18,6 +18,7 @@ from ..kernels.random import uniform_at
 from ..keys import Key
 from ..posteriors import Arrays, Certificate, Vector
 from ..rules import Verdict
+from ..sparse import SparseRows
 from .batch import decide_batch
 from .believed import CurrentPosterior
 from .capacity import decide_within
@@ -147,7 +148,7 @@ class Policy:
         """
         table, costs = check_items(items, self.n_features), self._costs_of(costs)
         if capacity is not None:
-            return decide_within(self, table, costs, capacity)
+            return decide_within(self, table.dense() if isinstance(table, SparseRows) else table, costs, capacity)
         return decide_batch(self, table, costs, self._action_key)
 
     def certificate(self) -> Certificate:

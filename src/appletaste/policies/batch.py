@@ -11,16 +11,19 @@ from ..decision import Decisions
 from ..kernels.random import uniforms_at
 from ..kernels.types import Word
 from ..posteriors import Vector
+from ..sparse import SparseRows
 
 if TYPE_CHECKING:
     from .base import Policy
 
 
-def decide_batch(policy: Policy, items: Vector, costs: Costs, key: Word) -> Decisions:
+def decide_batch(policy: Policy, items: Vector | SparseRows, costs: Costs, key: Word) -> Decisions:
     """Decide on items one after another with no label in between, in one pass where the learner can.
 
-    ``key`` names the uniforms of the actions, one for each round.
+    ``key`` names the uniforms of the actions, one for each round. A sparse table is made dense a block at a time.
     """
+    if isinstance(items, SparseRows):
+        return _joined([decide_batch(policy, block, costs, key) for block in items.blocks()], items, policy, costs)
     first, n = policy.round + 1, len(items)
     judge_many = getattr(policy.learner, "judge_many", None)
     probabilities = judge_many(items, costs, first, key) if judge_many and n else None
@@ -31,3 +34,12 @@ def decide_batch(policy: Policy, items: Vector, costs: Costs, key: Word) -> Deci
         return Decisions(np.array(acts, dtype=bool), probabilities, items, costs, first, whys)
     policy.round += n
     return Decisions(uniforms_at(key, first, n) < probabilities, probabilities, items, costs, first)
+
+
+def _joined(parts: list[Decisions], items: SparseRows, policy: Policy, costs: Costs) -> Decisions:
+    """Return the decisions on the blocks of a sparse table as those on the table."""
+    acts = np.concatenate([np.zeros(0, dtype=bool), *(part.acts for part in parts)])
+    probabilities = np.concatenate([np.zeros(0), *(part.probabilities for part in parts)])
+    whys = [part.whys for part in parts if part.whys is not None]
+    together = tuple(why for some in whys for why in some) if whys else None
+    return Decisions(acts, probabilities, items, costs, policy.round + 1 - len(items), together)

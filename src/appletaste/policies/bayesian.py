@@ -18,6 +18,7 @@ from ..posteriors.labels import Labels
 from ..posteriors.laplace import LaplaceBelief
 from ..rules import Judge, Rule
 from .base import Arrays, Vector, Verdict
+from .items import check_width
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Bayesian:
 
     def start(self, n_features: int, key: Key) -> BayesianLearner:
         """Return the learner before the first item."""
-        restart = partial(self.posterior.start, n_features, key)
+        restart = partial(self.posterior.start, check_width(n_features), key)
         return BayesianLearner(restart, self.rule.start(n_features))
 
 

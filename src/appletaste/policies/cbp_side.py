@@ -24,6 +24,7 @@ from ..posteriors.directions import Directions
 from ..posteriors.map import bare_fit
 from ..settings import number
 from .base import Arrays, Vector, Verdict
+from .items import check_width
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class CbpSide:
 
     def start(self, n_features: int, key: Key) -> CbpSideLearner:
         """Return the learner before the first item."""
-        return CbpSideLearner(self, n_features)
+        return CbpSideLearner(self, check_width(n_features))
 
 
 class CbpSideLearner:

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..kernels.linear import first_unusable
 from ..posteriors import Vector
+from ..sparse import SparseRows, is_sparse
+
+#: A learner keeps several matrices of this many rows and columns, at 0.8 GB each (docs/features.md).
+MOST_FEATURES = 10_000
+
+
+def check_width(n_features: int) -> int:
+    """Return a number of features that a learner has the memory for, or say how to have fewer."""
+    if n_features > MOST_FEATURES:
+        size = 8e-9 * n_features**2
+        raise InputError(
+            f"{n_features} features are too many to learn from: their covariance alone takes {size:.1f} GB, and the "
+            f"most is {MOST_FEATURES}. Hash categories to fewer columns, Encoder(hashing=500), or keep fewer levels"
+        )
+    return n_features
 
 
 def is_item(x: object, n_features: int) -> bool:
@@ -16,7 +33,9 @@ def is_item(x: object, n_features: int) -> bool:
 
 
 def check_item(x: ArrayLike, n_features: int) -> Vector:
-    """Return x as a fresh float64 vector, or say what is wrong with it."""
+    """Return x as a fresh float64 vector, or say what is wrong with it; a row of a sparse table will do."""
+    if is_sparse(x):
+        x = _only_row(x)
     try:
         item = np.array(x, dtype=np.float64)
     except (TypeError, ValueError):
@@ -29,8 +48,17 @@ def check_item(x: ArrayLike, n_features: int) -> Vector:
     return item
 
 
-def check_items(items: ArrayLike, n_features: int) -> Vector:
-    """Return items as a fresh float64 matrix, or say what is wrong with them."""
+def _only_row(x: Any) -> Vector:
+    """Return a sparse vector, or a sparse table of one row, as a dense vector."""
+    if x.ndim == 2 and x.shape[0] != 1:
+        raise InputError(f"an item is one row, got a sparse table of shape {x.shape}; decide_many takes a table")
+    return np.asarray(x.toarray(), dtype=np.float64).reshape(-1)
+
+
+def check_items(items: ArrayLike, n_features: int) -> Vector | SparseRows:
+    """Return items as a fresh float64 matrix, or say what is wrong with them; a sparse table stays sparse."""
+    if is_sparse(items):
+        return _check_sparse(items, n_features)
     try:
         table = np.array(items, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -39,8 +67,20 @@ def check_items(items: ArrayLike, n_features: int) -> Vector:
         raise InputError(f"items must have shape (n, {n_features}), got {table.shape}")
     bad = first_unusable(table.reshape(-1))
     if bad >= 0:
-        row, column = divmod(bad, n_features)
-        raise InputError(
-            f"feature {column} of item {row} is {table[row, column]}: features must be finite and below 1e100"
-        )
+        raise _unusable(*divmod(bad, n_features), table.reshape(-1)[bad])
     return table
+
+
+def _check_sparse(items: Any, n_features: int) -> SparseRows:
+    """Return a sparse table, or say what is wrong with it."""
+    if items.ndim != 2 or items.shape[1] != n_features:
+        raise InputError(f"items must have shape (n, {n_features}), got {items.shape}")
+    rows = SparseRows(items)
+    bad = first_unusable(rows.values)
+    if bad >= 0:
+        raise _unusable(*rows.place(bad), rows.values[bad])
+    return rows
+
+
+def _unusable(row: int, column: int, value: float) -> InputError:
+    return InputError(f"feature {column} of item {row} is {value}: features must be finite and below 1e100")

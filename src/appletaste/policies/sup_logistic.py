@@ -32,6 +32,7 @@ from ..posteriors.directions import Directions
 from ..posteriors.map import Fit, bare_fit
 from ..settings import number, whole
 from .base import Arrays, Vector, Verdict
+from .items import check_width
 
 NO_BUCKET = 0.0
 
@@ -64,7 +65,7 @@ class SupLogistic:
 
     def start(self, n_features: int, key: Key) -> SupLogisticLearner:
         """Return the learner before the first item."""
-        return SupLogisticLearner(self, n_features)
+        return SupLogisticLearner(self, check_width(n_features))
 
 
 class SupLogisticLearner:

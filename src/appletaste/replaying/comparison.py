@@ -32,7 +32,7 @@ _names = itertools.count()
 
 def replay(
     source: Any,
-    label: str | None = None,
+    label: Any = None,
     *,
     costs: Costs | Mapping[str, float],
     policies: Sequence[str | Entry] = ("voi",),
@@ -62,7 +62,8 @@ def replay(
     ----------
     source, label
         A file, data frame, dict of columns or iterable of dicts, and its label column (see ``read_records``, which
-        takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from here).
+        takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from here). Or a matrix of
+        vectors, a NumPy array or SciPy's CSR, and an array of labels, 0 and 1.
     policies
         Names, ``Entry`` objects where options are set.
     shuffles, order

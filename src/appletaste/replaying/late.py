@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..decision import Decision
 from .seam import Player
+from .vectors import Matrix
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Path:
 
 def play_late(
     player: Player,
-    items: NDArray[np.float64],
+    items: Matrix,
     labels: NDArray[np.int8],
     times: NDArray[np.float64],
     due: NDArray[np.float64] | None,

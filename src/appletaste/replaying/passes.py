@@ -20,9 +20,10 @@ from .late import Path, play_late
 from .seam import Setting, Wrapper, bare
 from .stream import Stream, encode
 from .tally import Tally, tally
+from .vectors import Matrix
 
 #: The last encoded order in this process: policies of one order meet the same vectors.
-_ENCODED: dict[tuple[str, int], tuple[NDArray[np.float64], float]] = {}
+_ENCODED: dict[tuple[str, int], tuple[Matrix, float]] = {}
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Plan:
             return np.arange(len(self.stream))
         return Key(self.seed).at("replay", number, "order").generator().permutation(len(self.stream))
 
-    def encoded(self, number: int) -> tuple[NDArray[np.float64], float]:
+    def encoded(self, number: int) -> tuple[Matrix, float]:
         """Return the vectors of a pass in its order, and how long encoding took."""
         key = (self.name, number)
         if key not in _ENCODED:

@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
+from ..sparse import SparseRows
+from .vectors import Matrix, Vectors, is_matrix, read_vectors
 
 #: Columns of room for new levels in the whole table, and the most for one category, where the order is that of time.
 ROOM, MOST_ROOM = 64, 8
+#: Bytes of encoded vectors beyond which they are kept sparse.
+MOST_DENSE = 2**30
 
 
 @dataclass(frozen=True)
 class Stream:
     """Every item with its label, in the order of the file or, where there is a clock, of time."""
 
-    records: Records
+    records: Records | Vectors
     labels: NDArray[np.int8]
     times: NDArray[np.float64] | None = None
 
@@ -34,7 +38,7 @@ class Stream:
 
 def read_stream(
     source: Any,
-    label: str | None,
+    label: Any,
     *,
     flip_label: bool = False,
     drop: Sequence[str] = (),
@@ -43,7 +47,8 @@ def read_stream(
 ) -> Stream:
     """Read a table whose every row has a label; ``time`` names the column of the clock, which is no feature.
 
-    A clock of numbers keeps its units; dates and times in ISO 8601 become days. Rows are sorted by it.
+    A clock of numbers keeps its units; dates and times in ISO 8601 become days. Rows are sorted by it. A matrix, dense
+    or sparse, has its labels beside it and no clock.
 
     Examples
     --------
@@ -51,6 +56,9 @@ def read_stream(
     >>> stream.times, stream.labels
     (array([0., 2.]), array([1, 0], dtype=int8))
     """
+    if is_matrix(source):
+        vectors, truth = read_vectors(source, label, drop=drop, time=time, **reading)
+        return Stream(vectors, _both(1 - truth if flip_label else truth, vectors.source))
     if time is not None and time == label:
         raise OptionError(f"{time!r} cannot be both the label and the time")
     if isinstance(drop, str):
@@ -71,9 +79,7 @@ def read_stream(
             raise DataError(str(warning)) from None
     if records.labels is None:
         raise OptionError("these records have no labels: read them with read_records(..., label='...')")
-    labels = np.asarray(1 - records.labels if flip_label else records.labels, dtype=np.int8)
-    if labels.min() == labels.max():
-        raise DataError(f"every label of {records.source} is {labels[0]}: a replay needs both")
+    labels = _both(1 - records.labels if flip_label else records.labels, records.source)
     if time is None:
         return Stream(records, labels)
     check_column(time, records.columns, records.source)
@@ -83,6 +89,15 @@ def read_stream(
         raise DataError(f"{records.source} has no column besides the label and the time: there is nothing to decide by")
     order = np.argsort(clock, kind="stable")
     return Stream(replace(records, columns=columns)[order], labels[order], clock[order])
+
+
+def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
+    """Return labels, if there are both kinds of them."""
+    if len(labels) == 0:
+        raise DataError(f"{source} has no rows")
+    if labels.min() == labels.max():
+        raise DataError(f"every label of {source} is {labels[0]}: a replay needs both")
+    return labels.astype(np.int8)
 
 
 def _clock(name: str, records: Records) -> NDArray[np.float64]:
@@ -106,21 +121,32 @@ def _clock(name: str, records: Records) -> NDArray[np.float64]:
     return np.asarray(days - days.min())
 
 
-def default_encoder(records: Records, shuffled: bool) -> Encoder:
-    """Return how a table is encoded when nobody says.
+def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:
+    """Return how a table is encoded when nobody says; vectors need no encoder.
 
     A shuffled table is alike all along, so its warm-up has met the levels that matter. In a table in the order of time
     it has not: the first 500 of a bank's 41188 calls are all of one month. There each category gets room for levels
     that come later, about 64 columns over the whole table and from 1 to 8 each; docs/replay.md says what that is worth.
     """
+    if isinstance(records, Vectors):
+        return None
     categories = sum(column.dtype != np.float64 for column in records.columns.values())
     if shuffled or not categories:
         return Encoder()
     return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))))
 
 
-def encode(encoder: Any, records: Records) -> NDArray[np.float64]:
-    """Return the vectors of a stream; what the encoder has to know it takes from the first rows alone."""
+def encode(encoder: Any, records: Records | Vectors) -> Matrix:
+    """Return the vectors of a stream; what the encoder has to know it takes from the first rows alone.
+
+    They are dense up to 1 GiB and sparse beyond.
+    """
+    if isinstance(records, Vectors):
+        if encoder is not None:
+            raise OptionError("a matrix is made of vectors already: leave out encoder=, or give the table behind it")
+        return records.items
     if isinstance(encoder, Encoder):
+        if 8 * len(records) * encoder.fit(records).n_features > MOST_DENSE:
+            return SparseRows(encoder.fit_transform(records, sparse=True)[1])
         return np.asarray(encoder.fit_transform(records)[1], dtype=np.float64)
     return np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64)
