@@ -49,6 +49,7 @@ class Decisions:
     first_round: int
     whys: tuple[dict[str, float], ...] | None = None  #: where each was judged by itself
     shadow_price: float = 0.0  #: what one more act would save, where a capacity was given
+    audits: NDArray[np.bool_] | None = None  #: which acts only the audit lane made, where there is one
 
     def __len__(self) -> int:
         return len(self.acts)
@@ -57,7 +58,8 @@ class Decisions:
         k = range(len(self))[place]
         why = {} if self.whys is None else self.whys[k]
         act, probability = bool(self.acts[k]), float(self.probabilities[k])
-        return Decision(act, probability, self.items[k], self.costs, self.first_round + k, why)
+        audit = self.audits is not None and bool(self.audits[k])
+        return Decision(act, probability, self.items[k], self.costs, self.first_round + k, why, audit)
 
     def __iter__(self) -> Iterator[Decision]:
         return (self[k] for k in range(len(self)))

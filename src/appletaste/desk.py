@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .audit import Audit
 from .budget import Budget, Spending
 from .clock import instant
 from .costs import Costs
-from .decision import Decision
+from .decision import Decision, Decisions
 from .errors import InputError
-from .policies import Policy
+from .policies import Awaiting, Policy
+from .policies.items import check_items
 from .policies.prospects import Prospect
 from .posteriors import Arrays
 
@@ -25,7 +27,8 @@ class Desk:
     Before an item is decided the budget has a shadow price, what one more act would save. The policy judges the item as
     if acting cost that much more, which every rule understands; where a cap is reached the probability is 0. The lane
     then raises it to its floor. Both depend on nothing but what was known before the draw, so the recorded probability
-    is exact. Without budget and lane the decisions are the policy's own, bit for bit.
+    is exact. Without budget and lane the decisions are the policy's own, bit for bit. Where labels come late, give it
+    ``Awaiting(policy)``, which does not pay again for what is on its way.
 
     Examples
     --------
@@ -37,13 +40,15 @@ class Desk:
     (True, True)
     """
 
-    def __init__(self, policy: Policy, budget: Budget | None = None, audit: Audit | None = None) -> None:
-        if not isinstance(policy, Policy):
+    def __init__(self, policy: Policy | Awaiting, budget: Budget | None = None, audit: Audit | None = None) -> None:
+        if not isinstance(policy, Policy | Awaiting):
             raise InputError(f"a desk needs a policy, as appletaste.policy(...) makes it, got {type(policy).__name__}")
         for name, value, kind in (("budget", budget, Budget), ("audit", audit, Audit)):
             if value is not None and not isinstance(value, kind):
                 raise InputError(f"{name} must be an appletaste.{kind.__name__}, got {value!r}")
-        self.policy, self.budget, self.audit = policy, budget, audit
+        self._player, self.budget, self.audit = policy, budget, audit
+        #: The policy itself, without what it awaits.
+        self.policy = policy.policy if isinstance(policy, Awaiting) else policy
         self._acts = None if budget is None else Spending(budget)
         self._audits = None if audit is None or audit.budget is None else Spending(audit.budget)
         #: What one more act would have saved when the last item was decided, in units of cost.
@@ -55,13 +60,45 @@ class Desk:
         """Decide on one item; ``time`` is for budgets per day, ``stratum`` for floors by stratum."""
         now = instant(time)
         prospect, price, probability, floor = self._look(x, costs, now, stratum)
-        decision = self.policy.settle(prospect, probability, floor)
+        decision = self._player.settle(prospect, probability, floor)
         if self._acts is not None:
             self._acts.record(now, decision.act and not decision.audit, prospect.worth)
         if self._audits is not None:
             self._audits.record(now, decision.audit, 0.0)
         self.shadow_price = price
         return decision
+
+    def decide_many(
+        self, items: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: Any = None
+    ) -> Decisions:
+        """Decide on many items, [n, features]; the same as one by one with no label learnt in between.
+
+        ``time`` and ``stratum`` are those of all items, or a list with one for each.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+        >>> desk = at.Desk(policy, at.Budget(per_day=2, day=1.0))
+        >>> desk.decide_many([[1.0], [2.0], [3.0], [1.0]], time=[0.1, 0.2, 0.3, 1.1]).acts.tolist()
+        [True, True, False, True]
+        """
+        table = check_items(items, self.policy.n_features)
+        times, strata = _for_each("time", time, len(table)), _for_each("stratum", stratum, len(table))
+        for moment in times:
+            instant(moment)  # what is wrong is said before anything is decided
+        first = self.policy.round + 1
+        made = [self.decide(x, costs, time=t, stratum=s) for x, t, s in zip(table, times, strata, strict=True)]
+        return Decisions(
+            np.array([d.act for d in made], dtype=bool),
+            np.array([d.probability for d in made], dtype=np.float64),
+            table,
+            self.policy.costs if costs is None else costs,
+            first,
+            tuple(d.why for d in made),
+            self.shadow_price,
+            np.array([d.audit for d in made], dtype=bool),
+        )
 
     def probability(
         self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
@@ -78,7 +115,7 @@ class Desk:
         free = spending is None or spending.room(now) > 0
         if spending is not None:
             price = spending.price(now)
-        prospect = self.policy.look(x, costs, price)
+        prospect = self._player.look(x, costs, price)
         if free:
             probability = prospect.probability
         if self.audit is not None and (self._audits is None or self._audits.room(now) > 0):
@@ -89,19 +126,24 @@ class Desk:
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, whichever lane it came from."""
-        self.policy.learn(decision, label)
+        self._player.learn(decision, label)
+
+    def give_up(self, decision: Decision) -> None:
+        """Wait no longer for the label of a decision; this matters where the policy is ``Awaiting``."""
+        if isinstance(self._player, Awaiting):
+            self._player.give_up(decision)
 
     def correct(self, decision: Decision, label: int) -> None:
         """Replace the label learnt for a decision."""
-        self.policy.correct(decision, label)
+        self._player.correct(decision, label)
 
     def retract(self, decision: Decision) -> None:
         """Take out the label learnt for a decision."""
-        self.policy.retract(decision)
+        self._player.retract(decision)
 
     def revise(self, changes: Iterable[tuple[Decision, int | None]]) -> None:
         """Correct or, with None, retract many labels at the price of one."""
-        self.policy.revise(changes)
+        self._player.revise(changes)
 
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, for saving."""
@@ -109,12 +151,14 @@ class Desk:
             "budget": None if self.budget is None else asdict(self.budget),
             "audit": None if self.audit is None else asdict(self.audit),
             "shadow_price": self.shadow_price,
+            "awaiting": isinstance(self._player, Awaiting),
         }
 
     def arrays(self) -> Arrays:
         """Return what has been spent, for saving."""
-        parts = {"acts": self._acts, "audits": self._audits}
-        return {f"{n}.{k}": a for n, spent in parts.items() if spent is not None for k, a in spent.arrays().items()}
+        awaiting = self._player if isinstance(self._player, Awaiting) else None
+        parts = {"acts": self._acts, "audits": self._audits, "awaiting": awaiting}
+        return {f"{n}.{k}": a for n, part in parts.items() if part is not None for k, a in part.arrays().items()}
 
     @classmethod
     def rebuild(cls, policy: Policy, header: Mapping[str, Any], arrays: Arrays) -> Desk:
@@ -122,9 +166,22 @@ class Desk:
         budget, audit = header["budget"], header["audit"]
         if audit is not None and audit["budget"] is not None:
             audit = {**audit, "budget": Budget(**audit["budget"])}
-        desk = cls(policy, None if budget is None else Budget(**budget), None if audit is None else Audit(**audit))
+        player = Awaiting(policy) if header.get("awaiting") else policy
+        if isinstance(player, Awaiting):
+            kept = {name.partition(".")[2]: a for name, a in arrays.items() if name.startswith("awaiting.")}
+            player.restore(kept)
+        desk = cls(player, None if budget is None else Budget(**budget), None if audit is None else Audit(**audit))
         for name, spending in (("acts", desk._acts), ("audits", desk._audits)):
             if spending is not None:
                 spending.restore({key: arrays[f"{name}.{key}"] for key in ("acts", "days", "worths")})
         desk.shadow_price = float(header["shadow_price"])
         return desk
+
+
+def _for_each(name: str, given: Any, n: int) -> list[Any]:
+    """Return one value for each of n items, from a list of them or from one for all."""
+    if not isinstance(given, list | tuple | np.ndarray):
+        return [given] * n
+    if len(given) != n:
+        raise InputError(f"{name} has {len(given)} values for {n} items; give one for all, or one for each")
+    return list(given)

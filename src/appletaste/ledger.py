@@ -15,7 +15,7 @@ from .costs import Costs
 from .decision import Decision, Observation
 from .desk import Desk
 from .errors import FeedbackError, InputError
-from .policies import Policy
+from .policies import Awaiting, Policy
 
 PENDING, OBSERVED, CORRECTED, EXPIRED, NEVER_DUE = "pending", "observed", "corrected", "expired", "never_due"
 STATES = (PENDING, OBSERVED, CORRECTED, EXPIRED, NEVER_DUE)
@@ -65,7 +65,7 @@ class Ledger:
     'corrected'
     """
 
-    def __init__(self, policy: Policy | Desk, expire_after: Any = None) -> None:
+    def __init__(self, policy: Policy | Awaiting | Desk, expire_after: Any = None) -> None:
         self.desk = policy if isinstance(policy, Desk) else Desk(policy)
         self.expire_after = None if expire_after is None else span("expire_after", expire_after)
         self._entries: dict[str, Entry] = {}
@@ -171,6 +171,7 @@ class Ledger:
         found = [id for id in self._waiting if self._entries[id].clock + self.expire_after <= clock]
         for id in found:
             self._entries[id].state = EXPIRED
+            self.desk.give_up(self._entries[id].decision)
             del self._waiting[id]
         return found
 

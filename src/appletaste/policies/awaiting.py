@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from os import PathLike
+from typing import TYPE_CHECKING
+
 from numpy.typing import ArrayLike
 
+from ..archive import open_archive
 from ..costs import Costs
 from ..decision import Decision
+from ..errors import InputError
+from ..posteriors import Arrays
 from ..posteriors.filter import Filter
 from ..posteriors.outstanding import Outstanding
 from .base import Policy
+from .loading import load, parts_of
+from .prospects import Prospect
+from .saving import FORMAT, save
+
+if TYPE_CHECKING:
+    from ..features import FeatureMap
 
 
 class Awaiting:
@@ -18,7 +31,7 @@ class Awaiting:
     times and pays for it each time. This one counts a label that was bought as known in its width, though not in its
     value (``posteriors.outstanding``), from the act until ``learn`` or ``give_up``. With nothing on its way it decides
     exactly as the policy does. Policies on a Gaussian posterior are helped (``voi``, ``ucb``, ``ids``, ``ts``, ...);
-    others are passed through.
+    others are passed through. A ``Desk`` takes one in the place of a policy.
 
     Examples
     --------
@@ -33,21 +46,62 @@ class Awaiting:
     """
 
     def __init__(self, policy: Policy) -> None:
+        if not isinstance(policy, Policy):
+            raise InputError(f"Awaiting wraps a policy, as appletaste.policy makes it, got {type(policy).__name__}")
         self.policy = policy
-        belief = getattr(policy.learner, "belief", None)
-        self._belief = belief if isinstance(belief, Filter) else None
-        self._outstanding = None if self._belief is None else Outstanding(self._belief)
+        belief = self._belief()
+        self._outstanding = None if belief is None else Outstanding(belief)
+
+    def _belief(self) -> Filter | None:
+        """Return the belief of the policy, if it is Gaussian; a correction puts another one in its place."""
+        belief = getattr(self.policy.learner, "belief", None)
+        return belief if isinstance(belief, Filter) else None
+
+    def __len__(self) -> int:
+        """Return how many labels are on their way."""
+        return 0 if self._outstanding is None else len(self._outstanding)
+
+    def __bool__(self) -> bool:
+        return True
 
     def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
         """Decide on one item; an act is on its way from here on."""
-        if self._belief is None or self._outstanding is None:
-            return self.policy.decide(x, costs)
-        self._belief.outstanding = self._outstanding if len(self._outstanding) else None
+        belief = self._expecting()
         try:
             decision = self.policy.decide(x, costs)
         finally:
-            self._belief.outstanding = None
-        if decision.act:
+            if belief is not None:
+                belief.outstanding = None
+        return self._sent(decision)
+
+    def look(self, x: ArrayLike, costs: Costs | None = None, price: float = 0.0) -> Prospect:
+        """Return what is known of an item before it is decided (``Policy.look``)."""
+        belief = self._expecting()
+        try:
+            return self.policy.look(x, costs, price)
+        finally:
+            if belief is not None:
+                belief.outstanding = None
+
+    def settle(self, prospect: Prospect, probability: float, floor: float = 0.0) -> Decision:
+        """Decide on the item that was looked at last (``Policy.settle``); an act is on its way from here on."""
+        return self._sent(self.policy.settle(prospect, probability, floor))
+
+    def probability(self, x: ArrayLike, costs: Costs | None = None) -> float:
+        """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
+        return self.look(x, costs).probability
+
+    def _expecting(self) -> Filter | None:
+        """Let the belief take account of what is on its way, and return it; None where nothing is."""
+        belief = self._belief()
+        if belief is None or self._outstanding is None or not len(self._outstanding):
+            return None
+        self._outstanding.stand_on(belief)
+        belief.outstanding = self._outstanding
+        return belief
+
+    def _sent(self, decision: Decision) -> Decision:
+        if decision.act and self._outstanding is not None:
             self._outstanding.add(decision.round, decision.x)
         return decision
 
@@ -60,3 +114,43 @@ class Awaiting:
         """Wait no longer for the label of a decision."""
         if self._outstanding is not None:
             self._outstanding.remove(decision.round)
+
+    def correct(self, decision: Decision, label: int) -> None:
+        """Replace the label learnt for a decision (``Policy.correct``)."""
+        self.policy.correct(decision, label)
+
+    def retract(self, decision: Decision) -> None:
+        """Take out the label learnt for a decision, and wait for it again."""
+        self.revise([(decision, None)])
+
+    def revise(self, changes: Iterable[tuple[Decision, int | None]]) -> None:
+        """Correct or, with None, retract many labels at the price of one; those retracted are waited for again."""
+        asked = list(changes)
+        self.policy.revise(asked)
+        for decision, label in asked:
+            if label is None:
+                self._sent(decision)
+
+    def arrays(self) -> Arrays:
+        """Return what is on its way, for saving."""
+        return {} if self._outstanding is None else self._outstanding.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        if self._outstanding is not None and arrays:
+            self._outstanding.restore(arrays)
+
+    def save(self, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
+        """Write the policy and what is on its way to one file; ``Awaiting.load`` continues bit for bit.
+
+        ``appletaste.load`` reads the policy alone from it.
+        """
+        save(self.policy, path, features, awaiting=self.arrays())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Awaiting:
+        """Read what ``save`` wrote; a policy saved by itself has nothing on its way."""
+        awaiting = cls(load(path))
+        with open_archive(path, "policy", FORMAT) as (_, state):
+            awaiting.restore(parts_of(state)["awaiting"])
+        return awaiting

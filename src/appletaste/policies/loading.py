@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
+
+from numpy.typing import NDArray
 
 from ..archive import open_archive
 from ..costs import Costs
@@ -40,7 +43,17 @@ def decode(value: Any) -> Any:
 def load(path: str | PathLike[str]) -> Policy:
     """Read a saved policy; it continues exactly where it was saved."""
     with open_archive(path, "policy", FORMAT) as (header, state):
-        return rebuild(header, {name: part for name, part in state.items() if not name.startswith("features.")})
+        return rebuild(header, parts_of(state)["policy"])
+
+
+def parts_of(state: Mapping[str, NDArray[Any]]) -> dict[str, Arrays]:
+    """Return the arrays of a file by whom they belong to: the policy, its features, what it awaits."""
+    parts: dict[str, Arrays] = {"policy": {}, "features": {}, "awaiting": {}}
+    for name, array in state.items():
+        place, _, rest = name.partition(".")
+        whose, own = (place, rest) if place in parts and rest else ("policy", name)
+        parts[whose][own] = array
+    return parts
 
 
 def rebuild(header: dict[str, Any], state: Arrays) -> Policy:

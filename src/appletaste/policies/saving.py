@@ -13,6 +13,7 @@ from ..errors import InputError, SaveFileError
 
 if TYPE_CHECKING:
     from ..features import FeatureMap
+    from ..posteriors import Arrays
     from .base import Policy
 
 FORMAT = 2
@@ -52,8 +53,10 @@ def state_of(policy: Policy) -> dict[str, Any]:
     return {**policy.learner.arrays(), "rounds": np.array(policy._rounds, dtype=np.int64)}
 
 
-def save(policy: Policy, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
-    """Write a policy to a file, with the map that makes its vectors if there is one."""
+def save(
+    policy: Policy, path: str | PathLike[str], features: FeatureMap | None = None, awaiting: Arrays | None = None
+) -> None:
+    """Write a policy to a file, with the map that makes its vectors and what is on its way, if there are such."""
     header, state = header_of(policy), state_of(policy)
     if features is not None:
         if features.n_features != policy.n_features:
@@ -62,4 +65,5 @@ def save(policy: Policy, path: str | PathLike[str], features: FeatureMap | None 
             )
         header["features"] = features.header()
         state |= {f"features.{name}": array for name, array in features.arrays().items()}
+    state |= {f"awaiting.{name}": array for name, array in (awaiting or {}).items()}
     write_archive(path, header, state)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import filter as kernels
 from ..kernels.logistic import sigmoid
-from .base import Vector
+from .base import Arrays, Vector
 from .normal import NormalScore
 
 if TYPE_CHECKING:
@@ -52,6 +52,29 @@ class Outstanding:
             self._seen += 1
             if self._seen >= EVERY or not self._items:
                 self._fresh = False
+
+    def stand_on(self, belief: Filter) -> None:
+        """Go on from another belief, one that has learnt the labels anew."""
+        if belief is not self._belief:
+            self._belief, self._fresh = belief, False
+
+    def arrays(self) -> Arrays:
+        """Return what is on its way and V_w, for saving."""
+        d = self._awaited.shape[1]
+        return {
+            "rounds": np.array(list(self._items), dtype=np.int64),
+            "items": np.array(list(self._items.values()), dtype=np.float64).reshape(-1, d),
+            "awaited": self._awaited.copy(),
+            "progress": np.array([self._fresh, self._seen], dtype=np.int64),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        items = np.ascontiguousarray(arrays["items"], dtype=np.float64)
+        self._items = dict(zip(arrays["rounds"].tolist(), items, strict=True))
+        self._awaited[:] = arrays["awaited"]
+        fresh, self._seen = arrays["progress"].tolist()
+        self._fresh = bool(fresh)
 
     def score(self, x: Vector) -> NormalScore:
         """Return how the score of x will be distributed about today's mean once the outstanding labels are seen."""

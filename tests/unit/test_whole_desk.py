@@ -1,0 +1,171 @@
+"""Everything at once: late labels, corrections, capacity, audits, saved in the middle and continued bit for bit."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+
+COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
+DAYS, PER_DAY, REVIEWS, AUDITS = 10, 60, 9, 3
+
+
+def ledger(name="voi", waits=True):
+    policy = at.policy(name, n_features=3, costs=COSTS, seed=11)
+    lane = at.Audit(floor=0.03, strata={"new": 0.1}, budget=at.Budget(per_day=AUDITS, day=1.0))
+    desk = at.Desk(at.Awaiting(policy) if waits else policy, at.Budget(per_day=REVIEWS, day=1.0), lane)
+    return at.Ledger(desk, expire_after=2.5)
+
+
+def traffic(seed=3):
+    """Items with their time, stratum, label, when that comes (some never) and whether it was wrong at first."""
+    rng = np.random.default_rng(seed)
+    for day in range(DAYS):
+        for k in range(PER_DAY):
+            x = np.array([1.0, *rng.normal(size=2)])
+            label = int(rng.random() < 1 / (1 + np.exp(1.5 - 2 * x[1])))
+            due = np.inf if rng.random() < 0.15 else day + k / PER_DAY + rng.exponential(1.0)
+            yield f"{day}-{k}", x, day + k / PER_DAY, "new" if x[2] > 1 else None, label, due, rng.random() < 0.1
+
+
+def play(book, events, waiting):
+    """Decide, take in what has become due, correct what was wrong, expire at the end of each day."""
+    for id_, x, now, stratum, label, due, wrong in events:
+        for late in sorted([one for one in waiting if one[0] <= now]):
+            waiting.remove(late)
+            _, other, value, mistaken = late
+            book.label(other, 1 - value if mistaken else value, time=now)
+            if mistaken:
+                book.correct(other, value) if value else book.retract(other)
+        if book.decide(x, id=id_, time=now, stratum=stratum).act and due < np.inf:
+            waiting.append((due, id_, label, wrong))
+        if id_.endswith(f"-{PER_DAY - 1}"):
+            book.expire(now)
+    return book
+
+
+def check(book):
+    rows = book.rows()
+    for day in range(DAYS):
+        mine = [row for row in rows if row["id"].startswith(f"{day}-") and row["act"]]
+        assert sum(not row["audit"] for row in mine) <= REVIEWS
+        assert sum(row["audit"] for row in mine) <= AUDITS
+    counts = book.counts()
+    assert all(counts.values()), counts  # every state is met
+    assert all((row["label"] is not None) == (row["state"] in ("observed", "corrected")) for row in rows)
+
+
+@pytest.mark.parametrize("name", ["voi", "ts", "exact-voi"])
+def test_saved_in_the_middle_it_continues_bit_for_bit(name, tmp_path):
+    events = list(traffic())
+    whole = play(ledger(name), events, [])
+    check(whole)
+    for cut in (37, 300):
+        waiting = []
+        first = play(ledger(name), events[:cut], waiting)
+        first.save(tmp_path / "stream")
+        again = at.Ledger.load(tmp_path / "stream")
+        assert again.rows(features=True) == first.rows(features=True)
+        play(again, events[cut:], waiting)
+        assert again.rows(features=True) == whole.rows(features=True)
+        assert again.pending == whole.pending
+        assert again.desk.shadow_price == whole.desk.shadow_price
+        assert (again.policy.posterior.mean == whole.policy.posterior.mean).all()
+        assert (again.policy.posterior.covariance == whole.policy.posterior.covariance).all()
+
+
+def test_what_is_on_its_way_is_part_of_what_is_saved(tmp_path, monkeypatch):
+    """The control: without it the same stream goes on otherwise."""
+    events, waiting = list(traffic()), []
+    whole = play(ledger(), events, [])
+    play(ledger(), events[:300], waiting).save(tmp_path / "stream")
+    monkeypatch.setattr(at.Awaiting, "restore", lambda self, arrays: None)
+    forgetful = play(at.Ledger.load(tmp_path / "stream"), events[300:], waiting)
+    assert forgetful.rows() != whole.rows()
+
+
+def test_waiting_matters_and_ends():
+    events = list(traffic())
+    patient, plain = play(ledger(), events, []), play(ledger(waits=False), events, [])
+    assert patient.rows() != plain.rows()
+    check(plain)
+    assert len(patient.desk._player) == len(patient.pending)  # labelled, corrected, expired: waited for no longer
+    with pytest.raises(at.InputError, match="needs a policy"):
+        at.Desk(at.Ledger(at.policy(n_features=1, costs=COSTS)))
+    with pytest.raises(at.InputError, match="wraps a policy"):
+        at.Awaiting(at.Desk(at.policy(n_features=1, costs=COSTS)))
+
+
+def test_the_log_of_the_desk_answers_what_was_missed():
+    book = play(ledger(), list(traffic()), [])
+    found = at.missed(at.DecisionLog.from_rows(book.rows(features=True)))
+    truth = sum(label for (*_, label, _, _), row in zip(traffic(), book.rows(), strict=True) if not row["act"])
+    assert truth > 20
+    assert found.model.low < truth < found.model.high
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_many_at_once_are_as_one_by_one(waits):
+    events = list(traffic())[:150]
+    one, many = ledger(waits=waits).desk, ledger(waits=waits).desk
+    single = [one.decide(x, time=now, stratum=stratum) for _, x, now, stratum, *_ in events]
+    items, times, strata = zip(*[event[1:4] for event in events], strict=True)
+    found = many.decide_many(np.array(items), time=list(times), stratum=strata)
+    assert len(found) == 150
+    assert found.shadow_price == one.shadow_price > 0
+    for mine, other in zip(found, single, strict=True):
+        assert (mine.act, mine.probability, mine.round, mine.audit) == (
+            *(other.act, other.probability, other.round, other.audit),
+        )
+        assert mine.why == other.why
+    assert found.audits.any()
+    for k in np.flatnonzero(found.acts)[:5]:
+        many.learn(found[k], 1)
+        one.learn(single[k], 1)
+    assert many.probability(items[0], time=9.0) == one.probability(items[0], time=9.0)
+
+
+def test_a_batch_at_a_desk_says_what_is_wrong_before_it_decides():
+    desk = ledger().desk
+    with pytest.raises(at.InputError, match="time has 2 values for 3 items"):
+        desk.decide_many(np.ones((3, 3)), time=[0.0, 1.0])
+    with pytest.raises(at.InputError, match="a time is"):
+        desk.decide_many(np.ones((3, 3)), time=[0.0, 1.0, "soon"])
+    with pytest.raises(at.OptionError, match="time of every item"):
+        desk.decide_many(np.ones((3, 3)))
+    assert desk.policy.round == 0
+
+
+def test_an_awaiting_policy_is_saved_with_what_is_on_its_way(tmp_path):
+    policy = at.Awaiting(at.policy(n_features=2, costs=COSTS, seed=2))
+    sent = [policy.decide([1.0, 0.1 * k]) for k in range(100)]
+    for decision in sent[:40]:
+        if decision.act:
+            policy.learn(decision, 1)
+    policy.correct(sent[0], 0)
+    policy.save(tmp_path / "it")
+    again, alone = at.Awaiting.load(tmp_path / "it"), at.load(tmp_path / "it")
+    assert len(again) == len(policy) > 0
+    assert len(at.Awaiting(alone)) == 0
+    for k in range(100):
+        x = [1.0, 0.3 - 0.01 * k]
+        assert again.probability(x) == policy.probability(x)
+        mine, other = again.decide(x), policy.decide(x)
+        assert (mine.act, mine.probability) == (other.act, other.probability)
+        if mine.act and k % 3 == 0:
+            again.learn(mine, k % 2)
+            policy.learn(other, k % 2)
+    assert alone.round == 100
+
+
+def test_a_correction_does_not_leave_the_wrapper_on_the_old_belief():
+    policy = at.Awaiting(at.policy("ts", n_features=1, costs=COSTS, seed=2))
+    decision = policy.decide([1.0])._replace(act=True)
+    policy.learn(decision, 0)
+    policy.settle(policy.look([1.0]), 1.0)  # one is on its way
+    before = policy.probability([1.0])
+    policy.correct(decision, 1)
+    assert policy.probability([1.0]) > before
+    policy.retract(decision)
+    assert len(policy) == 2  # it is waited for again
+    policy.give_up(decision)
+    assert len(policy) == 1
