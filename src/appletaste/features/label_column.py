@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import DataError, OneClassWarning
 from .values import as_level
 
+UNKNOWN = -1  # a label that is not there
 #: Pairs that say by themselves which is which: negative, positive.
 PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
 
@@ -24,8 +25,11 @@ def read_labels(
     missing: tuple[str, ...],
     source: str,
     where: Callable[[int], str],
+    unlabelled: bool = False,
 ) -> NDArray[np.int8]:
     """Return labels as 0 and 1, or say which value is in the way and what to do about it.
+
+    With ``unlabelled`` a label may be missing, and is -1.
 
     Examples
     --------
@@ -33,24 +37,31 @@ def read_labels(
     array([1, 0, 1], dtype=int8)
     >>> read_labels("credit", ["good", "bad"], "good", (), "a file", "row {}".format)
     array([1, 0], dtype=int8)
+    >>> read_labels("ok", ["yes", "", "no"], None, ("",), "a file", "row {}".format, unlabelled=True)
+    array([ 1, -1,  0], dtype=int8)
     """
     levels = []
     for row, value in enumerate(values):
         level = as_level(value, missing)
-        if level is None:
+        if level is None and not unlabelled:
             raise DataError(
                 f"{where(row)}: no label in column {name!r} (got {value!r}). A label is never filled in: give it, or "
-                "leave out the rows that have none"
+                "leave out the rows that have none. To start a policy from a history that is labelled in part: "
+                "read_records(..., unlabelled=True) and policy.learn_history"
             )
         levels.append(level)
-    counts = Counter(levels)
+    counts = Counter(level for level in levels if level is not None)
+    if not counts:
+        raise DataError(f"{source}: no row has a label in column {name!r}; is it the right column?")
     pair = next((pair for pair in PAIRS if {level.casefold() for level in counts} <= set(pair)), None)
     if positive is None and pair:
         positives = {level for level in counts if level.casefold() == pair[1]}
     else:
         positives = {_positive_value(name, counts, positive, source, lambda level: where(levels.index(level)))}
-    labels = np.fromiter((level in positives for level in levels), dtype=np.int8, count=len(levels))
-    if labels.min() == labels.max():
+    found = (UNKNOWN if level is None else level in positives for level in levels)
+    labels = np.fromiter(found, dtype=np.int8, count=len(levels))
+    known = labels[labels != UNKNOWN]
+    if known.min() == known.max():
         warnings.warn(
             f"every label of {source} is {next(iter(counts))!r}: nothing can be learnt from one class. Is {name!r} "
             "the right column, and is the file whole? (A file sorted by class must be shuffled before it is split)",

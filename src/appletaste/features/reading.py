@@ -35,6 +35,7 @@ def read_records(
     ignore: Sequence[str] = (),
     warm_up: int = WARM_UP,
     separator: str | None = None,
+    unlabelled: bool = False,
 ) -> Records:
     """Read a table: a CSV, JSON Lines or Parquet file (gzip too), a data frame, columns or dicts.
 
@@ -47,6 +48,8 @@ def read_records(
     label, positive
         The label column, and which of its values means that acting was right. 0/1, true/false and yes/no say so
         by themselves. The labels are in ``Records.labels`` and no longer among the columns.
+    unlabelled
+        Whether a label may be missing; it is then -1 in ``Records.labels``. For ``policy.learn_history``.
     missing
         Texts that stand for a missing value, exactly as written.
     columns, ignore
@@ -80,7 +83,7 @@ def read_records(
         raise DataError(f"{name} has no rows")
     for wanted in (*([] if label is None else [label]), *(columns or ()), *numbers, *categories, *ignore):
         check_column(wanted, there, name)
-    labels = None if label is None else read_labels(label, there[label], positive, codes, name, where)
+    labels = None if label is None else read_labels(label, there[label], positive, codes, name, where, unlabelled)
     read: dict[str, NDArray[Any]] = {}
     for key in there if columns is None else columns:
         if key == label or key in ignore:

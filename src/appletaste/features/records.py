@@ -33,7 +33,7 @@ class Records:
     """
 
     columns: dict[str, NDArray[Any]]
-    labels: NDArray[np.int8] | None = None  #: 1 where acting was right
+    labels: NDArray[np.int8] | None = None  #: 1 where acting was right, -1 where that is not known
     source: str = "the table"
     lines: NDArray[np.int64] | None = None  #: where each row begins in its file
     missing: tuple[str, ...] = MISSING  #: the codes that were read as missing

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from ..sparse import SparseRows
 from .batch import decide_batch
 from .believed import CurrentPosterior
 from .capacity import decide_within
+from .history import History, learn_history
 from .items import check_item, check_items, is_item
 from .prospects import Prospect, look
 from .revising import revise
@@ -198,6 +199,18 @@ class Policy:
         self._learner.learn(observation)
         if self._keeps_labels:
             self._rounds.append(decision.round)
+
+    def learn_history(self, items: ArrayLike, labels: Iterable[Any]) -> History:
+        """Start from a history, [n, features]; rows whose label is None, NaN or -1 are skipped, and counted.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=1, false_alarm=0.4, hit=0.05))
+        >>> print(policy.learn_history([[1.0], [2.0], [-1.0]], [1, None, 0]))
+        2 labels learnt (1 positive), 1 rows without a label skipped
+        """
+        return learn_history(self, items, labels)
 
     def correct(self, decision: Decision, label: int) -> None:
         """Replace the label learnt for a decision: the posterior is the one that the right label would have given.

@@ -79,6 +79,13 @@ def read_stream(
             raise DataError(str(warning)) from None
     if records.labels is None:
         raise OptionError("these records have no labels: read them with read_records(..., label='...')")
+    unknown = np.flatnonzero(records.labels < 0)
+    if len(unknown):
+        raise DataError(
+            f"{records.where(int(unknown[0]))}: no label, as in {len(unknown)} of {len(records)} rows. A replay counts "
+            "cost against the truth and needs it for every row: leave out those that have none, or start a policy "
+            "from what there is with policy.learn_history"
+        )
     labels = _both(1 - records.labels if flip_label else records.labels, records.source)
     if time is None:
         return Stream(records, labels)
