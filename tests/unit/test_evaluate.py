@@ -204,3 +204,27 @@ def test_effective_sample_size():
     assert effective_sample_size(np.ones(7)) == 7
     assert effective_sample_size(np.array([1.0, 0.0])) == 1
     assert effective_sample_size(np.zeros(2)) == 0
+
+
+def test_missed_by_stratum_is_missed_of_each_stratum():
+    table = at.problem("synthetic", rounds=1500, intercept=-1.0).draw(at.Key(9))
+    trace = at.play(at.policy("greedy", n_features=table.n_features, costs=table.costs, epsilon=0.3), table)
+    strata = np.where(table.items[:, 1] > 0, "new", np.where(table.items[:, 2] > 0, "old", ""))
+    log = at.DecisionLog.from_trace(table, trace, stratum=strata, policy="greedy")
+    found = at.missed(log, by="stratum")
+    assert list(found) == ["", "new", "old"]
+    for name, answer in found.items():
+        mine = strata == name
+        alone = at.missed(log.where(mine))
+        assert answer.design == alone.design
+        assert (answer.decisions, answer.passes) == (mine.sum(), (mine & ~trace.acts).sum())
+        assert answer.model.high - answer.model.low < alone.model.high - alone.model.low  # fitted to more labels
+        truth = table.labels[mine & ~trace.acts].sum()
+        assert answer.design.missed.covers(truth)
+        assert answer.as_dict().keys() == alone.as_dict().keys()
+    assert list(at.missed(log, by="policy")) == ["greedy"]
+    assert at.missed(log, by="policy")["greedy"].as_dict() == at.missed(log).as_dict()
+    with pytest.raises(at.InputError, match="by is 'stratum' or 'policy'"):
+        at.missed(log, by="age")
+    with pytest.raises(at.InputError, match="the log has no stratum"):
+        at.missed(at.DecisionLog.from_trace(table, trace), by="stratum")

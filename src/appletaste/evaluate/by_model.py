@@ -34,7 +34,7 @@ def by_model(log: DecisionLog, level: float, policy: Policy | None = None) -> An
     if log.x is not None:
         if not log.labelled.any():
             return Refusal("no label has come in", "wait for labels")
-        return _by_posterior(log, log.x, passed, level, policy or _fitted(log, log.x))
+        return _by_posterior(log, log.x, passed, level, policy or fitted(log, log.x))
     if policy is not None:
         return Refusal("the log has no features x, which the policy's posterior needs", "log x, or leave policy out")
     if log.chance is None or np.isnan(log.chance[passed]).any():
@@ -42,7 +42,7 @@ def by_model(log: DecisionLog, level: float, policy: Policy | None = None) -> An
     return Estimate(float(log.chance[passed].sum()), math.nan, math.nan, level, CHANCES)
 
 
-def _fitted(log: DecisionLog, items: Floats) -> Policy:
+def fitted(log: DecisionLog, items: Floats) -> Policy:
     """Return a policy that has learnt the labels of the log, in order."""
     costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
     student = make_policy("ts", n_features=items.shape[1], costs=costs)

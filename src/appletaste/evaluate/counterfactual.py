@@ -16,8 +16,9 @@ from .answers import Answer, Estimate, Refusal
 from .exports import relative_cost
 from .log import DecisionLog
 from .meter import FLOOR
+from .savings import Question, saving_of
 from .support import Support, support_of
-from .weighting import Open, Seen, cornish_fisher, doubly_robust, effective_sample_size, ips, snips, weighted_sum
+from .weighting import Seen, cornish_fisher, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
 TOLERATED = 0.05
@@ -36,6 +37,7 @@ class WhatIf:
     snips: Answer
     dr: Answer
     logged: Answer  #: what the logged decisions cost, relative to passing everything
+    saving: Answer  #: what the alternative saves against that: logged - best (``savings``)
     acts: float  #: the expected number of acts of the alternative
     logged_acts: int
     effective_sample_size: float
@@ -49,19 +51,6 @@ class WhatIf:
     def best(self) -> Answer:
         """The doubly robust answer, or IPS where the log has no chances."""
         return self.dr if self.dr else self.ips
-
-    @property
-    def saving(self) -> Answer:
-        """What the alternative saves against what was done: logged - alternative.
-
-        The logged cost is known once its labels are in, so both share the error; until then the interval is a little
-        off by the labels that are out.
-        """
-        best, logged = self.best, self.logged
-        if isinstance(best, Refusal) or isinstance(logged, Refusal):
-            return best if isinstance(best, Refusal) else logged
-        value = logged.value
-        return Estimate(value - best.value, value - best.high, value - best.low, best.level, best.assumes)
 
     def __str__(self) -> str:
         acts = f"{self.acts:.4g} acts instead of {self.logged_acts}, on {self.decisions} decisions"
@@ -77,7 +66,9 @@ class WhatIf:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answers for JSON."""
-        found: dict[str, Any] = {name: getattr(self, name).as_dict() for name in ("ips", "snips", "dr", "logged")}
+        found: dict[str, Any] = {
+            name: getattr(self, name).as_dict() for name in ("ips", "snips", "dr", "logged", "saving")
+        }
         names = ("acts", "logged_acts", "effective_sample_size", "largest_weight", "unsupported_share", "decisions")
         found |= {name: getattr(self, name) for name in names}
         return found | {"would_act": self.would_act.tolist(), "would_pass": self.would_pass.tolist()}
@@ -130,10 +121,13 @@ def what_if(
     size = effective_sample_size(weights)
     refusal = asked if isinstance(asked, Refusal) else _refuse(log, support, e, unsupported, size)
     answers: tuple[Answer, Answer, Answer]
-    answers = (refusal, refusal, refusal) if refusal is not None else _estimate(log, support, e, level)
+    question = Question(log, support, e)
+    answers = (refusal, refusal, refusal) if refusal is not None else _estimate(question, level)
+    logged, best = _logged(log, support, level), answers[2] or answers[0]
     return WhatIf(
         *answers,
-        logged=_logged(log, support, level),
+        logged=logged,
+        saving=saving_of(question, best, logged, bool(answers[2]), level),
         acts=acts,
         logged_acts=int(log.act.sum()),
         effective_sample_size=size,
@@ -167,28 +161,19 @@ def _refuse(log: DecisionLog, support: Support, e: Floats, unsupported: float, s
     return None
 
 
-def _estimate(log: DecisionLog, support: Support, e: Floats, level: float) -> tuple[Answer, Answer, Answer]:
+def _estimate(question: Question, level: float) -> tuple[Answer, Answer, Answer]:
+    support, e = question.support, question.acting
     if e.sum() == 0:
         nothing = Estimate(0.0, 0.0, 0.0, level, "none: passing everything is what costs are relative to")
         return nothing, nothing, nothing
     chosen = support.seen
-    gain = relative_cost(log)[chosen]
-    supported = np.where(support.usable, e, 0.0)
-    apart = np.where(support.usable, 0.0, e)
-    guess = None
-    if log.chance is not None and not np.isnan(log.chance[e > 0]).any():
-        chance = np.where(np.isnan(log.chance), 0.0, log.chance)
-        guess = log.alarm_price * (1 - chance) - log.catch_gain * chance
-    m = np.zeros(len(log)) if guess is None else guess
-    seen = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen])
-    might = support.usable & (log.probability < 1)
-    rest = Open(-log.catch_gain[might], e[might], support.inclusion[might], m[might], support.band[might])
-    worst = float((apart * np.maximum(log.alarm_price, -log.catch_gain)).sum())
-    best = float((apart * np.minimum(log.alarm_price, -log.catch_gain)).sum())
-    middle = 0.5 * (worst + best) if guess is None else float((apart * guess).sum())
+    gain, supported, guess = relative_cost(question.log)[chosen], question.supported, question.guess
+    m = np.zeros(len(e)) if guess is None else guess
+    seen, rest = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen]), question.open(m)
+    least, middle, most = question.beyond()
 
     def widened(answer: Estimate) -> Estimate:
-        return replace(answer, value=answer.value + middle, low=answer.low + best, high=answer.high + worst)
+        return replace(answer, value=answer.value + middle, low=answer.low + least, high=answer.high + most)
 
     dr: Answer = Refusal("the log does not record the model's chance for every item", "log chance")
     if guess is not None:

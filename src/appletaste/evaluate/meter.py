@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from ..policies import Policy
 from ..settings import number
 from .answers import Answer, Estimate, Refusal
 from .by_design import ASSUMES, ByDesign, by_design
-from .by_model import by_model, surprise
+from .by_model import by_model, fitted, surprise
 from .log import DecisionLog
 from .support import support_of
 
 #: A smaller probability of acting is as good as none: the log says nothing about such an item.
 FLOOR = 1e-3
+#: Columns whose values can be asked about one by one.
+PARTS = ("stratum", "policy")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,22 @@ class Missed:
         return found
 
 
-def missed(log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None) -> Missed:
+@overload
+def missed(
+    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
+) -> Missed: ...
+@overload
+def missed(
+    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
+) -> dict[str, Missed]: ...
+def missed(
+    log: DecisionLog,
+    level: float = 0.9,
+    *,
+    floor: float = FLOOR,
+    policy: Policy | None = None,
+    by: str | None = None,
+) -> Missed | dict[str, Missed]:
     """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
 
     Design-based answers concern the *supported* part: items whose probability of acting was at least ``floor``, in
@@ -68,6 +85,9 @@ def missed(log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy
     Hájek 1971), with intervals that allow for policies that learn and for few positives (``stand_ins``). The whole gets
     bounds: the unsupported passes may all be positive, or none. ``policy``: its posterior, once it has learnt, gives
     the model-based answer instead of the logged chances.
+
+    ``by="stratum"`` (or ``"policy"``) answers for each stratum by itself, in a dict; items without one are under "".
+    The design-based answers look at nothing outside their stratum; the model is fitted to the whole log.
 
     Examples
     --------
@@ -87,6 +107,8 @@ def missed(log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy
     number("floor", floor, least=0.0, most=0.5)
     if not len(log):
         raise InputError("the log is empty: there is no decision to speak about")
+    if by is not None:
+        return _apart(log, by, level, floor, policy)
     support = support_of(log, floor)
     design = by_design(log, support, level, floor)
     unsupported = int((~support.usable & ~log.act).sum())
@@ -105,6 +127,18 @@ def missed(log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy
         recall_bounds=recall,
         label_bounds=_label_bounds(log, floor, level),
     )
+
+
+def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy | None) -> dict[str, Missed]:
+    """Return an answer for each value of a column."""
+    if by not in PARTS:
+        raise InputError(f"by is {' or '.join(map(repr, PARTS))}, got {by!r}")
+    names = getattr(log, by)
+    if names is None:
+        raise InputError(f"the log has no {by}: give decide(..., {by}=...) one for each item, and it will have")
+    if policy is None and log.x is not None and log.labelled.any():
+        policy = fitted(log, log.x)
+    return {str(name): missed(log.where(names == name), level, floor=floor, policy=policy) for name in np.unique(names)}
 
 
 def _whole(
