@@ -64,3 +64,24 @@ def test_what_is_refused(tmp_path):
     policy = at.policy("never", n_features=3, costs=at.Costs(1, 0.4, 0.05))
     with pytest.raises(SaveFileError, match="skops"):
         policy.save(tmp_path / "a", features=features)
+
+
+def test_saved_apart_a_policy_and_its_transformer_continue(tmp_path):
+    """What the error recommends: the policy in its file, the fitted transformer kept by other means."""
+    rng = np.random.default_rng(4)
+    table = {"age": rng.normal(40, 10, 60), "income": rng.normal(2, 1, 60)}
+    features = at.TransformerMap(StandardScaler(), table)
+    policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0), seed=1)
+    for x in features.transform_many(table)[:20]:
+        policy.learn(policy.decide(x)._replace(act=True), int(x[0] > 0))
+    with pytest.raises(SaveFileError, match=r"nothing is pickled.*skops\.io\.dump"):
+        features.save(tmp_path / "features")
+    with pytest.raises(SaveFileError, match="nothing is pickled"):
+        policy.save(tmp_path / "both", features=features)
+    assert not list(tmp_path.iterdir())
+    policy.save(tmp_path / "policy")
+    again, fitted = at.load(tmp_path / "policy"), at.TransformerMap(features.transformer, {"age": [1], "income": [9]})
+    for age in (20.0, 50.0):
+        record = {"age": age, "income": 2.5}
+        assert (fitted.transform(record) == features.transform(record)).all()
+        assert again.probability(fitted.transform(record)) == policy.probability(features.transform(record))

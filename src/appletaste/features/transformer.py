@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,12 @@ class TransformerMap:
     def __init__(self, transformer: Any, source: Any, warm_up: int = WARM_UP) -> None:
         if not hasattr(transformer, "transform"):
             raise InputError(f"a transformer has a method transform, {type(transformer).__name__} has none")
-        from sklearn.base import clone
-        from sklearn.exceptions import NotFittedError
-        from sklearn.utils.validation import check_is_fitted
+        try:
+            from sklearn.base import clone
+            from sklearn.exceptions import NotFittedError
+            from sklearn.utils.validation import check_is_fitted
+        except ImportError:
+            raise InputError("a transformer needs scikit-learn, which made it: pip install scikit-learn") from None
 
         first = read_records(source, warm_up=warm_up)[:warm_up]
         self._example = first[:1]
@@ -97,9 +101,13 @@ class TransformerMap:
     def header(self) -> dict[str, Any]:
         """Refuse to be saved: what is inside a transformer only scikit-learn knows."""
         raise SaveFileError(
-            "a scikit-learn transformer has no saved form here: keep it with skops.io.dump or joblib.dump, "
-            "and make the TransformerMap from it again"
+            "a scikit-learn transformer has no saved form here, where nothing is pickled: save the policy by itself, "
+            "keep the fitted transformer with skops.io.dump, and make TransformerMap(transformer, records) again"
         )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Refuse to be saved, as ``header`` does."""
+        self.header()
 
 
 def _frame(records: Records) -> Any:
