@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
-from ..errors import InputError
-from ..settings import number
 from .alternatives import Change, Floats, acting_probabilities
 from .answers import Answer, Estimate, Refusal
 from .exports import relative_cost
 from .log import DecisionLog
 from .meter import FLOOR
 from .savings import Question, saving_of
-from .support import Support, support_of
+from .support import Support, check_question, support_of
 from .weighting import Seen, cornish_fisher, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
@@ -104,12 +102,7 @@ def what_if(
     >>> found.ips.covers(truth), bool(found.dr)
     (True, False)
     """
-    if not isinstance(log, DecisionLog):
-        raise InputError(f"what_if takes an appletaste.DecisionLog, got {type(log).__name__}")
-    number("level", level, above=0.0, most=0.999)
-    number("floor", floor, least=0.0, most=0.5)
-    if not len(log):
-        raise InputError("the log is empty: there is no decision to do otherwise")
+    check_question(log, "what_if", level, floor)
     sheet = change if isinstance(change, Costs) and costs is None else costs
     log = log if sheet is None else log.priced(sheet)
     asked = acting_probabilities(log, change, learn)

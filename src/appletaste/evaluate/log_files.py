@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, MissingExtraError
+from ..features.files import json_objects
 from .log_columns import SCHEMA_VERSION
 
 Rows = list[dict[str, Any]]
@@ -58,16 +59,9 @@ def _write_json_lines(rows: Rows, path: Path) -> None:
 def _read_json_lines(path: Path) -> Rows:
     rows: Rows = []
     with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    row = json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise DataError(f"{path}, line {number}: not JSON ({error}); one decision a line") from None
-                if not isinstance(row, dict):
-                    raise DataError(f"{path}, line {number}: expected an object, one decision a line")
-                _check_version(row.pop("schema_version", SCHEMA_VERSION), f"{path}, line {number}")
-                rows.append(row)
+        for number, row in json_objects(file, path):
+            _check_version(row.pop("schema_version", SCHEMA_VERSION), f"{path}, line {number}")
+            rows.append(row)
     return rows
 
 

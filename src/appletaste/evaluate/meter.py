@@ -9,12 +9,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..policies import Policy
-from ..settings import number
 from .answers import Answer, Estimate, Refusal
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
 from .log import DecisionLog
-from .support import support_of
+from .support import check_question, support_of
 
 #: A smaller probability of acting is as good as none: the log says nothing about such an item.
 FLOOR = 1e-3
@@ -101,12 +100,7 @@ def missed(
     >>> print(at.missed(at.DecisionLog.from_trace(table, certain)).design.missed)
     no answer: every passed item was passed with certainty, or nearly: no log of that can say what was missed; ...
     """
-    if not isinstance(log, DecisionLog):
-        raise InputError(f"missed takes an appletaste.DecisionLog, got {type(log).__name__}")
-    number("level", level, above=0.0, most=0.999)
-    number("floor", floor, least=0.0, most=0.5)
-    if not len(log):
-        raise InputError("the log is empty: there is no decision to speak about")
+    check_question(log, "missed", level, floor)
     if by is not None:
         return _apart(log, by, level, floor, policy)
     support = support_of(log, floor)

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
+from ..settings import number
 from .log import DecisionLog
 
 #: Acts that a block holds at least, so that its share of labels is known to a few points.
@@ -43,6 +45,16 @@ class Support:
     def unsupported_share(self) -> float:
         """The share of traffic about which the log says nothing."""
         return float(1.0 - self.usable.mean()) if self.usable.size else 1.0
+
+
+def check_question(log: DecisionLog, verb: str, level: float, floor: float) -> None:
+    """Say what is wrong with a question to a log, if anything is."""
+    if not isinstance(log, DecisionLog):
+        raise InputError(f"{verb} takes an appletaste.DecisionLog, got {type(log).__name__}")
+    number("level", level, above=0.0, most=0.999)
+    number("floor", floor, least=0.0, most=0.5)
+    if not len(log):
+        raise InputError("the log is empty: there is no decision to speak about")
 
 
 def labelled_shares(log: DecisionLog) -> NDArray[np.float64]:

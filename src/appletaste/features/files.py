@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -102,6 +102,14 @@ def _check_header(header: list[str], path: Path) -> None:
 def read_json_lines(text: IO[str], path: Path, separator: str | None, warm_up: int) -> Raw:
     """Read one JSON object a line."""
     rows, lines = [], []
+    for number, row in json_objects(text, path):
+        rows.append(row)
+        lines.append(number)
+    return Raw(columns_of(rows, warm_up), np.array(lines, dtype=np.int64))
+
+
+def json_objects(text: IO[str], path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give each JSON object of a file with its line, or say which line is none; blank lines are left out."""
     for number, line in enumerate(text, 1):
         if line.strip():
             try:
@@ -109,10 +117,10 @@ def read_json_lines(text: IO[str], path: Path, separator: str | None, warm_up: i
             except json.JSONDecodeError as error:
                 raise DataError(f"{path}, line {number}: not JSON ({error}); one object a line is expected") from None
             if not isinstance(row, dict):
-                raise DataError(f"{path}, line {number}: expected an object with a value for each column, got {line!r}")
-            rows.append(row)
-            lines.append(number)
-    return Raw(columns_of(rows, warm_up), np.array(lines, dtype=np.int64))
+                raise DataError(
+                    f"{path}, line {number}: expected an object with a value for each field, got {line.strip()[:80]!r}"
+                )
+            yield number, row
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]], warm_up: int) -> dict[str, Any]:
