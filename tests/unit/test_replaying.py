@@ -1,5 +1,8 @@
 """Replays of made tables: orders, late labels, comparators, tallies, logs."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +13,7 @@ from appletaste.decision import Decision
 from appletaste.replaying.comparators import known_acts
 from appletaste.replaying.late import play_late
 from appletaste.replaying.seam import Clockless
+from appletaste.replaying.staffing import Staffing
 from appletaste.replaying.stream import default_encoder, read_stream
 from appletaste.replaying.tally import costs_of, edges, tally
 
@@ -312,3 +316,22 @@ def test_notes_on_the_order():
 def test_mistakes(options, sentence):
     with pytest.raises(at.InputError, match=sentence):
         at.replay(made(), **{"label": "bad", "costs": COSTS, **options})
+
+
+def test_a_desk_with_late_labels_does_not_buy_the_same_knowledge_twice():
+    """It keeps in mind what is on its way: the labels that it buys are others, and with none late they are the same."""
+    rng = np.random.default_rng(1)
+    X, theta = rng.normal(size=(1500, 6)), rng.normal(size=6)
+    table = {f"x{k}": X[:, k] for k in range(6)}
+    table["bad"] = (rng.random(1500) < 1 / (1 + np.exp(3 - X @ theta))).astype(int)
+    staffing = Staffing.of("20%", None)
+    for delay, alike in ((300, False), (None, True)):
+        dressed = at.replay(table, "bad", costs=COSTS, shuffles=3, delay=delay, capacity="20%")["voi"].cost_per_1000
+        plain = at.replay(table, "bad", costs=COSTS, shuffles=3, delay=delay, wrap=partial(forgetful, staffing))
+        assert (dressed.mean == plain["voi"].cost_per_1000.mean) is alike
+        assert dressed.mean <= plain["voi"].cost_per_1000.mean
+
+
+def forgetful(staffing, policy, setting):
+    """A desk as if no label were late."""
+    return staffing(policy, replace(setting, late=False))
