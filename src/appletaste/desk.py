@@ -15,6 +15,7 @@ from .costs import Costs
 from .decision import Decision
 from .errors import InputError
 from .policies import Policy
+from .policies.moments import glimpse
 from .policies.prospects import Prospect
 from .posteriors import Arrays
 
@@ -52,8 +53,9 @@ class Desk:
     def decide(
         self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
     ) -> Decision:
-        """Decide on one item; ``time`` is for budgets per day, ``stratum`` for floors by stratum."""
+        """Decide on one item; ``time`` is for budgets per day and forgetting, ``stratum`` for floors by stratum."""
         now = instant(time)
+        self.policy.advance(time)
         prospect, price, probability, floor = self._look(x, costs, now, stratum)
         decision = self.policy.settle(prospect, probability, floor)
         if self._acts is not None:
@@ -67,7 +69,8 @@ class Desk:
         self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
     ) -> float:
         """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        _, _, probability, floor = self._look(x, costs, instant(time), stratum)
+        with glimpse(self.policy, time):
+            _, _, probability, floor = self._look(x, costs, instant(time), stratum)
         return max(probability, floor)
 
     def _look(

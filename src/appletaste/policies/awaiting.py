@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from ..costs import Costs
@@ -38,13 +40,13 @@ class Awaiting:
         self._belief = belief if isinstance(belief, Filter) else None
         self._outstanding = None if self._belief is None else Outstanding(self._belief)
 
-    def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
+    def decide(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> Decision:
         """Decide on one item; an act is on its way from here on."""
         if self._belief is None or self._outstanding is None:
-            return self.policy.decide(x, costs)
+            return self.policy.decide(x, costs, time=time)
         self._belief.outstanding = self._outstanding if len(self._outstanding) else None
         try:
-            decision = self.policy.decide(x, costs)
+            decision = self.policy.decide(x, costs, time=time)
         finally:
             self._belief.outstanding = None
         if decision.act:

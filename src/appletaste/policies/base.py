@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,8 @@ from ..keys import Key
 from ..posteriors import Arrays, Certificate, Vector
 from ..rules import Verdict
 from .capacity import decide_within
-from .items import check_item, check_items
+from .items import check_costs, check_item, check_items
+from .moments import advance, glimpse
 from .prospects import Prospect, look
 from .revising import revise
 from .saving import save
@@ -96,6 +97,9 @@ class Policy:
         #: The round of each label that the learner keeps, in the order of learning: 8 bytes and 0.05 us each.
         self._rounds = array("q")
         self._keeps_labels = bool(getattr(self._learner, "keeps_labels", False))
+        #: Whether it forgets by the time (``half_life="30d"``), and must be told it with every item.
+        self.timed = bool(getattr(self._learner, "timed", False))
+        self._now: float | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.n_features} features, {self.costs}, seed={self.seed}, {self.round} decisions made>"
@@ -105,20 +109,24 @@ class Policy:
         """What is carried from item to item."""
         return self._learner
 
-    def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
-        """Decide on one item; ``costs`` are those of this item alone.
+    def decide(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> Decision:
+        """Decide on one item, with exactly the probability that is recorded; ``costs`` are of this item alone.
 
-        The action is drawn with exactly the probability that the decision records.
+        ``time`` is for policies that forget by it.
         """
-        item, costs = check_item(x, self.n_features), self._costs_of(costs)
+        item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
+        if time is not None or self.timed:
+            self.advance(time)
         round_ = self.round + 1
         probability, why = self._learner.judge(item, costs, round_)
         act = bool(uniform_at(self._action_key, round_) < probability)
         self._learner.commit(round_, act)
         self.round = round_
-        return Decision(act, probability, item, costs, round_, why)
+        return Decision(act, probability, item, costs, round_, why, time=self._now)
 
-    def decide_many(self, items: ArrayLike, costs: Costs | None = None, *, capacity: int | None = None) -> Decisions:
+    def decide_many(
+        self, items: ArrayLike, costs: Costs | None = None, *, capacity: int | None = None, time: Any = None
+    ) -> Decisions:
         """Decide on many items at once, [n, features]; the same as one by one with no label learnt in between.
 
         With a Gaussian posterior (``Laplace``, ``Adf``) that is one pass of compiled code on all cores. With a
@@ -133,19 +141,21 @@ class Policy:
         >>> decisions.acts.tolist(), decisions.shadow_price > 0
         ([False, True, False, True], True)
         """
-        table, costs = check_items(items, self.n_features), self._costs_of(costs)
+        table, costs = check_items(items, self.n_features), check_costs(costs, self.costs)
+        self.advance(time)
         if capacity is not None:
             return decide_within(self, table, costs, capacity)
         first, key = self.round + 1, self._action_key
         judge_many = getattr(self._learner, "judge_many", None)
         probabilities = judge_many(table, costs, first, key) if judge_many and len(table) else None
         if probabilities is None:
-            decisions = [self.decide(x, costs) for x in table]
+            decisions = [self.decide(x, costs, time=time) for x in table]
             acts, probabilities = [d.act for d in decisions], np.array([d.probability for d in decisions])
             whys = tuple(d.why for d in decisions)
-            return Decisions(np.array(acts, dtype=bool), probabilities, table, costs, first, whys)
+            return Decisions(np.array(acts, dtype=bool), probabilities, table, costs, first, whys, time=self._now)
         self.round += len(table)
-        return Decisions(uniforms_at(key, first, len(table)) < probabilities, probabilities, table, costs, first)
+        acts = uniforms_at(key, first, len(table)) < probabilities
+        return Decisions(acts, probabilities, table, costs, first, time=self._now)
 
     def certificate(self) -> Certificate:
         """Return how far an approximate posterior is from the exact one on this stream (posterior ``Laplace``).
@@ -166,7 +176,7 @@ class Policy:
 
     def look(self, x: ArrayLike, costs: Costs | None = None, price: float = 0.0) -> Prospect:
         """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing."""
-        return look(self, check_item(x, self.n_features), self._costs_of(costs), price)
+        return look(self, check_item(x, self.n_features), check_costs(costs, self.costs), price)
 
     def settle(self, prospect: Prospect, probability: float, floor: float = 0.0) -> Decision:
         """Decide on the item that was looked at last, with a probability of one's own and, by an audit lane, a floor.
@@ -180,11 +190,17 @@ class Policy:
         self._learner.commit(round_, act)
         self.round = round_
         audit = act and not uniform < probability
-        return Decision(act, total, prospect.x, prospect.costs, round_, prospect.why, audit)
+        return Decision(act, total, prospect.x, prospect.costs, round_, prospect.why, audit, self._now)
 
-    def probability(self, x: ArrayLike, costs: Costs | None = None) -> float:
-        """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        return self._learner.judge(check_item(x, self.n_features), self._costs_of(costs), self.round + 1)[0]
+    def probability(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> float:
+        """Return the probability with which ``decide`` would act on x now, or at a time; asking changes nothing."""
+        item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
+        with glimpse(self, time):
+            return self._learner.judge(item, costs, self.round + 1)[0]
+
+    def advance(self, time: Any) -> None:
+        """Say what time it is: a policy that forgets by the time does so up to then; others take no notice."""
+        self._now = advance(self, time)
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
@@ -239,11 +255,3 @@ class Policy:
         The map that makes the vectors can be kept in the same file; ``FeatureMap.load`` reads it from there.
         """
         save(self, path, features)
-
-    def _costs_of(self, costs: Costs | None) -> Costs:
-        """Return the costs of this item: those given, or the stream's."""
-        if costs is None:
-            return self.costs
-        if not isinstance(costs, Costs):
-            raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
-        return costs

@@ -1,10 +1,11 @@
-"""Items at the door: fresh arrays of finite numbers, or a word about what is wrong with them."""
+"""Items and their costs at the door: fresh arrays of finite numbers, or a word about what is wrong with them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..costs import Costs
 from ..errors import InputError
 from ..kernels.linear import first_unusable
 from ..posteriors import Vector
@@ -39,3 +40,12 @@ def check_items(items: ArrayLike, n_features: int) -> Vector:
             f"feature {column} of item {row} is {table[row, column]}: features must be finite and below 1e100"
         )
     return table
+
+
+def check_costs(costs: Costs | None, usual: Costs) -> Costs:
+    """Return the costs of an item: those given, or the stream's."""
+    if costs is None:
+        return usual
+    if not isinstance(costs, Costs):
+        raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
+    return costs

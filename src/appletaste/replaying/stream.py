@@ -27,6 +27,7 @@ class Stream:
     records: Records
     labels: NDArray[np.int8]
     times: NDArray[np.float64] | None = None
+    dated: bool = False  #: whether times are days, from dates
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -82,7 +83,8 @@ def read_stream(
     if not columns:
         raise DataError(f"{records.source} has no column besides the label and the time: there is nothing to decide by")
     order = np.argsort(clock, kind="stable")
-    return Stream(replace(records, columns=columns)[order], labels[order], clock[order])
+    dated = records.columns[time].dtype != np.float64
+    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated)
 
 
 def _clock(name: str, records: Records) -> NDArray[np.float64]:
