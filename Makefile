@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage clean
+.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,9 @@ bench-scale: $(VENV)/peers  ## cost and memory to a million labels, in ten minut
 
 bench-coverage: setup  ## do intervals cover the truth? 12,000 simulated streams, in half an hour: docs/missed.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.intervals $(ARGS)
+
+bench-drift: setup  ## forgetting and alarms on streams with a known change, in two minutes: docs/drift.md
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.drift $(ARGS)
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist out

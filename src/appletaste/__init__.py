@@ -90,6 +90,13 @@ if TYPE_CHECKING:
     from .simulate import Trace as Trace
     from .simulate import play as play
     from .simulate import replicate as replicate
+    from .watching import Alarm as Alarm
+    from .watching import DriftReport as DriftReport
+    from .watching import DriftWatch as DriftWatch
+    from .watching import PageHinkley as PageHinkley
+    from .watching import Stability as Stability
+    from .watching import drift as drift
+    from .watching import psi as psi
 
 __version__ = "0.1.0"
 
@@ -158,6 +165,7 @@ _HOME = {
         "ValueOfInformation",
     ),
     "simulate": ("Entry", "Trace", "play", "replicate"),
+    "watching": ("Alarm", "DriftReport", "DriftWatch", "PageHinkley", "Stability", "drift", "psi"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -21,7 +21,7 @@ class Decision(NamedTuple):
 
     ``round`` counts the decisions of one policy from 1 (t in the paper); ``probability`` is that of
     acting, whichever action was drawn (p_t); ``why`` holds the numbers the rule looked at; ``audit`` is true of an
-    act that only the audit lane made (``appletaste.Desk``).
+    act that only the audit lane made (``appletaste.Desk``); ``time`` is that of a policy that forgets by the time.
     """
 
     act: bool
@@ -31,6 +31,7 @@ class Decision(NamedTuple):
     round: int
     why: dict[str, float]
     audit: bool = False
+    time: float | None = None
 
     @property
     def propensity(self) -> float:
@@ -50,6 +51,7 @@ class Decisions:
     whys: tuple[dict[str, float], ...] | None = None  #: where each was judged by itself
     shadow_price: float = 0.0  #: what one more act would save, where a capacity was given
     audits: NDArray[np.bool_] | None = None  #: which acts only the audit lane made, where there is one
+    time: float | None = None  #: of all of them, from a policy that forgets by the time
 
     def __len__(self) -> int:
         return len(self.acts)
@@ -59,7 +61,8 @@ class Decisions:
         why = {} if self.whys is None else self.whys[k]
         act, probability = bool(self.acts[k]), float(self.probabilities[k])
         audit = self.audits is not None and bool(self.audits[k])
-        return Decision(act, probability, self.items[k], self.costs, self.first_round + k, why, audit)
+        round_ = self.first_round + k
+        return Decision(act, probability, self.items[k], self.costs, round_, why, audit, self.time)
 
     def __iter__(self) -> Iterator[Decision]:
         return (self[k] for k in range(len(self)))

@@ -17,6 +17,7 @@ from .decision import Decision, Decisions
 from .errors import InputError
 from .policies import Awaiting, Policy
 from .policies.items import check_items
+from .policies.moments import glimpse
 from .policies.prospects import Prospect
 from .posteriors import Arrays
 
@@ -57,8 +58,9 @@ class Desk:
     def decide(
         self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
     ) -> Decision:
-        """Decide on one item; ``time`` is for budgets per day, ``stratum`` for floors by stratum."""
+        """Decide on one item; ``time`` is for budgets per day and forgetting, ``stratum`` for floors by stratum."""
         now = instant(time)
+        self.policy.advance(time)
         prospect, price, probability, floor = self._look(x, costs, now, stratum)
         decision = self._player.settle(prospect, probability, floor)
         if self._acts is not None:
@@ -104,7 +106,8 @@ class Desk:
         self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
     ) -> float:
         """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        _, _, probability, floor = self._look(x, costs, instant(time), stratum)
+        with glimpse(self.policy, time):
+            _, _, probability, floor = self._look(x, costs, instant(time), stratum)
         return max(probability, floor)
 
     def _look(

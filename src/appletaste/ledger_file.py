@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .archive import open_archive, write_archive
+from .clock import instant
 from .costs import OUTCOMES, Costs
 from .decision import Decision
 from .desk import Desk
@@ -88,6 +89,7 @@ def load_ledger(path: str | PathLike[str]) -> Ledger:
                 int(state["rounds"][k]),
                 read["whys"][k],
                 bool(state["audits"][k]),
+                instant(read["times"][k][0]) if policy.timed else None,
             )
             label, (time, label_time) = int(state["labels"][k]), read["times"][k]
             ledger._entries[id_] = Entry(

@@ -17,6 +17,7 @@ from appletaste.problems import PROBLEMS
 ROOT = Path(__file__).parent.parent.parent
 PUBLIC = [
     "Adf",
+    "Alarm",
     "AppleTasteError",
     "Audit",
     "AuditPlan",
@@ -37,6 +38,8 @@ PUBLIC = [
     "Decisions",
     "Delay",
     "Desk",
+    "DriftReport",
+    "DriftWatch",
     "Encoder",
     "EngineError",
     "Entry",
@@ -60,6 +63,7 @@ PUBLIC = [
     "OneClassWarning",
     "OptionError",
     "Oracle",
+    "PageHinkley",
     "Policy",
     "PolicyInfo",
     "PolicyReplay",
@@ -69,6 +73,7 @@ PUBLIC = [
     "Refusal",
     "ReplayResult",
     "SaveFileError",
+    "Stability",
     "Summary",
     "SupLogistic",
     "Table",
@@ -81,6 +86,7 @@ PUBLIC = [
     "WhatIf",
     "__version__",
     "calibration",
+    "drift",
     "engine",
     "load",
     "missed",
@@ -91,6 +97,7 @@ PUBLIC = [
     "policy",
     "precision",
     "problem",
+    "psi",
     "random_polyagamma",
     "read_records",
     "recall",
@@ -126,7 +133,10 @@ def test_documents_name_everything():
     assert {module for module in modules if module not in tour} == set()
 
 
-PAGES = ["README.md", *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "missed"))]
+PAGES = [
+    "README.md",
+    *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "drift", "missed")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

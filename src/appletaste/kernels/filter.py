@@ -104,10 +104,11 @@ def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
 
 
 @kernel
-def adf_step(f: float, v: float, label: float) -> tuple[float, float]:
+def adf_step(f: float, v: float, label: float, power: float) -> tuple[float, float]:
     """Return (pull, shrink) from the mean and variance of z given the label (assumed-density filtering).
 
-    By quadrature, split at z = 0: for a wide z the likelihood is a step there.
+    By quadrature, split at z = 0: for a wide z the likelihood is a step there. A label that counts more or less than
+    one has its likelihood raised to that power.
     """
     spread = math.sqrt(v)
     mass = first = second = 0.0
@@ -117,7 +118,8 @@ def adf_step(f: float, v: float, label: float) -> tuple[float, float]:
             continue
         for i in range(NODES.size):
             z, u, weight = node(i, low, high, f, spread)
-            weight *= sigmoid(z if label > 0.5 else -z)
+            likelihood = sigmoid(z if label > 0.5 else -z)
+            weight *= likelihood if power == 1.0 else likelihood**power
             mass += weight
             first += weight * u
             second += weight * u * u
@@ -128,10 +130,10 @@ def adf_step(f: float, v: float, label: float) -> tuple[float, float]:
 
 
 @kernel
-def learn_adf(x: Vector, label: float, belief: Matrix) -> None:
-    """Take in one label by moment matching."""
+def learn_adf(x: Vector, label: float, power: float, belief: Matrix) -> None:
+    """Take in one label by moment matching; it counts ``power`` of a label."""
     f, v = score_item(x, belief)
-    pull, shrink = adf_step(f, v, label)
+    pull, shrink = adf_step(f, v, label, power)
     move(belief, pull, shrink)
 
 

@@ -13,8 +13,9 @@ from ._jit import kernel, reduction_kernel
 from .random import uniform_at
 from .types import Matrix, Vector, Word
 
-# Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, and whether the action is drawn.
-EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED = 0, 1, 2, 3, 4, 5
+# Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, whether the action is drawn, and for how
+# many rounds a label is remembered on average (infinity: for good).
+EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED, KEPT = 0, 1, 2, 3, 4, 5, 6
 SHARED, LINDY, DOUBLE = 0, 1, 2  # values of AHEAD: one horizon for all items, or one each under two views of the future
 # Entries of ``found``: the probability, the price of acting now, the value of the label, the share of the newest item
 # in the memory, and what it adds to B and, if acted on, to N.
@@ -74,11 +75,12 @@ def weigh(
     The item itself counts towards the boundary matrix before it is judged: that adds share (e / v) v^2 to the form.
     """
     d = direction.size
-    share = settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING])
+    kept = settings[KEPT]
+    share = max(settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING]), 1.0 / kept)
     told = slope * slope / max(chance * (1.0 - chance), 1e-300)
     boundary = min(regret_pass, regret_act) / variance if variance > 1e-300 else 0.0
-    age, known = round_ + settings[HEAD_START], settings[HORIZON] > 0.0
-    left = max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * d
+    age, known = min(round_ + settings[HEAD_START], kept), settings[HORIZON] > 0.0
+    left = min(max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * d, kept)
     if settings[AHEAD] == SHARED:
         horizon = age * left / (age + left) if known else age
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -64,11 +64,11 @@ class Awaiting:
     def __bool__(self) -> bool:
         return True
 
-    def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
+    def decide(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> Decision:
         """Decide on one item; an act is on its way from here on."""
         belief = self._expecting()
         try:
-            decision = self.policy.decide(x, costs)
+            decision = self.policy.decide(x, costs, time=time)
         finally:
             if belief is not None:
                 belief.outstanding = None

@@ -23,7 +23,8 @@ from .batch import decide_batch
 from .believed import CurrentPosterior
 from .capacity import decide_within
 from .history import History, learn_history
-from .items import check_item, check_items, is_item
+from .items import check_costs, check_item, check_items, is_item
+from .moments import advance, glimpse
 from .prospects import Prospect, look
 from .revising import revise
 from .saving import save
@@ -99,6 +100,10 @@ class Policy:
         #: The round of each label that the learner keeps, in the order of learning: 8 bytes and 0.05 us each.
         self._rounds = array("q")
         self._keeps_labels = bool(getattr(self._learner, "keeps_labels", False))
+        #: Whether it forgets by the time (``half_life="30d"``), and must be told it with every item.
+        self.timed = bool(getattr(self._learner, "timed", False))
+        #: When it was told last, where it forgets by the time.
+        self.now: float | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.n_features} features, {self.costs}, seed={self.seed}, {self.round} decisions made>"
@@ -119,20 +124,24 @@ class Policy:
         twin._take(self._learner.arrays(), self._rounds, self.round)
         return twin
 
-    def decide(self, x: ArrayLike, costs: Costs | None = None) -> Decision:
-        """Decide on one item; ``costs`` are those of this item alone.
+    def decide(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> Decision:
+        """Decide on one item, with exactly the probability that is recorded; ``costs`` are of this item alone.
 
-        The action is drawn with exactly the probability that the decision records.
+        ``time`` is for policies that forget by it.
         """
-        item, costs = check_item(x, self.n_features), self._costs_of(costs)
+        item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
+        if time is not None or self.timed:
+            self.advance(time)
         round_ = self.round + 1
         probability, why = self._learner.judge(item, costs, round_)
         act = bool(uniform_at(self._action_key, round_) < probability)
         self._learner.commit(round_, act)
         self.round = round_
-        return Decision(act, probability, item, costs, round_, why)
+        return Decision(act, probability, item, costs, round_, why, time=self.now)
 
-    def decide_many(self, items: ArrayLike, costs: Costs | None = None, *, capacity: int | None = None) -> Decisions:
+    def decide_many(
+        self, items: ArrayLike, costs: Costs | None = None, *, capacity: int | None = None, time: Any = None
+    ) -> Decisions:
         """Decide on many items at once, [n, features]; the same as one by one with no label learnt in between.
 
         With a Gaussian posterior (``Laplace``, ``Adf``) that is one pass of compiled code on all cores. With a
@@ -147,10 +156,11 @@ class Policy:
         >>> decisions.acts.tolist(), decisions.shadow_price > 0
         ([False, True, False, True], True)
         """
-        table, costs = check_items(items, self.n_features), self._costs_of(costs)
+        table, costs = check_items(items, self.n_features), check_costs(costs, self.costs)
+        self.advance(time)
         if capacity is not None:
             return decide_within(self, table.dense() if isinstance(table, SparseRows) else table, costs, capacity)
-        return decide_batch(self, table, costs, self._action_key)
+        return decide_batch(self, table, costs, self._action_key, time)
 
     def certificate(self) -> Certificate:
         """Return how far an approximate posterior is from the exact one on this stream (posterior ``Laplace``).
@@ -171,7 +181,7 @@ class Policy:
 
     def look(self, x: ArrayLike, costs: Costs | None = None, price: float = 0.0) -> Prospect:
         """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing."""
-        return look(self, check_item(x, self.n_features), self._costs_of(costs), price)
+        return look(self, check_item(x, self.n_features), check_costs(costs, self.costs), price)
 
     def settle(self, prospect: Prospect, probability: float, floor: float = 0.0) -> Decision:
         """Decide on the item that was looked at last, with a probability of one's own and, by an audit lane, a floor.
@@ -185,11 +195,17 @@ class Policy:
         self._learner.commit(round_, act)
         self.round = round_
         audit = act and not uniform < probability
-        return Decision(act, total, prospect.x, prospect.costs, round_, prospect.why, audit)
+        return Decision(act, total, prospect.x, prospect.costs, round_, prospect.why, audit, self.now)
 
-    def probability(self, x: ArrayLike, costs: Costs | None = None) -> float:
-        """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        return self._learner.judge(check_item(x, self.n_features), self._costs_of(costs), self.round + 1)[0]
+    def probability(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> float:
+        """Return the probability with which ``decide`` would act on x now, or at a time; asking changes nothing."""
+        item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
+        with glimpse(self, time):
+            return self._learner.judge(item, costs, self.round + 1)[0]
+
+    def advance(self, time: Any) -> None:
+        """Say what time it is: a policy that forgets by the time does so up to then; others take no notice."""
+        self.now = advance(self, time)
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
@@ -253,11 +269,3 @@ class Policy:
         """Begin where another policy of the same settings is."""
         self._learner.restore(learnt)
         self._rounds, self.round = array("q", rounds), round_
-
-    def _costs_of(self, costs: Costs | None) -> Costs:
-        """Return the costs of this item: those given, or the stream's."""
-        if costs is None:
-            return self.costs
-        if not isinstance(costs, Costs):
-            raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
-        return costs

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
+
+import numpy as np
 
 from ..costs import Costs
 from ..decision import Observation
@@ -13,6 +16,7 @@ from ..errors import OptionError
 from ..kernels.types import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Posterior
+from ..posteriors.fading import FadingLaplaceBelief
 from ..posteriors.filter import Filter
 from ..posteriors.labels import Labels
 from ..posteriors.laplace import LaplaceBelief
@@ -44,6 +48,8 @@ class BayesianLearner:
         self._restart = restart
         self.belief, self.rule = restart(), judge
         self.keeps_labels = hasattr(self.belief, "labels")
+        self._forgets = isinstance(self.belief, Filter) and self.belief.clock is not None
+        self.timed = isinstance(self.belief, Filter) and self.belief.timed
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
@@ -51,9 +57,27 @@ class BayesianLearner:
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: they must be judged one by one."""
-        if not isinstance(self.belief, Filter):
+        belief, done = self.belief, 0
+        if not isinstance(belief, Filter):
             return None
-        return self.rule.judge_many(self.belief.score_many(items), costs, items, first_round, key)
+        found = np.empty(len(items))
+        while done < len(items):  # a belief that forgets by items is the same for some of them
+            part = items[done : done + min(belief.lasts(), len(items))]
+            now = slice(done, done + len(part))
+            found[now] = self.rule.judge_many(belief.score_many(part), costs, part, first_round + done, key)
+            done = now.stop
+            belief.commit(first_round + done - 1)
+        return found
+
+    def advance(self, now: float) -> None:
+        """Forget up to a time."""
+        cast(Filter, self.belief).advance(now)
+
+    @contextmanager
+    def glimpse(self, now: float) -> Iterator[None]:
+        """Believe for a while what will be believed at a time."""
+        with cast(Filter, self.belief).glimpse(now):
+            yield
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item."""
@@ -62,7 +86,10 @@ class BayesianLearner:
     def certificate(self) -> Certificate:
         """Return how far the belief is from the exact posterior."""
         if not isinstance(self.belief, LaplaceBelief):
-            raise OptionError("only an approximate posterior that keeps its labels, Laplace, has a certificate")
+            raise OptionError(
+                "only an approximate posterior that keeps its labels and weighs them alike has a certificate: Laplace "
+                "without a half_life"
+            )
         return self.belief.certificate()
 
     def commit(self, round_: int, act: bool) -> None:
@@ -72,7 +99,12 @@ class BayesianLearner:
 
     def learn(self, observation: Observation) -> None:
         """Take in one label."""
-        self.belief.learn(observation.x, observation.label)
+        if self._forgets:
+            decision = observation.decision
+            moment = decision.time if self.timed else float(decision.round)
+            self.belief.learn(observation.x, observation.label, moment)  # type: ignore[call-arg]
+        else:
+            self.belief.learn(observation.x, observation.label)
 
     def item(self, place: int) -> Vector:
         """Return the item of the label learnt at a place in the order of learning."""
@@ -87,8 +119,15 @@ class BayesianLearner:
         belief = self._restart()
         if hasattr(belief, "follow"):
             belief.follow(self.belief)
-        for x, label in zip(items, values, strict=True):
-            belief.learn(x, int(label))
+        if isinstance(belief, FadingLaplaceBelief):
+            moments = cast(FadingLaplaceBelief, self.belief).label_moments
+            kept = [place for place in range(len(moments)) if changes.get(place, 0) is not None]
+            for x, label, moment in zip(items, values, moments[kept].tolist(), strict=True):
+                belief.learn(x, int(label), moment)
+            belief.renew()
+        else:
+            for x, label in zip(items, values, strict=True):
+                belief.learn(x, int(label))
         self.belief = belief
 
     @property

@@ -46,7 +46,7 @@ def decide_within(policy: Policy, items: Vector, costs: Costs, capacity: int) ->
         policy.learner.commit(policy.round + 1, bool(act))
         policy.round += 1
     whys = tuple({**prospect.why, "shadow_price": price} for prospect in prospects)
-    return Decisions(acts, probabilities, items, costs, first, whys, price)
+    return Decisions(acts, probabilities, items, costs, first, whys, price, time=policy.now)
 
 
 def _best(prospects: list[Prospect], probabilities: Vector, capacity: int) -> tuple[float, Vector]:

@@ -1,4 +1,4 @@
-"""Items at the door: fresh arrays of finite numbers, or a word about what is wrong with them."""
+"""Items and their costs at the door: fresh arrays of finite numbers, or a word about what is wrong with them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..costs import Costs
 from ..errors import InputError
 from ..kernels.linear import first_unusable
 from ..posteriors import Vector
@@ -84,3 +85,12 @@ def _check_sparse(items: Any, n_features: int) -> SparseRows:
 
 def _unusable(row: int, column: int, value: float) -> InputError:
     return InputError(f"feature {column} of item {row} is {value}: features must be finite and below 1e100")
+
+
+def check_costs(costs: Costs | None, usual: Costs) -> Costs:
+    """Return the costs of an item: those given, or the stream's."""
+    if costs is None:
+        return usual
+    if not isinstance(costs, Costs):
+        raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
+    return costs

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..costs import Costs
 from ..errors import OptionError
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
+from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .base import Method, Policy
@@ -44,6 +45,7 @@ OPTION_HELP = {
     "patience": "k: for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
+    "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: forget nothing",
 }
 
 
@@ -59,9 +61,15 @@ def as_prior(prior: Prior) -> Gaussian:
     raise OptionError(f"prior is an appletaste.Gaussian or a variance, got {prior!r}")
 
 
-def laplace(skew: bool, adaptive: bool | None, prior: Prior) -> Laplace:
+def laplace(skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife) -> Laplace:
     """Return the Laplace posterior; the scale of a prior that somebody has chosen is left alone unless they say so."""
-    return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive)
+    return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive, half_life)
+
+
+def rounds_of(half_life: HalfLife) -> float | None:
+    """Return a half-life in rounds, for rules that look ahead; None where there is none, or its clock is another."""
+    found = Forgetting.of(half_life)
+    return None if found is None or found.timed else found.half_life
 
 
 def pg_ts(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None, rao_blackwell: bool = False) -> Method:
@@ -102,10 +110,11 @@ def voi(
     skew: bool = True,
     adaptive: bool | None = None,
     prior: Prior = None,
+    half_life: HalfLife = None,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
-    rule = ValueOfInformation(horizon, eagerness, ahead, randomised)
-    return Bayesian(laplace(skew, adaptive, prior), rule)
+    rule = ValueOfInformation(horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life))
+    return Bayesian(laplace(skew, adaptive, prior, half_life), rule)
 
 
 def voi_item(
@@ -116,25 +125,35 @@ def voi_item(
     skew: bool = True,
     adaptive: bool | None = None,
     prior: Prior = None,
+    half_life: HalfLife = None,
 ) -> Method:
     """Value of information under Lindy's law: bolder where labels come anyway, with a heavier tail."""
-    rule = ValueOfInformation(horizon, eagerness, "lindy", randomised)
-    return Bayesian(laplace(skew, adaptive, prior), rule)
+    rule = ValueOfInformation(horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life))
+    return Bayesian(laplace(skew, adaptive, prior, half_life), rule)
 
 
-def ids(*, weight: float = 0.05, skew: bool = True, adaptive: bool | None = None, prior: Prior = None) -> Method:
+def ids(
+    *,
+    weight: float = 0.05,
+    skew: bool = True,
+    adaptive: bool | None = None,
+    prior: Prior = None,
+    half_life: HalfLife = None,
+) -> Method:
     """Tunable information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior), InformationDirected(weight))
+    return Bayesian(laplace(skew, adaptive, prior, half_life), InformationDirected(weight))
 
 
-def ids_traditional(*, skew: bool = True, adaptive: bool | None = None, prior: Prior = None) -> Method:
+def ids_traditional(
+    *, skew: bool = True, adaptive: bool | None = None, prior: Prior = None, half_life: HalfLife = None
+) -> Method:
     """Traditional information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior), Traditional())
+    return Bayesian(laplace(skew, adaptive, prior, half_life), Traditional())
 
 
-def ts(*, skew: bool = True, adaptive: bool | None = None, prior: Prior = None) -> Method:
+def ts(*, skew: bool = True, adaptive: bool | None = None, prior: Prior = None, half_life: HalfLife = None) -> Method:
     """Thompson sampling on the Laplace posterior, its probability in closed form."""
-    return Bayesian(laplace(skew, adaptive, prior), Thompson())
+    return Bayesian(laplace(skew, adaptive, prior, half_life), Thompson())
 
 
 def ucb(
@@ -144,9 +163,10 @@ def ucb(
     skew: bool = False,
     adaptive: bool = False,
     prior: Prior = None,
+    half_life: HalfLife = None,
 ) -> Method:
     """Upper confidence bound that tightens, on the Laplace posterior: the cheap mode."""
-    return Bayesian(laplace(skew, adaptive, prior), UpperBound(patience, randomised))
+    return Bayesian(laplace(skew, adaptive, prior, half_life), UpperBound(patience, randomised))
 
 
 def exact_voi(
@@ -181,9 +201,12 @@ def exact_ids(
     return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), InformationDirected(weight))
 
 
-def adf_voi(*, horizon: int | None = None, randomised: bool = False, prior: Prior = None) -> Method:
-    """Value of information on an assumed-density filter: constant memory, no label kept."""
-    return Bayesian(Adf(as_prior(prior)), ValueOfInformation(horizon, randomised=randomised))
+def adf_voi(
+    *, horizon: int | None = None, randomised: bool = False, prior: Prior = None, half_life: HalfLife = None
+) -> Method:
+    """Value of information on an assumed-density filter: constant memory, no label kept; it can forget."""
+    rule = ValueOfInformation(horizon, randomised=randomised, half_life=rounds_of(half_life))
+    return Bayesian(Adf(as_prior(prior), half_life), rule)
 
 
 def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Prior = None) -> Method:
@@ -292,6 +315,12 @@ def policy(name: str = RECOMMENDED, *, n_features: int, costs: Costs, seed: int 
     unknown = sorted(set(options) - set(info.options))
     if unknown:
         known = ", ".join(info.options) or "none"
+        if unknown == ["half_life"]:
+            able = ", ".join(other.name for other in POLICIES.values() if "half_life" in other.options)
+            raise OptionError(
+                f"{name} cannot forget: its posterior weighs all labels alike. Policies that take half_life: {able}; "
+                "or put the posterior Adf(half_life=...) or Laplace(half_life=...) under a rule, with Bayesian"
+            )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:
         method = info.build(**options)

@@ -15,7 +15,9 @@ from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
 from .base import Arrays, Certificate, Vector
+from .fading import FadingLaplaceBelief
 from .filter import Filter, unrestricted
+from .forgetting import Forgetting, HalfLife
 from .labels import Labels
 from .prior import Gaussian
 
@@ -48,17 +50,27 @@ class Laplace:
         every renewal, s^2 = (nu + E (theta - b)' B^-1 (theta - b)) / (nu + k) over the k features that vary, with
         nu = 5. A feature that is the same in all items, and not zero, is an intercept: it is given twice the standard
         deviation of the prior instead.
+    half_life
+        The age at which a label counts half: a number of items, or a length of time (``"30d"``, a ``timedelta``);
+        None: all labels count alike. With one, the mean is not corrected for skew and there is no certificate
+        (docs/drift.md).
     """
 
     prior: Gaussian = field(default_factory=Gaussian)
     skew: bool = False
     adaptive: bool = False
+    half_life: HalfLife = None
 
     def __post_init__(self) -> None:
         unrestricted(self.prior, "Laplace")
+        found = Forgetting.of(self.half_life)
+        object.__setattr__(self, "half_life", None if found is None else found.text)
 
-    def start(self, n_features: int, key: Key) -> LaplaceBelief:
+    def start(self, n_features: int, key: Key) -> LaplaceBelief | FadingLaplaceBelief:
         """Return the belief before the first label."""
+        forgetting = Forgetting.of(self.half_life)
+        if forgetting is not None:
+            return FadingLaplaceBelief(self, n_features, forgetting)
         return LaplaceBelief(self, n_features, key)
 
 

@@ -36,6 +36,7 @@ class Outstanding:
         self._awaited = np.zeros_like(belief.matrix)  # laid out as a belief, for its kernels: V_w in the place of V
         self._fresh = False
         self._seen = 0
+        self._fades = belief.fades
 
     def __len__(self) -> int:
         return len(self._items)
@@ -78,7 +79,7 @@ class Outstanding:
 
     def score(self, x: Vector) -> NormalScore:
         """Return how the score of x will be distributed about today's mean once the outstanding labels are seen."""
-        if not self._fresh:
+        if not self._fresh or self._fades != self._belief.fades:
             self._renew()
         self._awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
         mean, variance = kernels.score_item(x, self._awaited)
@@ -95,7 +96,7 @@ class Outstanding:
         self._awaited[:] = self._belief.matrix
         for x in self._items.values():
             self._expect(x)
-        self._fresh, self._seen = True, 0
+        self._fresh, self._seen, self._fades = True, 0, self._belief.fades
 
     def _expect(self, x: Vector) -> None:
         """Take the step of rank one that a label at x will take, whatever it says."""

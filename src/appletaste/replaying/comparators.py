@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..clock import DAY
 from ..costs import Costs
 from ..policies import Bayesian, Policy, find, policy
 from ..posteriors import Gaussian, Laplace
+from ..posteriors.forgetting import Forgetting
 from ..rules import EpsilonGreedy
 from ..simulate import Entry
 
@@ -43,11 +45,16 @@ def full_information(n_features: int, costs: Costs, seed: int) -> Policy:
     return Policy(method, n_features=n_features, costs=costs, seed=seed, name=FULL_INFORMATION)
 
 
-def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int) -> Policy:
-    """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream."""
+def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, dated: bool = False) -> Policy:
+    """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream.
+
+    On a clock of dates, which a replay counts in days, a half-life in seconds is one in days.
+    """
     if entry.name == FULL_INFORMATION:
         return full_information(n_features, costs, seed)
     options = dict(entry.options)
     if find(entry.name).options.get("horizon") is not None:
         options.setdefault("horizon", max(2, items))
+    if dated and (pace := Forgetting.of(options.get("half_life"))) is not None and pace.timed:
+        options["half_life"] = Forgetting(pace.half_life / DAY, True).text
     return policy(entry.name, n_features=n_features, costs=costs, seed=seed, **options)

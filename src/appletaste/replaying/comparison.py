@@ -17,6 +17,7 @@ from ..settings import whole
 from ..simulate import Entry
 from .comparators import COMPARATORS, make
 from .delays import Delay
+from .drifting import column_notes
 from .passes import Pass, Plan, forget
 from .result import PolicyReplay, ReplayResult
 from .seam import Wrapper, awaiting
@@ -110,7 +111,12 @@ def replay(
     width = plan.encoded(0)[0].shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            make(entry, width, len(stream), costs, seed=0)
+            made = make(entry, width, len(stream), costs, seed=0, dated=stream.dated)
+            if made.timed and stream.times is None:
+                raise OptionError(
+                    f"{entry.label} forgets by the time, and this replay has none: name its column with time=, or give "
+                    "half_life as a number of items"
+                )
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
     if started is not None:
@@ -186,5 +192,7 @@ def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -
         )
     for label, one in played.items():
         found = dict.fromkeys(note for tally in one.tallies for note in tally.notes)
-        notes += [f"{label}: {note}" for note in list(found)[:1]]
+        notes += [f"{label}: {note}" for note in list(found)[:2]]
+    if not shuffled:
+        notes += column_notes(stream)
     return tuple(notes)

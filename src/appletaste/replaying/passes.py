@@ -16,6 +16,7 @@ from ..keys import Key
 from ..simulate import Entry
 from .comparators import FULL_INFORMATION, known_acts, make
 from .delays import Delay
+from .drifting import label_notes
 from .late import Path, play_late
 from .seam import Setting, Wrapper, bare
 from .stream import Stream, encode
@@ -100,6 +101,8 @@ class Pass:
             warnings.simplefilter("always", PoorFitWarning)
             path, seconds = self.walk()
         notes = tuple(str(warning.message) for warning in caught)
+        if not plan.shuffled and name != FULL_INFORMATION:
+            notes += label_notes(path, labels)
         bought = len(labels) if name == FULL_INFORMATION else int(path.acts.sum())
         return tally(path.acts, labels, plan.costs, seconds, bought, int(path.observed.sum()), notes)
 
@@ -110,7 +113,7 @@ class Pass:
         labels = plan.stream.labels[plan.order(self.number)]
         times, due = plan.clock(self.number)
         seed = int(Key(plan.seed).at("replay", self.number, "policy").word())
-        policy = make(self.entry, X.shape[1], len(X), plan.costs, seed)
+        policy = make(self.entry, X.shape[1], len(X), plan.costs, seed, plan.stream.dated)
         policy.probability(X[0])  # loads the kernels, and leaves no trace, before the clock starts
         everything = self.entry.name == FULL_INFORMATION  # a yardstick: nothing holds it back
         setting = Setting(len(X), plan.costs, due is not None, plan.timed, seed)

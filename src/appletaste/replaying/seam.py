@@ -54,11 +54,25 @@ class Clockless:
         return self._decide(x)
 
 
+class Clocked:
+    """A policy that forgets by the time, and is told it."""
+
+    __slots__ = ("_decide", "learn")
+
+    def __init__(self, policy: Policy | Awaiting) -> None:
+        self._decide, self.learn = policy.decide, policy.learn
+
+    def decide(self, x: Vector, time: float) -> Decision:
+        """Decide on the item that arrives at a time."""
+        return self._decide(x, time=time)
+
+
 def bare(policy: Policy, setting: Setting) -> Player:
     """Return the policy as it is."""
-    return Clockless(policy)
+    return Clocked(policy) if policy.timed else Clockless(policy)
 
 
 def awaiting(policy: Policy, setting: Setting) -> Player:
     """Return the policy with its labels on their way kept in mind, where they come late."""
-    return Clockless(Awaiting(policy) if setting.late else policy)
+    player = Awaiting(policy) if setting.late else policy
+    return Clocked(player) if policy.timed else Clockless(player)

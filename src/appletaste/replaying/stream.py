@@ -31,6 +31,7 @@ class Stream:
     records: Records | Vectors
     labels: NDArray[np.int8]
     times: NDArray[np.float64] | None = None
+    dated: bool = False  #: whether times are days, from dates
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -95,7 +96,8 @@ def read_stream(
     if not columns:
         raise DataError(f"{records.source} has no column besides the label and the time: there is nothing to decide by")
     order = np.argsort(clock, kind="stable")
-    return Stream(replace(records, columns=columns)[order], labels[order], clock[order])
+    dated = records.columns[time].dtype != np.float64
+    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated)
 
 
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,9 @@ class ValueOfInformation:
         c: the newest item has the share c / (t - 1 + c) in the means.
     head_start
         t0 / d: the rounds per feature that the prior is worth.
+    half_life
+        Rounds after which a label counts half, where the posterior forgets; None: it does not. A label then serves for
+        half_life / log 2 rounds at most, and the means forget as fast.
     """
 
     horizon: int | None = None
@@ -57,6 +61,7 @@ class ValueOfInformation:
     randomised: bool = False
     forgetting: float = 3.0
     head_start: float = 4.0
+    half_life: float | None = None
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
@@ -66,6 +71,8 @@ class ValueOfInformation:
         number("eagerness", self.eagerness, above=0.0)
         number("forgetting", self.forgetting, above=0.0)
         number("head_start", self.head_start, least=0.0)
+        if self.half_life is not None:
+            number("half_life", self.half_life, above=0.0)
 
     def start(self, n_features: int) -> ValueJudge:
         """Return the rule at work, before the first item."""
@@ -84,6 +91,7 @@ class ValueJudge:
                 settings.horizon or 0,
                 AHEAD[settings.ahead],
                 settings.randomised,
+                math.inf if settings.half_life is None else max(1.0, settings.half_life / math.log(2.0)),
             ],
             dtype=np.float64,
         )

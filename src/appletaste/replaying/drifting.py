@@ -1,0 +1,56 @@
+"""Alarms in a replay that is played in order: labels by policy, columns of the table by tenths (docs/drift.md)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..features import Records
+from ..watching import DriftWatch, Stability
+from ..watching.stability import LARGE, SHIFT, Bins, compare
+from .late import Path
+from .stream import Stream
+from .tally import BLOCKS, edges
+
+#: Fewest items in a tenth that are worth comparing, columns that are named, and how often chance alone names one.
+LEAST, NAMED, RATE = 100, 5, 0.01
+
+
+def label_notes(path: Path, labels: NDArray[np.int8]) -> tuple[str, ...]:
+    """Return a note on labels that were not what the model expected, in the order of their items; or none."""
+    watch = DriftWatch()
+    for t in np.flatnonzero(path.observed & path.acts & ~np.isnan(path.chances)).tolist():
+        watch.items = t + 1
+        watch.residual(int(labels[t]), float(path.chances[t]))
+    if not watch.alarms:
+        return ()
+    first, count = watch.alarms[0], len(watch.alarms)
+    more = "" if count == 1 else f" ({count - 1} more alarm{'s' if count > 2 else ''} after that)"
+    return (f"alarm at item {first.item}: {first.meaning}{more}",)
+
+
+def column_notes(stream: Stream) -> list[str]:
+    """Return a note on columns whose later tenths are not distributed as the first; or none."""
+    starts = edges(len(stream), BLOCKS)
+    if len(stream) < LEAST * BLOCKS or not isinstance(stream.records, Records):  # a matrix has no names to tell
+        return []
+    found: list[tuple[str, int, Stability]] = []
+    for name, column in stream.records.columns.items():
+        head = column[: starts[1]]
+        bins = Bins.of(head, 10)
+        before = bins.count(head)
+        rate = RATE / ((BLOCKS - 1) * len(stream.records.columns))
+        for first, last in zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True):
+            now = compare(bins, before, column[first:last])
+            if now.value > max(SHIFT, now.critical(rate)):
+                found.append((name, first + 1, now))
+                break
+    if not found:
+        return []
+    found.sort(key=lambda one: -one[2].value)
+    worst = ", ".join(f"{name!r} from item {first} ({one.value:.2f})" for name, first, one in found[:NAMED])
+    rest = "" if len(found) <= NAMED else f" and {len(found) - NAMED} more"
+    return [
+        f"columns that are not distributed as in the first tenth (stability index above {SHIFT:g} and chance; above "
+        f"{LARGE:g} is large): {worst}{rest}"
+    ]

@@ -1,0 +1,63 @@
+"""An alarm: what was seen, where, since when, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .stability import LARGE, Stability
+
+#: Kinds of alarm: labels are not what the model expected; a feature is not distributed as it was.
+LABELS, FEATURES = "labels", "features"
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One alarm; ``print`` it for a sentence and a remedy."""
+
+    kind: str  #: ``labels`` or ``features``
+    feature: str | None  #: its name; None for labels
+    statistic: float  #: Page-Hinkley's, or the population stability index
+    threshold: float
+    item: int  #: items seen when it was raised
+    since: int  #: the item at which the change seems to have begun
+    time: Any  #: of the item or label that raised it, as it was given
+    meaning: str
+    advice: str
+
+    def __str__(self) -> str:
+        when = f"item {self.item}" + ("" if self.time is None else f" ({self.time})")
+        return f"{when}: {self.meaning}. {self.advice}"
+
+
+def label_alarm(sign: int, statistic: float, threshold: float, item: int, since: int, time: Any) -> Alarm:
+    """Return the alarm of labels that are more or less often positive than the model expected."""
+    more, act = ("more", "misses more than it thinks") if sign > 0 else ("fewer", "acts on too much")
+    meaning = (
+        f"{more} positives among the acts than the model expected, since about item {since} "
+        f"(Page-Hinkley {statistic:.1f} > {threshold:.1f})"
+    )
+    advice = (
+        f"The policy {act} until it has learnt again: check how labels are made; if the world has changed, set a "
+        "half_life (or halve it), and audit passes for a while"
+    )
+    return Alarm(LABELS, None, statistic, threshold, item, since, time, meaning, advice)
+
+
+def feature_alarm(name: str, found: Stability, threshold: float, item: int, since: int, time: Any) -> Alarm:
+    """Return the alarm of a feature that is not distributed as it was."""
+    bin_, before, now = found.largest_change()
+    meaning = (
+        f"{name!r} has {'changed' if found.value > LARGE else 'shifted'} (stability index {found.value:.2f} > "
+        f"{threshold:.2f}): {bin_} was {100 * before:.1f} % of items and is {100 * now:.1f} %"
+    )
+    if bin_ == "missing" and now > before:
+        advice = "Check where this column comes from: values are lost on the way"
+    elif bin_ == "other" and now > before:
+        advice = "There are levels that were not there before: encode anew, with hashing or spare columns"
+    else:
+        advice = (
+            "Check where this column comes from; if the traffic is different, the policy meets items that it knows "
+            "less about: expect more acts, and look at what is missed there"
+        )
+    return Alarm(FEATURES, name, found.value, threshold, item, since, time, meaning, advice)

@@ -1,0 +1,196 @@
+"""Alarms: what they say, and that they are there when they should be and not otherwise."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import appletaste as at
+from appletaste.errors import DataError, FeedbackError, InputError, OptionError
+from appletaste.watching.page_hinkley import threshold_for
+
+COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
+
+
+def test_page_hinkley_is_the_sum_of_log_likelihood_ratios_since_its_least():
+    rng = np.random.default_rng(1)
+    chances = rng.uniform(0.01, 0.9, 300)
+    labels = (rng.random(300) < chances).astype(int)
+    test = at.PageHinkley(0.7, 1e12)
+    sums = {}
+    for sign in (1, -1):
+        shifted = 1 / (1 + np.exp(-(np.log(chances / (1 - chances)) + sign * 0.7)))
+        ratio = np.where(labels, np.log(shifted / chances), np.log((1 - shifted) / (1 - chances)))
+        total = np.concatenate([[0.0], np.cumsum(ratio)])
+        sums[sign] = (total - np.minimum.accumulate(total))[1:]
+    for t, (label, chance) in enumerate(zip(labels, chances, strict=True)):
+        assert test.update(int(label), chance) == 0
+        assert test.statistic == pytest.approx(max(sums[1][t], sums[-1][t]), abs=1e-9)
+
+
+def test_page_hinkley_says_which_way_and_since_when():
+    for label, sign in ((1, 1), (0, -1)):
+        test = at.PageHinkley()
+        assert all(test.update(t % 2, 0.5) == 0 for t in range(200))
+        found, starts = zip(*((test.update(label, 0.5), test.start) for _ in range(100)), strict=True)
+        first = next(t for t, one in enumerate(found) if one)
+        assert found[first] == sign
+        assert abs(starts[first] - 200) <= 2
+        assert sum(map(abs, found)) >= 2  # told again while it lasts
+    for wrong in (-0.1, 1.1, np.nan):
+        with pytest.raises(InputError, match="a chance is"):
+            test.update(1, wrong)
+    for options in ({"shift": 0.0}, {"labels_per_false_alarm": 0}):
+        with pytest.raises(OptionError):
+            at.PageHinkley(**options)
+    assert threshold_for(1e5, 0.5) > threshold_for(1e4, 0.5)
+    test = at.PageHinkley(0.5, 100)
+    assert [abs(test.update(0, 0.0)) for _ in range(50)] == [0] * 50  # certain, and right
+    assert test.update(1, 0.0) == 0  # one surprise is worth no more than the shift
+
+
+def test_stability_index_by_hand():
+    found = at.psi([0] * 30 + [1] * 70, [0] * 60 + [1] * 40)
+    p, q = np.array([30.5, 70.5]) / 101, np.array([60.5, 40.5]) / 101
+    assert found.value == pytest.approx(((q - p) * np.log(q / p)).sum())
+    assert found.freedom == 1
+    for freedom, rate in ((1, 0.01), (9, 1e-3), (19, 1e-5)):
+        levels = [str(k) for k in range(freedom + 1)] * 50
+        one = at.psi(levels, levels)
+        expected = 2 / len(levels) * stats.chi2(freedom).isf(rate)
+        assert one.freedom == freedom
+        assert one.critical(rate) == pytest.approx(expected, rel=0.03)
+
+
+def test_bins_are_the_reference_s_and_missing_values_have_one():
+    rng = np.random.default_rng(3)
+    before, now = rng.normal(size=2000), rng.normal(size=2000)
+    assert at.psi(before, now).freedom == 9
+    assert at.psi(before, now).value < at.psi(before, now).critical(1e-4)
+    now[:300] = np.nan
+    lost = at.psi(before, now)
+    assert lost.value > lost.critical(1e-6)
+    assert lost.largest_change() == ("missing", 0.0, 0.15)
+    texts = at.psi(["a", "b", None] * 50, ["a", "new", "new"] * 50)
+    assert {texts.largest_change()[0], "other"} == {"other"}
+    assert at.psi([5.0] * 50, [5.0] * 50).critical(0.01) == np.inf  # nothing to compare
+    assert at.psi([1, None] * 50, [1.0, np.nan] * 50).value == pytest.approx(0.0)
+    many = at.psi([str(k % 40) for k in range(4000)], [str(k % 40) for k in range(4000)])
+    assert many.freedom == 20  # twenty levels and all others
+    with pytest.raises(InputError, match="numbers in the reference"):
+        at.psi([1.0, 2.0], ["a", "b"])
+    with pytest.raises(InputError, match="got none"):
+        at.psi([], [1.0])
+    with pytest.raises(OptionError):
+        at.psi([1.0], [1.0], bins=1)
+
+
+def test_a_watch_takes_records_and_names_what_changed():
+    rng = np.random.default_rng(5)
+    watch = at.DriftWatch(window=400)
+    raised = []
+    for t in range(2400):
+        late = t >= 1600
+        record = {
+            "amount": None if late and rng.random() < 0.3 else rng.lognormal(),
+            "country": "new" if late and rng.random() < 0.5 else str(rng.choice(["nl", "de"])),
+            "steady": rng.normal(),
+        }
+        raised += watch.item(record, time=f"day {t // 100}")
+    assert raised == watch.alarms
+    assert {alarm.feature for alarm in raised} == {"amount", "country"}
+    assert {(alarm.item, alarm.since) for alarm in raised} == {(2000, 1601), (2400, 2001)}
+    texts = [str(alarm) for alarm in raised]
+    assert any("values are lost" in text and "day 19" in text for text in texts)
+    assert any("levels that were not there before" in text for text in texts)
+    assert all(alarm.statistic > alarm.threshold >= 0.1 for alarm in raised)
+
+
+def test_a_watch_takes_decisions_and_their_labels():
+    policy = at.policy("voi", n_features=1, costs=COSTS)
+    watch = at.DriftWatch(names=["x"])
+    decision = policy.decide([1.0])
+    assert decision.act
+    assert watch.label(decision, 1) == []
+    assert watch.test.labels == 1
+    with pytest.raises(FeedbackError, match="pass"):
+        watch.label(decision._replace(act=False), 1)
+    bare = decision._replace(why={})
+    with pytest.raises(InputError, match="chance=p"):
+        watch.label(bare, 1)
+    found = [alarm for _ in range(40) for alarm in watch.label(bare, 0, chance=0.9)]
+    assert found
+    assert "fewer positives" in str(found[0])
+    assert found[0].feature is None
+    with pytest.raises(InputError, match="2 features and 1 names"):
+        watch.refer_to([[1.0, 2.0]])
+    with pytest.raises(InputError, match="got none"):
+        watch.refer_to([])
+    for options in ({"window": 5}, {"least_index": -1}, {"bins": 1}, {"items_per_false_alarm": 0}):
+        with pytest.raises(OptionError):
+            at.DriftWatch(**options)
+
+
+def rows(items, labels, chances):
+    costs = COSTS.outcomes()
+    return at.DecisionLog.from_rows(
+        {"id": str(t), "act": True, "probability": 0.9, "label": int(y), "chance": float(p), "x": x.tolist(), **costs}
+        for t, (x, y, p) in enumerate(zip(items, labels, chances, strict=True))
+    )
+
+
+def test_drift_of_a_finished_log():
+    rng = np.random.default_rng(7)
+    items = rng.normal(size=(3000, 2))
+    chances = 1 / (1 + np.exp(1 - items[:, 0]))
+    quiet = rows(items, rng.random(3000) < chances, chances)
+    report = at.drift(quiet, names=["amount", "age"])
+    assert len(report) == 0
+    assert str(report) == "no alarm in 3000 items and 3000 labels"
+    moved = items + np.where(np.arange(3000) < 1500, 0.0, 1.0)[:, None] * [0.0, 1.0]
+    truth = np.where(np.arange(3000) < 2000, chances, 1 / (1 + np.exp(-items[:, 0])))
+    report = at.drift(rows(moved, rng.random(3000) < truth, chances), names=["amount", "age"])
+    kinds = [(alarm.kind, alarm.feature) for alarm in report]
+    assert ("features", "age") in kinds
+    assert ("features", "amount") not in kinds
+    told = next(alarm for alarm in report if alarm.kind == "labels")
+    assert told.item > 2000
+    assert abs(told.since - 2000) < 200
+    # Against last month's log the first items are compared too.
+    assert min(a.item for a in at.drift(rows(moved[2000:], truth[2000:] > 0.5, truth[2000:]), quiet)) <= 1000
+
+
+def test_drift_says_what_it_could_not_look_at():
+    log = rows(np.zeros((50, 1)), np.zeros(50), np.full(50, 0.1))
+    assert "fewer than a reference and a window" in str(at.drift(log))
+    blind = at.DecisionLog(**{**vars(log), "chance": None, "x": None})
+    text = str(at.drift(blind))
+    assert "labels were not looked at" in text
+    assert "no features" in text
+    with pytest.raises(DataError, match="same features"):
+        at.drift(log, baseline=blind)
+    with pytest.raises(DataError, match="takes a DecisionLog"):
+        at.drift([log])
+
+
+def test_a_replay_in_order_forgets_and_raises_alarms(tmp_path):
+    rng = np.random.default_rng(11)
+    n = 4000
+    x, kind = rng.normal(size=n), rng.choice(["a", "b"], n)
+    kind[2000:][rng.random(2000) < 0.5] = "c"
+    sign = np.where(np.arange(n) < 2000, 2.0, -2.0)
+    bad = (rng.random(n) < 1 / (1 + np.exp(1 - sign * x))).astype(int)
+    days = [f"2024-{1 + t // 2800:02d}-{1 + t // 100 % 28:02d}" for t in range(n)]
+    table = {"x": x, "kind": kind, "bad": bad, "day": days}
+    costs = {"miss": 5, "false_alarm": 1, "hit": 0}
+    entries = ["adf-voi", at.Entry("adf-voi", {"half_life": 300}), at.Entry("adf-voi", {"half_life": "3d"})]
+    result = at.replay(table, "bad", costs=costs, policies=entries, time="day")
+    after = {name: sum(block["cost_per_1000"] for block in result[name].blocks()[6:]) for name in result}
+    assert after["adf-voi[half_life=300]"] < after["adf-voi"]
+    assert after["adf-voi[half_life=3d]"] < after["adf-voi"]
+    assert abs(after["adf-voi[half_life=3d]"] - after["adf-voi[half_life=300]"]) < 0.1 * after["adf-voi"]  # 100 a day
+    notes = " ".join(result.notes)
+    assert "adf-voi: alarm at item 2" in notes
+    assert "'kind' from item 2001" in notes
+    assert "'x' from" not in notes
+    with pytest.raises(OptionError, match="forgets by the time, and this replay has none"):
+        at.replay(table, "bad", costs=costs, policies=entries[2:], drop=["day"])
