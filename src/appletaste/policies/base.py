@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike
 from ..costs import Costs
 from ..decision import Decision, Decisions, Observation
 from ..errors import InputError, OptionError
-from ..kernels.linear import first_unusable
 from ..kernels.random import uniform_at, uniforms_at
 from ..keys import Key
 from ..posteriors import Arrays, Certificate, Vector
 from ..rules import Verdict
 from .capacity import decide_within
-from .items import check_costs, check_item, check_items
+from .items import check_costs, check_item, check_items, is_item
 from .moments import advance, glimpse
 from .prospects import Prospect, look
 from .revising import revise
@@ -62,7 +61,8 @@ class Policy:
     """Decides, one item at a time, whether to act or to pass, and learns from the labels that acting shows.
 
     Made by ``appletaste.policy``. A decision depends only on the seed, the decisions before it and the labels
-    learnt before it, in the order they were learnt. A label learnt twice counts twice. One policy is for one thread.
+    learnt before it, in the order they were learnt, and on times if it forgets by them. A label learnt twice counts
+    twice. One policy is for one thread.
 
     Examples
     --------
@@ -205,16 +205,8 @@ class Policy:
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
         observation = Observation(decision, label)
-        x = decision.x
-        if (
-            type(x) is not np.ndarray
-            or x.dtype != np.float64
-            or x.shape != (self.n_features,)
-            or first_unusable(x) >= 0
-        ):
-            observation = Observation(
-                decision._replace(x=check_item(x, self.n_features)), label
-            )  # stored and read back, say
+        if not is_item(decision.x, self.n_features):  # stored and read back, say
+            observation = Observation(decision._replace(x=check_item(decision.x, self.n_features)), label)
         self._learner.learn(observation)
         if self._keeps_labels:
             self._rounds.append(decision.round)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,6 +25,12 @@ def check_item(x: ArrayLike, n_features: int) -> Vector:
     if bad >= 0:
         raise InputError(f"feature {bad} is {item[bad]}: features must be finite and below 1e100 in size")
     return item
+
+
+def is_item(x: Any, n_features: int) -> bool:
+    """Return whether x is what ``check_item`` returns."""
+    right = type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_features,)
+    return right and first_unusable(x) < 0
 
 
 def check_items(items: ArrayLike, n_features: int) -> Vector:
