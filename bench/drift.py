@@ -46,15 +46,15 @@ def play(name: str, half_life: float | None, seed: int, change: int):
     """Return the regret of each item and the items at which labels raised an alarm."""
     items, chances, labels = stream(seed, change)
     policy = at.policy(name, n_features=D, costs=COSTS, seed=seed, half_life=half_life)
-    watch, spent = at.DriftWatch(), np.empty(N)
+    test, spent, alarms = at.PageHinkley(), np.empty(N), []
     for t in range(N):
         decision = policy.decide(items[t])
         spent[t] = COSTS.regret(decision.act, chances[t])
-        watch.items = t + 1
         if decision.act:
             policy.learn(decision, int(labels[t]))
-            watch.label(decision, int(labels[t]))
-    return spent, [alarm.item for alarm in watch.alarms]
+            if test.update(int(labels[t]), decision.why["chance_positive"]):
+                alarms.append(t + 1)
+    return spent, alarms
 
 
 def mean(values: np.ndarray, digits: int = 1) -> str:
@@ -134,9 +134,8 @@ def draw(curves, alarms, path: Path) -> None:
     for axis, name in zip(axes, ("adf-voi", "voi"), strict=True):
         for tail, (colour, dash) in styles.items():
             label = name + tail
-            axis.step(
-                np.arange(0, N, BLOCK), curves[label], dash, where="post", color=colour, label=label, linewidth=1.6
-            )
+            edges = np.arange(0, N + 1, BLOCK)
+            axis.stairs(curves[label], edges, baseline=None, ls=dash, color=colour, label=label, linewidth=1.6)
         axis.axvline(CHANGE, color="#7F7F7F", linestyle=":", label="the change")
         axis.axvline(np.median(alarms[name]), color="#009E73", label="alarm (median)")
         axis.set(xlabel="item", title=name)

@@ -60,7 +60,8 @@ class Desk:
     ) -> Decision:
         """Decide on one item; ``time`` is for budgets per day and forgetting, ``stratum`` for floors by stratum."""
         now = instant(time)
-        self.policy.advance(time)
+        if self.policy.timed:
+            self.policy.advance(time)
         prospect, price, probability, floor = self._look(x, costs, now, stratum)
         decision = self._player.settle(prospect, probability, floor)
         if self._acts is not None:

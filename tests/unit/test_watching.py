@@ -96,9 +96,11 @@ def test_a_watch_takes_records_and_names_what_changed():
             "steady": rng.normal(),
         }
         raised += watch.item(record, time=f"day {t // 100}")
-    assert raised == watch.alarms
+    assert len(raised) == len(watch.alarms) == 2
+    assert {alarm.until for alarm in raised} == {2000}  # as it was told
+    assert {alarm.until for alarm in watch.alarms} == {2400}  # and it went on
     assert {alarm.feature for alarm in raised} == {"amount", "country"}
-    assert {(alarm.item, alarm.since) for alarm in raised} == {(2000, 1601), (2400, 2001)}
+    assert {(alarm.item, alarm.since) for alarm in raised} == {(2000, 1601)}
     texts = [str(alarm) for alarm in raised]
     assert any("values are lost" in text and "day 19" in text for text in texts)
     assert any("levels that were not there before" in text for text in texts)
@@ -118,7 +120,7 @@ def test_a_watch_takes_decisions_and_their_labels():
     with pytest.raises(InputError, match="chance=p"):
         watch.label(bare, 1)
     found = [alarm for _ in range(40) for alarm in watch.label(bare, 0, chance=0.9)]
-    assert found
+    assert len(found) == 1  # told once
     assert "fewer positives" in str(found[0])
     assert found[0].feature is None
     with pytest.raises(InputError, match="2 features and 1 names"):
@@ -128,6 +130,24 @@ def test_a_watch_takes_decisions_and_their_labels():
     for options in ({"window": 5}, {"least_index": -1}, {"bins": 1}, {"items_per_false_alarm": 0}):
         with pytest.raises(OptionError):
             at.DriftWatch(**options)
+
+
+def test_a_change_that_lasts_is_told_once_and_a_new_one_again():
+    watch = at.DriftWatch()
+
+    def play(labels):
+        found = []
+        for label in labels:
+            watch.items += 1
+            found += watch.residual(label, 0.5)
+        return found
+
+    assert len(play([1] * 300)) == 1
+    assert watch.alarms[0].item < 40
+    assert watch.alarms[0].until > 280
+    assert play([0, 1] * 200) == []
+    assert [alarm.item for alarm in play([1] * 60)] == [pytest.approx(731, abs=5)]
+    assert len(watch.alarms) == 2
 
 
 def rows(items, labels, chances):

@@ -65,7 +65,8 @@ class Policy:
     """Decides, one item at a time, whether to act or to pass, and learns from the labels that acting shows.
 
     Made by ``appletaste.policy``. A decision depends only on the seed, the decisions before it and the labels
-    learnt before it, in the order they were learnt. A label learnt twice counts twice. One policy is for one thread.
+    learnt before it, in the order they were learnt, and on times if it forgets by them. A label learnt twice counts
+    twice. One policy is for one thread.
 
     Examples
     --------

@@ -32,13 +32,14 @@ class Adf:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import appletaste as at
-    >>> belief = at.Adf(half_life=1000).start(1, at.Key(0))
+    >>> belief = at.Adf(half_life=960).start(1, at.Key(0))
     >>> belief.learn(np.array([2.0]), 1)
     >>> known = 1.0 / belief.covariance[0, 0] - 1.0   # precision beyond the prior's
-    >>> for round_ in range(1, 1001):
+    >>> for round_ in range(1, 961):
     ...     belief.commit(round_)
-    >>> round((1.0 / belief.covariance[0, 0] - 1.0) / known, 9)
+    >>> float(round((1.0 / belief.covariance[0, 0] - 1.0) / known, 9))
     0.5
     """
 

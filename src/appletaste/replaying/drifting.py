@@ -25,8 +25,9 @@ def label_notes(path: Path, labels: NDArray[np.int8]) -> tuple[str, ...]:
     if not watch.alarms:
         return ()
     first, count = watch.alarms[0], len(watch.alarms)
+    still = "" if first.until == first.item else f", and until item {first.until}"
     more = "" if count == 1 else f" ({count - 1} more alarm{'s' if count > 2 else ''} after that)"
-    return (f"alarm at item {first.item}: {first.meaning}{more}",)
+    return (f"alarm at item {first.item}: {first.meaning}{still}{more}",)
 
 
 def column_notes(stream: Stream) -> list[str]:

@@ -21,13 +21,15 @@ class Alarm:
     threshold: float
     item: int  #: items seen when it was raised
     since: int  #: the item at which the change seems to have begun
+    until: int  #: the last item at which it was still seen
     time: Any  #: of the item or label that raised it, as it was given
     meaning: str
     advice: str
 
     def __str__(self) -> str:
         when = f"item {self.item}" + ("" if self.time is None else f" ({self.time})")
-        return f"{when}: {self.meaning}. {self.advice}"
+        still = "" if self.until == self.item else f", and until item {self.until}"
+        return f"{when}: {self.meaning}{still}. {self.advice}"
 
 
 def label_alarm(sign: int, statistic: float, threshold: float, item: int, since: int, time: Any) -> Alarm:
@@ -38,10 +40,10 @@ def label_alarm(sign: int, statistic: float, threshold: float, item: int, since:
         f"(Page-Hinkley {statistic:.1f} > {threshold:.1f})"
     )
     advice = (
-        f"The policy {act} until it has learnt again: check how labels are made; if the world has changed, set a "
-        "half_life (or halve it), and audit passes for a while"
+        f"The policy {act} until it has learnt again. Check how labels are made; if the world has changed, set a "
+        "half_life or halve it, and audit passes"
     )
-    return Alarm(LABELS, None, statistic, threshold, item, since, time, meaning, advice)
+    return Alarm(LABELS, None, statistic, threshold, item, since, item, time, meaning, advice)
 
 
 def feature_alarm(name: str, found: Stability, threshold: float, item: int, since: int, time: Any) -> Alarm:
@@ -60,4 +62,4 @@ def feature_alarm(name: str, found: Stability, threshold: float, item: int, sinc
             "Check where this column comes from; if the traffic is different, the policy meets items that it knows "
             "less about: expect more acts, and look at what is missed there"
         )
-    return Alarm(FEATURES, name, found.value, threshold, item, since, time, meaning, advice)
+    return Alarm(FEATURES, name, found.value, threshold, item, since, item, time, meaning, advice)

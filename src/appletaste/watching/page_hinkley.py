@@ -58,7 +58,7 @@ class PageHinkley:
     100
     >>> found = [test.update(1, 0.5) for _ in range(40)]
     >>> found.index(1), test.start
-    (33, 100)
+    (31, 99)
     """
 
     def __init__(self, shift: float = 0.5, labels_per_false_alarm: float = 20_000) -> None:

@@ -48,7 +48,7 @@ def drift(
     >>> import appletaste as at
     >>> table = at.problem("synthetic", rounds=3000).draw(at.Key(4))
     >>> policy = at.policy("voi", n_features=5, costs=table.costs)
-    >>> chance = table.probabilities   # an honest model's
+    >>> chance = table.chances   # an honest model's
     >>> log = at.DecisionLog.from_trace(table, at.play(policy, table), chance=chance)
     >>> print(drift(log))
     no alarm in 3000 items and ... labels

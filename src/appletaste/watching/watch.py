@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -25,6 +26,8 @@ class DriftWatch:
     Labels are tested one by one (``PageHinkley``), in the order in which they come. Items are compared by the window
     with the first ``reference`` of them (``psi``), feature by feature: an alarm if the index is both above
     ``least_index`` and above what chance alone gives once in ``items_per_false_alarm`` items, all features together.
+    A change that lasts is told once. What is seen again after a pause no longer than it took to be seen is taken to be
+    the same; only ``until`` of its alarm moves on.
 
     Parameters
     ----------
@@ -47,7 +50,8 @@ class DriftWatch:
     ...     for alarm in watch.item([rng.normal(0.0 if t < 1200 else 2.0)]):
     ...         print(alarm.item, alarm.feature, alarm.since)
     1500 amount 1001
-    2000 amount 1501
+    >>> watch.alarms[0].until
+    2000
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class DriftWatch:
         self.alarms: list[Alarm] = []  #: raised so far
         self._rows: list[Any] = []
         self._known: dict[str, tuple[Bins, NDArray[np.float64]]] | None = None
+        self._latest: dict[str | int, int] = {}  # by feature or sign: the place of its last alarm
 
     def item(self, x: Item, time: Any = None) -> list[Alarm]:
         """Take in an item, a vector or a record, whatever was decided; return the alarms it raises."""
@@ -98,10 +103,19 @@ class DriftWatch:
             found = compare(bins_, before, columns[name])
             threshold = max(self.least_index, found.critical(min(share, 0.5)))
             if found.value > threshold:
-                raised.append(feature_alarm(name, found, threshold, self.items, first, time))
-        raised.sort(key=lambda alarm: -alarm.statistic)
-        self.alarms += raised
-        return raised
+                alarm = feature_alarm(name, found, threshold, self.items, first, time)
+                raised += self._tell(name, alarm)
+        return sorted(raised, key=lambda alarm: -alarm.statistic)
+
+    def _tell(self, key: str | int, alarm: Alarm) -> list[Alarm]:
+        """Return the alarm if it is news; otherwise the one before goes on."""
+        which = self._latest.get(key)
+        if which is not None and alarm.since - self.alarms[which].until <= alarm.item - alarm.since + 1:
+            self.alarms[which] = replace(self.alarms[which], until=alarm.item)
+            return []
+        self._latest[key] = len(self.alarms)
+        self.alarms.append(alarm)
+        return [alarm]
 
     def label(self, decision: Decision, label: int, chance: float | None = None, time: Any = None) -> list[Alarm]:
         """Take in the label of an acted-on item and the chance it had when it was decided; return the alarms.
@@ -123,8 +137,7 @@ class DriftWatch:
         if not sign:
             return []
         alarm = label_alarm(sign, self.test.statistic, self.test.threshold, self.items, self.test.start, time)
-        self.alarms.append(alarm)
-        return [alarm]
+        return self._tell(sign, alarm)
 
     def refer_to(self, items: Sequence[Item]) -> None:
         """Compare with these items from now on, those of last month say; they are not counted."""
