@@ -26,6 +26,7 @@ from .types import Blocks, Matrix, Vector
 
 #: Newton steps of a renewal at most, and the length of a step, in posterior standard deviations, that ends it.
 STEPS, SHORT = 25, 1e-3
+SMALLEST = 1e-250  #: part of a Newton step
 
 
 @kernel
@@ -189,10 +190,10 @@ def renew(
             reached = shared_objective(features, labels, shares, first, n, prior, trial, work)
             if reached >= value + 0.1 * part * promise:
                 break
-            part *= 0.5
-            if part < 1e-10:  # rounding hides any further gain
+            part *= 0.5 if part > 1e-6 else 1e-6  # far out on a huge scale even tiny steps overshoot
+            if part < SMALLEST:  # rounding hides any further gain
                 break
-        if part < 1e-10:
+        if part < SMALLEST:
             break
         for i in range(d):
             theta[i] = trial[i]

@@ -77,6 +77,10 @@ def move(belief: Matrix, pull: float, shrink: float) -> None:
             row[i] -= entry * direction[i]
 
 
+#: A variance of z beyond which y - sigma(r) is lost to rounding.
+FLAT = 1e12
+
+
 @kernel
 def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
     """Return (pull, shrink) from the mode r of z given the label: r = f + v (y - sigma(r)).
@@ -84,6 +88,13 @@ def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
     Newton's method, kept inside the bracket [f - v, f + v] that holds the root.
     """
     low, high, r = f - v, f + v, f
+    if v > FLAT:  # a bracket that halving can get through: |r| is at most log(v) where the label is at odds with f
+        reach = math.log1p(v) + 1.0
+        if label > 0.5:
+            low, high = (f if v <= -2.0 * f else max(f, 0.0)) - 1.0, max(f, 0.0) + reach
+        else:
+            low, high = min(f, 0.0) - reach, (f if v <= 2.0 * f else min(f, 0.0)) + 1.0
+        r = min(max(f, low), high)
     for _ in range(60):
         p = sigmoid(r)
         excess = r - f - v * (label - p)
@@ -92,7 +103,7 @@ def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
         else:
             low = r
         step = r - excess / (1.0 + v * p * (1.0 - p))
-        if not low < step < high:
+        if not low <= step <= high:
             step = 0.5 * (low + high)
         settled = abs(step - r) <= 1e-9 * (1.0 + abs(r))
         r = step
@@ -100,7 +111,7 @@ def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
             break
     p = sigmoid(r)
     weight = p * (1.0 - p)
-    return label - p, weight / (1.0 + v * weight)
+    return (r - f) / v if v > FLAT else label - p, weight / (1.0 + v * weight)
 
 
 @kernel
