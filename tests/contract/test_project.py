@@ -125,7 +125,10 @@ def test_documents_name_everything():
     assert {module for module in modules if module not in tour} == set()
 
 
-PAGES = ["README.md", *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "missed"))]
+PAGES = [
+    "README.md",
+    *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "missed", "ecosystem")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
