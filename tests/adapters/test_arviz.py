@@ -37,6 +37,7 @@ def test_chains_meet_and_agree_with_quadrature():
     assert theta.shape == (4, 1000, 2)
     assert theta.coords["feature"].values.tolist() == ["intercept", "x"]
     assert data.observed_data["label"].values.tolist() == labels.tolist()
+    assert len(np.unique(theta[:, 0, 0])) == 4  # each chain its own
     assert (az.rhat(data)["theta"] < 1.01).all()
     ess = az.ess(data)["theta"].values
     assert ((ess > 800) & (ess < 6000)).all()

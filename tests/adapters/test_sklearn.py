@@ -65,6 +65,7 @@ def test_posteriors_made_of_draws_give_the_exact_predictive(name):
     exact = weight @ at_two
     error = np.sqrt(weight @ (at_two - exact) ** 2 / (4000 / 5))
     model = PosteriorClassifier(name, fit_intercept=False, draws=4000).fit(X, y)
+    assert 4000 <= len(model.draws_) < 4100  # and not the 2000 before them
     assert abs(model.predict_proba([[2.0]])[0, 1] - exact) < 5 * error
     other = PosteriorClassifier(name, fit_intercept=False, draws=4000, prior=0.1).fit(X, y)
     assert abs(other.predict_proba([[2.0]])[0, 1] - exact) > 5 * error  # another prior is seen

@@ -174,14 +174,16 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _drawn(self) -> Vector:
         """Let the chain go on, and return what it draws after the first third."""
-        kept, n = [], -(self.draws // 2)
-        while n < self.draws:
+        kept, to_keep, to_drop = [], self.draws, self.draws // 2
+        while to_keep > 0:
             self._round += 1
             found = self.belief_.draws(self._round)
             self.belief_.commit(self._round)
-            if n >= 0:
+            if to_drop > 0:
+                to_drop -= len(found)
+            else:
                 kept.append(found)
-            n += len(found)
+                to_keep -= len(found)
         return np.concatenate(kept)
 
     def _blocks(self, X: Any) -> Iterator[Vector]:
