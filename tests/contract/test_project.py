@@ -135,7 +135,7 @@ def test_documents_name_everything():
 
 PAGES = [
     "README.md",
-    *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "drift", "missed")),
+    *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "drift", "missed", "ecosystem")),
 ]
 
 

@@ -1,0 +1,229 @@
+"""A scikit-learn classifier whose probabilities are those of a posterior, not of one fitted theta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+from ..errors import InputError, MissingExtraError, OptionError
+from ..keys import Key
+from ..policies.items import check_items
+from ..policies.registry import as_prior, laplace
+from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
+from ..posteriors.filter import Filter
+from ..settings import whole
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise MissingExtraError("a scikit-learn classifier (scikit-learn 1.6 or newer)", "sklearn") from None
+
+#: Posteriors by name; each takes a prior, which is None where nobody has chosen one.
+POSTERIORS: dict[str, Any] = {
+    "laplace": lambda prior: laplace(skew=True, adaptive=None, prior=prior),
+    "exact": lambda prior: Exact(prior=as_prior(prior)),
+    "gibbs": lambda prior: Gibbs(prior=as_prior(prior)),
+    "adf": lambda prior: Adf(as_prior(prior)),
+}
+#: Rows that are made dense at a time.
+BLOCK = 1024
+#: P(positive) does not depend on the costs, but an outlook is asked with some.
+EVEN = Costs(miss=1.0, false_alarm=1.0, hit=0.0)
+
+
+class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Bayesian logistic regression for two classes, the second of which is the positive one.
+
+    ``predict_proba`` is the posterior predictive P(positive | x, data) = E sigma(x'theta), the expectation over the
+    posterior of theta (Bishop 2006, section 4.5), so that an item unlike any seen is nearer to a half than a fitted
+    theta would have it. ``decision_function`` is its log-odds less those of the threshold; ``predict`` is its sign.
+
+    Parameters
+    ----------
+    posterior
+        "laplace", "exact", "gibbs" or "adf", or settings: ``appletaste.Laplace(...)``, ``appletaste.Exact(...)`` ...
+    costs
+        ``appletaste.Costs``, whose threshold ``predict`` uses; None: one half.
+    prior
+        Of a posterior that is given by name: ``appletaste.Gaussian``, or a variance; None: N(0, I), its scale learnt by
+        "laplace".
+    fit_intercept
+        Whether a last feature that is always 1 is added.
+    draws
+        How many draws of theta a posterior that is made of draws ("exact", "gibbs") predicts with. They are made at the
+        end of ``fit`` and of ``partial_fit``, after half as many that are thrown away.
+    random_state
+        Of the draws.
+
+    Examples
+    --------
+    >>> from appletaste.adapters.sklearn import PosteriorClassifier
+    >>> model = PosteriorClassifier().fit([[-2.0], [-1.0], [1.0], [2.0]], ["good", "good", "bad", "bad"])
+    >>> model.classes_.tolist(), model.predict([[-1.5], [1.5]]).tolist()
+    (['bad', 'good'], ['good', 'bad'])
+    >>> model.predict_proba([[0.0]]).round(2).tolist()
+    [[0.5, 0.5]]
+    """
+
+    def __init__(
+        self,
+        posterior: str | Posterior = "laplace",
+        *,
+        costs: Costs | None = None,
+        prior: Any = None,
+        fit_intercept: bool = True,
+        draws: int = 1000,
+        random_state: Any = 0,
+    ) -> None:
+        self.posterior = posterior
+        self.costs = costs
+        self.prior = prior
+        self.fit_intercept = fit_intercept
+        self.draws = draws
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget all labels and learn these."""
+        X, y = self._checked(X, y, first=True)
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise InputError(
+                f"fit needs labels of both classes, got one class, {classes[0]!r}; "
+                "partial_fit(X, y, classes=[...]) learns from one"
+            )
+        self._begin(classes)
+        return self._learn(X, y)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn these labels too; the first call needs both ``classes``, the positive one second in sorted order."""
+        first = not hasattr(self, "belief_")
+        X, y = self._checked(X, y, first)
+        if first:
+            if classes is None:
+                raise InputError("the first call of partial_fit needs classes=[...], both labels that can come")
+            known = np.unique(classes)
+            if len(known) != 2:
+                raise InputError(f"Only binary classification is supported: two classes, got {len(known)}")
+            self._begin(known)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise InputError(f"classes were {self.classes_.tolist()} before, got {np.unique(classes).tolist()}")
+        return self._learn(X, y)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(class | x, data), one column for each of ``classes_``."""
+        chances = self._chances(X)
+        return np.column_stack([1.0 - chances, chances])
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of the positive class above those of the threshold: 0 where acting begins to pay."""
+        chances = np.clip(self._chances(X), 1e-300, 1.0 - 1e-16)
+        cut = 0.0 if self.costs is None else self.costs.score_threshold
+        return np.asarray(np.log(chances) - np.log1p(-chances) - cut)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the positive class where its chance reaches the threshold of the costs, else the other."""
+        positive = self.decision_function(X) >= 0.0
+        return np.asarray(self.classes_[positive.astype(int)])
+
+    def _checked(self, X: Any, y: Any, first: bool) -> tuple[Any, NDArray[Any]]:
+        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
+        return X, y
+
+    def _begin(self, classes: NDArray[Any]) -> None:
+        """Believe the prior."""
+        if self.costs is not None and not isinstance(self.costs, Costs):
+            raise InputError(f"costs must be an appletaste.Costs or None, got {self.costs!r}")
+        whole("draws", self.draws, least=1, most=10**6)
+        if isinstance(self.posterior, str):
+            if self.posterior not in POSTERIORS:
+                raise OptionError(f"there is no posterior {self.posterior!r}; there are {', '.join(POSTERIORS)}")
+            self.posterior_ = POSTERIORS[self.posterior](self.prior)
+        elif self.prior is not None:
+            raise OptionError("the prior of a posterior that is given as settings belongs in them, prior=None here")
+        else:
+            self.posterior_ = self.posterior
+        self.classes_ = classes
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._round = 0
+        self._start()
+
+    def _start(self) -> None:
+        self.belief_ = self.posterior_.start(self.n_features_in_ + bool(self.fit_intercept), Key(self._seed))
+
+    def _learn(self, X: Any, y: NDArray[Any]) -> Self:
+        strange = np.setdiff1d(y, self.classes_)
+        if len(strange):
+            raise InputError(f"the classes are {self.classes_.tolist()}, got the label {strange.tolist()[0]!r}")
+        labels = iter((y == self.classes_[1]).astype(int).tolist())
+        for items in self._blocks(X):
+            for x in items:
+                self.belief_.learn(x, next(labels))
+        self.draws_ = self._drawn() if hasattr(self.belief_, "draws") else None
+        return self
+
+    def _drawn(self) -> Vector:
+        """Let the chain go on, and return what it draws after the first third."""
+        kept, to_keep, to_drop = [], self.draws, self.draws // 2
+        while to_keep > 0:
+            self._round += 1
+            found = self.belief_.draws(self._round)
+            self.belief_.commit(self._round)
+            if to_drop > 0:
+                to_drop -= len(found)
+            else:
+                kept.append(found)
+                to_keep -= len(found)
+        return np.concatenate(kept)
+
+    def _blocks(self, X: Any) -> Iterator[Vector]:
+        """Give items a block of rows at a time, dense and with the intercept."""
+        width = X.shape[1] + bool(self.fit_intercept)
+        for start in range(0, X.shape[0], BLOCK):
+            rows = X[start : start + BLOCK]
+            items = np.ones((rows.shape[0], width))
+            items[:, : X.shape[1]] = rows.toarray() if hasattr(rows, "toarray") else rows
+            yield check_items(items, width)
+
+    def _chances(self, X: Any) -> Vector:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        return np.concatenate([self._chance(items) for items in self._blocks(X)])
+
+    def _chance(self, items: Vector) -> Vector:
+        """Return E sigma(x'theta) of each item: by quadrature where scores are normal, else over draws."""
+        if isinstance(self.belief_, Filter):
+            return self.belief_.score_many(items).outlooks(EVEN)[:, 2]
+        if self.draws_ is not None:
+            return np.asarray(np.exp(-np.logaddexp(0.0, -(items @ self.draws_.T))).mean(axis=1))
+        return np.array([self.belief_.score(x, 1).outlook(EVEN).chance for x in items])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all that is carried, the belief as it is saved: its views and mapped memory have no other copy."""
+        state = dict(super().__getstate__())
+        if "belief_" in state:
+            state["belief_"] = state["belief_"].arrays()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take back what ``__getstate__`` returned; the belief continues bit for bit."""
+        super().__setstate__(state)
+        if "belief_" in state:
+            self._start()
+            self.belief_.restore(state["belief_"])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
