@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,7 +26,18 @@ paper-quick: setup  ## the same at smoke size
 paper-full: setup  ## the same with 200 replications
 	$(BIN)/appletaste paper --replications 200 --out out/paper-full
 
-demo: setup  ## the paper's policies on its problems, beside its tables
+DEMO := out/demo-guide
+demo: setup  ## docs/guide.md in short: a raw file, a replay, what is missed, the report in out/demo-guide/report
+	rm -rf $(DEMO) && mkdir -p $(DEMO)
+	$(BIN)/appletaste example $(DEMO)/orders.csv
+	$(BIN)/appletaste replay $(DEMO)/orders.csv --label fraud --drop order --drop settled_on --time placed_at \
+	  --delay lognormal:9,0.6 --capacity 120/day --audit 2% --costs miss=95,false_alarm=6,hit=4 \
+	  --log $(DEMO)/decisions.parquet --stratum payment
+	$(BIN)/appletaste missed $(DEMO)/decisions.parquet
+	$(BIN)/appletaste what-if $(DEMO)/decisions.parquet --threshold 0.08
+	$(BIN)/appletaste report $(DEMO)/decisions.parquet --out $(DEMO)/report --title "Orders, May and June 2024"
+
+demo-paper: setup  ## the paper's policies on its problems, beside its tables
 	$(BIN)/appletaste demo --replications $(REPLICATIONS)
 
 test: setup  ## all tests but those of clusters, on all cores

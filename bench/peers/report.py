@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from appletaste.paper.findings import Grid
-from appletaste.paper.report import STYLE, html_table, markdown_table
-from appletaste.paper.store import write_aside
+from appletaste.page import STYLE, Grid, html_table, markdown_table
+from appletaste.runs import write_aside
 
 from . import tables
 from .budget import why_not

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from .evaluate import vw_dsjson as vw_dsjson
     from .evaluate import vw_text as vw_text
     from .evaluate import what_if as what_if
+    from .example_file import write_orders as write_orders
+    from .explaining import Contribution as Contribution
+    from .explaining import Explanation as Explanation
+    from .explaining import Reason as Reason
+    from .explaining import explain as explain
     from .features import Encoder as Encoder
     from .features import FeatureMap as FeatureMap
     from .features import Records as Records
@@ -79,6 +84,7 @@ if TYPE_CHECKING:
     from .replaying import PolicyReplay as PolicyReplay
     from .replaying import ReplayResult as ReplayResult
     from .replaying import replay as replay
+    from .reporting import write_report as write_report
     from .rules import EpsilonGreedy as EpsilonGreedy
     from .rules import InformationDirected as InformationDirected
     from .rules import Memoryless as Memoryless
@@ -133,6 +139,8 @@ _HOME = {
         "vw_text",
         "what_if",
     ),
+    "example_file": ("write_orders",),
+    "explaining": ("Contribution", "Explanation", "Reason", "explain"),
     "features": ("Encoder", "FeatureMap", "Records", "TransformerMap", "read_records"),
     "keys": ("Key",),
     "ledger": ("Ledger", "Receipt"),
@@ -155,6 +163,7 @@ _HOME = {
     "posteriors": ("Adf", "Ball", "Box", "Certificate", "Exact", "Gaussian", "Gibbs", "Laplace", "Map"),
     "problems": ("Table", "problem"),
     "replaying": ("Delay", "PolicyReplay", "ReplayResult", "replay"),
+    "reporting": ("write_report",),
     "rules": (
         "EpsilonGreedy",
         "InformationDirected",

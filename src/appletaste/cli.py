@@ -7,14 +7,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from . import __version__
 from .errors import AppleTasteError
+from .log_parser import add_log_verbs
 from .replay_parser import add_replay
-
-if TYPE_CHECKING:
-    pass
 
 DESCRIPTION = """\
 Decide which items to act on when the true label is seen only if you act.
@@ -28,6 +25,10 @@ examples:
   appletaste problems                        what can arrive
   appletaste simulate --problem i --policy pg-ts --policy pg-ids
   appletaste replay loans.csv --label bad --costs miss=5,false_alarm=1,hit=0
+  appletaste example orders.csv              a raw file to try things on (docs/guide.md)
+  appletaste missed decisions.jsonl          how much is being missed?
+  appletaste what-if decisions.jsonl --threshold 0.3
+  appletaste report decisions.jsonl --out out/june
   appletaste demo                            the paper's problems beside its tables
   appletaste game game.json                  can learning pay in a game of yours?
   appletaste theory --quick                  the paper's theory beside measurements
@@ -118,6 +119,7 @@ def build_parser() -> argparse.ArgumentParser:
     simulate.set_defaults(run="run_simulate")
 
     add_replay(verbs, add_engine_options)
+    add_log_verbs(verbs)
 
     paper = verbs.add_parser(
         "paper",

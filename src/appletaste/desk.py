@@ -125,7 +125,7 @@ class Desk:
         if self.audit is not None and (self._audits is None or self._audits.room(now) > 0):
             floor = self.audit.floor_of(stratum, prospect.chance)
         if spending is not None:
-            prospect.why["shadow_price"] = price
+            prospect.why["shadow_price"], prospect.why["budget_spent"] = price, float(not free)
         return prospect, price, probability, floor
 
     def learn(self, decision: Decision, label: int) -> None:

@@ -37,9 +37,10 @@ examples:
   appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
       --time booked_at --delay lognormal:14,0.8 --json
   appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
-      --time booked_at --capacity 120/day --audit 1%
+      --time booked_at --capacity 120/day --audit 1% --log decisions.jsonl
 
 From a raw file to a table and a picture in ten minutes: docs/replay.md
+and on to a monthly report: docs/guide.md
 """
 
 
@@ -96,4 +97,11 @@ def add_replay(verbs: Any, add_engine_options: Callable[[argparse.ArgumentParser
     )
     add_engine_options(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="write tables (CSV), a manifest and pictures")
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="write the first policy's decision log, .jsonl or .parquet, for 'missed', 'what-if' and 'report'",
+    )
+    parser.add_argument("--stratum", metavar="COLUMN", help="with --log: a column to report by")
     parser.set_defaults(run="run_replay")

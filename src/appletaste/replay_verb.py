@@ -11,6 +11,7 @@ from typing import Any
 from .arguments import parse_costs, parse_entries, parse_pairs, parse_value
 from .console import open_engine, print_table, progress_bar
 from .errors import DataError, OptionError
+from .evaluate.log_files import check_log_path
 from .features import Encoder
 from .features.values import MISSING
 from .plots import require_pyplot
@@ -36,6 +37,10 @@ def run_replay(args: argparse.Namespace) -> None:
     if args.out:
         require_pyplot()  # say what is missing before the work, not after it
         check_folder(args.out)
+    if args.log:
+        check_log_path(args.log)
+    elif args.stratum:
+        raise OptionError("--stratum is for the decision log: say with --log where it goes")
     costs, entries, encoder = parse_costs(args.costs), _entries(args), _encoder(args.encoder)
     with ExitStack() as stack:
         workers = stack.enter_context(open_engine(args))
@@ -73,12 +78,24 @@ def run_replay(args: argparse.Namespace) -> None:
             raise DataError(as_flags(str(error))) from None
     if args.out:
         result.save(args.out)
+    if args.log:
+        _write_log(result, entries[0].label, args)
     if args.json:
         print(json.dumps(result.describe(), indent=2))
         return
     _print(result)
     if args.out:
         print(f"tables, manifest and pictures are in {args.out}")
+    if args.log:
+        print(f"the decisions of {entries[0].label} are in {args.log}")
+
+
+def _write_log(result: ReplayResult, label: str, args: argparse.Namespace) -> None:
+    """Write the decisions of the first policy, in the first shuffle or in the order of the stream."""
+    try:
+        result.write_log(args.log, label, stratum=args.stratum)
+    except DataError as error:
+        raise DataError(as_flags(str(error))) from None
 
 
 def as_flags(text: str) -> str:

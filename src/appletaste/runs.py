@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import platform
 import shutil
 import tempfile
@@ -52,6 +53,13 @@ def require_pyarrow() -> Any:
     except ImportError:
         raise MissingExtraError("writing results", "plot") from None
     return pyarrow
+
+
+def write_aside(path: Path, content: bytes) -> None:
+    """Write a file under another name and rename it: a reader sees all of it or none."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    aside.write_bytes(content)
+    aside.replace(path)
 
 
 def check_folder(folder: Path) -> None:

@@ -11,15 +11,20 @@ from typing import Any
 from .arguments import parse_costs, parse_entries
 from .console import open_engine, play_with_progress, print_table, progress_bar, show
 from .errors import OptionError
+from .log_verb import run_example as run_example
+from .log_verb import run_missed as run_missed
+from .log_verb import run_plan_audit as run_plan_audit
+from .log_verb import run_report as run_report
+from .log_verb import run_what_if as run_what_if
 from .paper import PRECISION_RECALL, Cell, precision_recall_cells
 from .paper.play import missing, play_missing
-from .paper.store import Store, write_aside
+from .paper.store import Store
 from .paper.studies import find_studies
 from .plots import draw_runs, require_pyplot
 from .policies import OPTION_HELP, policies
 from .problems import PROBLEMS, problem, settings_of
 from .replay_verb import run_replay as run_replay
-from .runs import check_folder, describe, require_pyarrow, write_run
+from .runs import check_folder, describe, require_pyarrow, write_aside, write_run
 from .simulate import Entry
 
 #: Options of ``simulate`` that are settings of some problems.

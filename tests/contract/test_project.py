@@ -29,6 +29,7 @@ PUBLIC = [
     "CbpSide",
     "Certificate",
     "Constant",
+    "Contribution",
     "Costs",
     "CostsError",
     "CurrentPosterior",
@@ -46,6 +47,7 @@ PUBLIC = [
     "EpsilonGreedy",
     "Estimate",
     "Exact",
+    "Explanation",
     "FeatureMap",
     "FeedbackError",
     "Gaussian",
@@ -68,6 +70,7 @@ PUBLIC = [
     "PolicyInfo",
     "PolicyReplay",
     "PoorFitWarning",
+    "Reason",
     "Receipt",
     "Records",
     "Refusal",
@@ -88,6 +91,7 @@ PUBLIC = [
     "calibration",
     "drift",
     "engine",
+    "explain",
     "load",
     "missed",
     "obp_feedback",
@@ -107,6 +111,8 @@ PUBLIC = [
     "vw_dsjson",
     "vw_text",
     "what_if",
+    "write_orders",
+    "write_report",
 ]
 
 

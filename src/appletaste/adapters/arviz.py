@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, MissingExtraError, OptionError
 from ..keys import Key
 from ..policies import Policy
-from ..policies.items import check_items
+from ..policies.items import check_dense
 from ..policies.registry import Prior, as_prior
 from ..posteriors import Gaussian, Gibbs, Vector
 from ..settings import whole
@@ -95,7 +95,7 @@ def _labels_of(source: Any, prior: Prior) -> tuple[Vector, Vector, Gaussian]:
     if labels.ndim != 1 or not np.isin(labels, (0, 1)).all():
         raise InputError("labels are 0 (negative) or 1 (positive), one for each item")
     items = np.asarray(items)
-    items = check_items(items, items.shape[1] if items.ndim == 2 else 1)
+    items = check_dense(items, items.shape[1] if items.ndim == 2 else 1)
     if len(items) != len(labels):
         raise InputError(f"there must be as many items as labels, got {len(items)} and {len(labels)}")
     return items, labels.astype(np.float64), as_prior(prior)

@@ -14,6 +14,7 @@ from ..keys import Key
 from ..problems import Problem, Table
 from ..problems import problem as problem_named
 from ..replaying.stream import default_encoder, encode, read_stream
+from ..sparse import SparseRows
 
 try:
     import gymnasium
@@ -142,6 +143,8 @@ def labelled_table(source: Any, label: str | None, costs: Costs, encoder: Any = 
     """
     stream = read_stream(source, label, **reading)
     items = encode(encoder or default_encoder(stream.records, shuffled=False), stream.records)
+    if isinstance(items, SparseRows):
+        items = items.dense()
     return Table(stream.records.source, items, stream.labels.astype(np.float64), stream.labels, costs)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..errors import InputError, MissingExtraError, OptionError
 from ..keys import Key
-from ..policies.items import check_items
+from ..policies.items import check_dense
 from ..policies.registry import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
 from ..posteriors.filter import Filter
@@ -27,7 +27,7 @@ except ImportError:
 
 #: Posteriors by name; each takes a prior, which is None where nobody has chosen one.
 POSTERIORS: dict[str, Any] = {
-    "laplace": lambda prior: laplace(skew=True, adaptive=None, prior=prior),
+    "laplace": lambda prior: laplace(skew=True, adaptive=None, prior=prior, half_life=None),
     "exact": lambda prior: Exact(prior=as_prior(prior)),
     "gibbs": lambda prior: Gibbs(prior=as_prior(prior)),
     "adf": lambda prior: Adf(as_prior(prior)),
@@ -193,7 +193,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = X[start : start + BLOCK]
             items = np.ones((rows.shape[0], width))
             items[:, : X.shape[1]] = rows.toarray() if hasattr(rows, "toarray") else rows
-            yield check_items(items, width)
+            yield check_dense(items, width)
 
     def _chances(self, X: Any) -> Vector:
         check_is_fitted(self)

@@ -6,6 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 
+def brief(value: float) -> str:
+    """Return a number to four digits, and large ones whole with thousands apart.
+
+    Examples
+    --------
+    >>> brief(0.47671), brief(-76340.2)
+    ('0.4767', '-76,340')
+    """
+    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number, and an interval that covers the truth at the stated level under the stated assumption.
@@ -31,8 +42,9 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.low != self.low:
-            return f"{self.value:.4g} (no interval: {self.assumes})"
-        return f"{self.value:.4g} ({self.level:.0%} interval {self.low:.4g} to {self.high:.4g})".replace("%", " %", 1)
+            return f"{brief(self.value)} (no interval: {self.assumes})"
+        ends = f"{self.level:.0%} interval {brief(self.low)} to {brief(self.high)}".replace("%", " %", 1)
+        return f"{brief(self.value)} ({ends})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer for JSON; an interval that is not there is None."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from .alternatives import Change, Floats, acting_probabilities
-from .answers import Answer, Estimate, Refusal
+from .answers import Answer, Estimate, Refusal, brief
 from .exports import relative_cost
 from .log import DecisionLog
 from .meter import FLOOR
@@ -51,7 +51,7 @@ class WhatIf:
         return self.dr if self.dr else self.ips
 
     def __str__(self) -> str:
-        acts = f"{self.acts:.4g} acts instead of {self.logged_acts}, on {self.decisions} decisions"
+        acts = f"{brief(self.acts)} acts instead of {self.logged_acts}, on {self.decisions} decisions"
         return "\n".join(
             [
                 f"cost relative to passing everything: {self.best}",

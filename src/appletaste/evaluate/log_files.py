@@ -20,11 +20,7 @@ METADATA = b"appletaste.decision_log.schema_version"
 def write_log(rows: Rows, path: str | PathLike[str]) -> None:
     """Write rows to a file whose suffix says how."""
     target = Path(path)
-    writer = _WRITERS.get(target.suffix)
-    if writer is None:
-        raise DataError(f"a decision log is written as .parquet or .jsonl, got {target.name!r}")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
+    writer = check_log_path(target)
     aside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         writer(rows, aside)
@@ -32,6 +28,18 @@ def write_log(rows: Rows, path: str | PathLike[str]) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+
+
+def check_log_path(target: Path) -> Callable[[Rows, Path], None]:
+    """Return what writes a file of this name, or say why it cannot be written: before the work, not after it."""
+    writer = _WRITERS.get(target.suffix)
+    if writer is None:
+        raise DataError(f"a decision log is written as .parquet or .jsonl, got {target.name!r}")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
+    if target.suffix == ".parquet":
+        _arrow()
+    return writer
 
 
 def read_rows(path: str | PathLike[str]) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..policies import Policy
-from .answers import Answer, Estimate, Refusal
+from .answers import Answer, Estimate, Refusal, brief
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
 from .log import DecisionLog
@@ -48,7 +48,7 @@ class Missed:
         ]
         if self.total_bounds is not None and self.unsupported_passes:
             low, high = self.total_bounds
-            lines.append(f"missed in all, whatever those are: {low:.4g} to {high:.4g}")
+            lines.append(f"missed in all, whatever those are: {brief(low)} to {brief(high)}")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:

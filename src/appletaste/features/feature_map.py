@@ -13,7 +13,7 @@ from ..archive import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
 from .columns import Column, ColumnEntries, Hashed, Hasher, Number
 from .explaining import contributions, largest_first, vector
-from .interactions import HashedProduct, product_of
+from .interactions import HashedProduct, Product, product_of
 from .reading import check_column, read_records
 from .records import Records
 from .saving import describe, rebuild
@@ -64,6 +64,16 @@ class FeatureMap:
         kinds = [column.kind for column in self.columns]
         parts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         return f"<FeatureMap: {self.n_features} features from {len(self.columns)} columns ({parts})>"
+
+    @property
+    def hashed(self) -> int:
+        """How many places, the last ones, hashed levels share."""
+        return self._hasher.width
+
+    @property
+    def products(self) -> list[Product | HashedProduct]:
+        """The interactions, with where each begins in the vector."""
+        return self._products
 
     def names(self) -> list[str]:
         """Return one name for each coefficient, in order."""
@@ -144,9 +154,13 @@ class FeatureMap:
         """
         if isinstance(item, Mapping):
             coefficients = vector("theta", theta, self.n_features)
-            parts = [(name, value * float(coefficients[place])) for name, place, value in self._named_entries(item)]
+            parts = [(name, value * float(coefficients[place])) for name, place, value in self.named_entries(item)]
             return largest_first(parts)
         return contributions(self.names(), item, theta)
+
+    def cells(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the cells of a record by column, as this map reads them: NaN or None where missing."""
+        return {column.name: cell for column, cell in zip(self.columns, self._cells(record), strict=True)}
 
     def _cells(self, record: Mapping[str, Any]) -> list[Any]:
         """Return the cells of a record, or say which one is of the wrong kind; nothing is counted yet."""
@@ -186,7 +200,7 @@ class FeatureMap:
             entries += [(product.start + places, values) for places, values in own]
         return entries
 
-    def _named_entries(self, record: Mapping[str, Any]) -> list[tuple[str, int, float]]:
+    def named_entries(self, record: Mapping[str, Any]) -> list[tuple[str, int, float]]:
         """Return the entries of a record with their names, hashed ones by what was hashed."""
         names, cells = self.names(), self._cells(record)
         encoded = [column.encode(cell, update=False) for column, cell in zip(self.columns, cells, strict=True)]

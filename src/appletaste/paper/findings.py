@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..metrics import summarise
+from ..page import Grid
 from .figures import Outcomes, weight_label
 from .published import PRECISION_RECALL, TUNING_REGRET, WEIGHTS
 from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS
 from .tables import Cell, precision_recall_cells, tuning_cells
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table as people read it."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
 
 
 @dataclass(frozen=True)

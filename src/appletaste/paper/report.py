@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import platform
@@ -12,11 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ..page import Grid, html_page, html_picture, html_table, markdown_table
+from ..runs import write_aside
 from .errata import ERRATA
 from .figures import draw, index
-from .findings import FINDINGS, Finding, Grid
+from .findings import FINDINGS, Finding
 from .play import outcomes_of
-from .store import Store, write_aside
+from .store import Store
 from .studies import Study, all_studies
 
 TITLE = "Apple Tasting Revisited, reproduced"
@@ -26,8 +27,6 @@ INTRO = (
     "z = (published - ours) / sqrt(our s.e.² + our sd² / 50), after 0.005 for rounding. ✓ within 3; known: no reading "
     "of the paper gives that cell; ✗ disagrees."
 )
-
-STYLE = Path(__file__).with_name("report.css")
 
 
 @dataclass(frozen=True)
@@ -82,15 +81,6 @@ def settings_grid(store: Store, replications: int, reading: str) -> Grid:
     return Grid("", ("setting", "value"), rows)
 
 
-def markdown_table(grid: Grid) -> str:
-    """Return a table in Markdown."""
-    lines = [f"*{grid.title}*\n"] if grid.title else []
-    lines.append("| " + " | ".join(grid.header) + " |")
-    lines.append("|" + "---|" * len(grid.header))
-    lines += ["| " + " | ".join(part.replace("|", "\\|") for part in row) + " |" for row in grid.rows]
-    return "\n".join(lines) + "\n"
-
-
 def as_markdown(sections: Sequence[Section], errata: Grid | None, facts: Grid) -> str:
     """Return the report as Markdown."""
     parts = [f"# {TITLE}\n", INTRO + "\n"]
@@ -105,36 +95,17 @@ def as_markdown(sections: Sequence[Section], errata: Grid | None, facts: Grid) -
     return "\n".join(parts)
 
 
-def html_table(grid: Grid, kind: str = "") -> str:
-    """Return a table in HTML; marks of agreement are coloured."""
-
-    def cell(text: str) -> str:
-        mark = "good" if text.endswith("✓") else "bad" if text.endswith("✗") else ""
-        tagged = f' class="{mark}"' if mark else ""
-        command = text.startswith("appletaste ")
-        return f"<td{tagged}>{f'<code>{html.escape(text)}</code>' if command else html.escape(text)}</td>"
-
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in grid.header)
-    body = "\n".join("<tr>" + "".join(cell(part) for part in row) + "</tr>" for row in grid.rows)
-    caption = f"<caption>{html.escape(grid.title)}</caption>" if grid.title else ""
-    return f'<div class="wide"><table class="{kind}">{caption}<tr>{head}</tr>\n{body}</table></div>'
-
-
 def as_html(sections: Sequence[Section], errata: Grid | None, facts: Grid) -> str:
     """Return the report as one page that needs nothing else."""
     parts = [f"<h1>{TITLE}</h1>", f"<p>{html.escape(INTRO)}</p>"]
     for section in sections:
         study, finding = section.study, section.finding
-        picture = base64.b64encode(section.pictures[0].read_bytes()).decode()
         parts.append(f'<h2 id="{study.name}">{html.escape(study.title)}</h2>')
         parts.append(f'<p class="question">{html.escape(study.question)}</p>')
         parts.append(f'<p class="answer">{html.escape(finding.sentence)}</p>')
-        parts.append(f'<img alt="{html.escape(study.title)}" src="data:image/svg+xml;base64,{picture}">')
+        parts.append(html_picture(study.title, section.pictures[0]))
         parts += [html_table(grid) for grid in finding.grids]
     if errata:
         parts += ['<h2 id="errata">Errata, with evidence</h2>', html_table(errata, "text")]
     parts += ['<h2 id="settings">Settings</h2>', html_table(facts, "text")]
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    head += f"<title>{TITLE}</title><style>{STYLE.read_text()}</style>"
-    body = "\n".join(parts)
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+    return html_page(TITLE, parts)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..runs import require_pyarrow
+from ..runs import require_pyarrow, write_aside
 from .studies import Pairing
 
 #: Regret is stored at this many rounds: enough for a curve, little enough for thousands of them.
@@ -140,13 +140,6 @@ class Store:
             np.array(recall),
             np.array(act_rate),
         )
-
-
-def write_aside(path: Path, content: bytes) -> None:
-    """Write a file under another name and rename it: a reader sees all of it or none."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    aside.write_bytes(content)
-    aside.replace(path)
 
 
 def as_row(trace: Any, precision: float, recall: float) -> Row:

@@ -60,6 +60,11 @@ def check_items(items: ArrayLike, n_features: int) -> Vector | SparseRows:
     """Return items as a fresh float64 matrix, or say what is wrong with them; a sparse table stays sparse."""
     if is_sparse(items):
         return _check_sparse(items, n_features)
+    return check_dense(items, n_features)
+
+
+def check_dense(items: ArrayLike, n_features: int) -> Vector:
+    """Return items that are not sparse as a fresh float64 matrix, or say what is wrong with them."""
     try:
         table = np.array(items, dtype=np.float64, order="C")
     except (TypeError, ValueError):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
+from ..evaluate import DecisionLog
 from ..metrics import Summary, summarise
 from ..simulate import Entry
 from .journal import decision_log
@@ -205,16 +206,24 @@ class ReplayResult:
             for label, one in self.policies.items()
         ]
 
-    def log(self, name: str, number: int = 0) -> dict[str, list[Any]]:
+    def log(
+        self, name: str, number: int = 0, *, stratum: str | None = None, features: bool = False
+    ) -> dict[str, list[Any]]:
         """Return the decision log of one policy in one pass, by playing that pass again: columns of equal length.
 
         A pass has the state ``never_due`` and no label, an act whose label came in time is ``observed``, else
-        ``pending``.
+        ``pending``. ``stratum`` is a column to report by; ``features`` adds the vectors x. ``write_log`` writes a file.
         """
         entry = self[name].entry
         if not 0 <= number < self.passes:
             raise OptionError(f"there are passes 0 to {self.passes - 1}, got {number}")
-        return decision_log(Pass(self.plan, entry, number))
+        return decision_log(Pass(self.plan, entry, number), stratum, features)
+
+    def write_log(self, path: str | PathLike[str], name: str, number: int = 0, stratum: str | None = None) -> None:
+        """Write the decision log of one policy, features and all, to a ``.jsonl`` or ``.parquet`` file."""
+        columns = self.log(name, number, stratum=stratum, features=True)
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        DecisionLog.from_rows(rows).write(path)
 
     def save(self, folder: str | PathLike[str], pictures: bool = True) -> None:
         """Write the tables as CSV, everything as JSON, and (extra ``plot``) the pictures into a folder."""

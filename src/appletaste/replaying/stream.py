@@ -31,10 +31,15 @@ class Stream:
     records: Records | Vectors
     labels: NDArray[np.int8]
     times: NDArray[np.float64] | None = None
-    dated: bool = False  #: whether times are days, from dates
+    since: datetime | None = None  #: when the times begin, where they are days between dates
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def dated(self) -> bool:
+        """Whether times are days, from dates."""
+        return self.since is not None
 
 
 def read_stream(
@@ -91,13 +96,12 @@ def read_stream(
     if time is None:
         return Stream(records, labels)
     check_column(time, records.columns, records.source)
-    clock = _clock(time, records)
+    clock, since = _clock(time, records)
     columns = {name: column for name, column in records.columns.items() if name != time}
     if not columns:
         raise DataError(f"{records.source} has no column besides the label and the time: there is nothing to decide by")
     order = np.argsort(clock, kind="stable")
-    dated = records.columns[time].dtype != np.float64
-    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated)
+    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], since)
 
 
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
@@ -109,14 +113,14 @@ def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
     return labels.astype(np.int8)
 
 
-def _clock(name: str, records: Records) -> NDArray[np.float64]:
-    """Return a column as times."""
+def _clock(name: str, records: Records) -> tuple[NDArray[np.float64], datetime | None]:
+    """Return a column as times, and when they begin where they are dates."""
     column = records.columns[name]
     if column.dtype == np.float64:
         bad = np.flatnonzero(np.isnan(column))
         if len(bad):
             raise DataError(f"{records.where(int(bad[0]))}: no time in column {name!r}; give it, or leave out the row")
-        return column
+        return column, None
     days = np.empty(len(column))
     for row, text in enumerate(column.tolist()):
         try:
@@ -127,7 +131,7 @@ def _clock(name: str, records: Records) -> NDArray[np.float64]:
                 "ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
             ) from None
         days[row] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() / 86400.0
-    return np.asarray(days - days.min())
+    return np.asarray(days - days.min()), datetime.fromtimestamp(86400.0 * float(days.min()), UTC)
 
 
 def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:

@@ -1,0 +1,66 @@
+"""Reason codes: short, stable, and the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..costs import Costs
+
+EXPLOIT, EXPLORE, AUDIT, CAPACITY, RANDOM, PASS = "EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "RANDOM", "PASS"
+#: What each code says; logs and dashboards may rely on the codes.
+REASONS = {
+    EXPLOIT: "acted: acting is expected to cost less than passing",
+    EXPLORE: "acted to learn: the expected cost alone says pass",
+    AUDIT: "acted on by the audit lane alone",
+    CAPACITY: "passed: it would be acted on, but reviews are spent or save more elsewhere",
+    RANDOM: "passed by the draw: acting pays, but is done with a probability below 1",
+    PASS: "passed: acting is expected to cost more than passing",
+}
+
+
+class Reason(NamedTuple):
+    """A code of ``REASONS``, and words with the numbers of this item."""
+
+    code: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.words}"
+
+
+def reason_of(
+    act: bool, probability: float, chance: float, costs: Costs, why: Mapping[str, float], audit: bool = False
+) -> Reason:
+    """Return why an item was acted on or passed, from what was known when it was decided.
+
+    With mu = P(positive) acting saves s = catch_gain mu - alarm_price (1 - mu) now, and its label may be worth v more.
+    A pass with s + v > 0 that a budget made, by a shadow price of s + v or more or a cap reached, is CAPACITY.
+
+    Examples
+    --------
+    >>> costs = Costs(miss=5, false_alarm=1, hit=0)
+    >>> print(reason_of(True, 1.0, 0.1, costs, {"value_of_label": 0.7}))
+    EXPLORE: acting is expected to cost 0.9 and passing 0.5; what the label teaches is worth 0.7
+    """
+    acting, passing = costs.expected(True, chance), costs.expected(False, chance)
+    value = why.get("value_of_label", 0.0)
+    compared = f"acting is expected to cost {acting:.4g} and passing {passing:.4g}"
+    if audit:
+        return Reason(AUDIT, f"the audit lane acts on items like this with probability {probability:.3g}; {compared}")
+    if act and costs.best(chance):
+        return Reason(EXPLOIT, compared)
+    if act:
+        lesson = f"what the label teaches is worth {value:.4g}" if value > 0 else f"drawn with {_odds(probability)}"
+        return Reason(EXPLORE, f"{compared}; {lesson}")
+    worth, price = passing - acting + value, why.get("shadow_price")
+    spent = probability == 0.0 or why.get("budget_spent", 0.0) > 0.0
+    if worth > 0 and price is not None and (spent or price >= worth):
+        return Reason(CAPACITY, f"acting would save {worth:.4g}, one more review saves {price:.4g} elsewhere")
+    if costs.best(chance) and probability > 0.0:
+        return Reason(RANDOM, f"{compared}; acting had {_odds(probability)}")
+    return Reason(PASS, compared)
+
+
+def _odds(probability: float) -> str:
+    return f"probability {probability:.3g}"

@@ -1,0 +1,138 @@
+"""A vector taken apart by the columns it came from: one part each, in words, measured from an average item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from .columns import Category, Column, Hashed, Number
+from .feature_map import INTERCEPT, FeatureMap
+from .interactions import TIMES, Product
+from .transformer import TransformerMap
+
+Floats = NDArray[np.float64]
+#: What makes vectors, or None where they are made elsewhere.
+Map = FeatureMap | TransformerMap | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one column has in a vector: the places that it fills, less what an average item has there."""
+
+    column: str
+    words: str  #: what it says of the item: "job = retired", "income is missing"
+    places: NDArray[np.intp]
+    values: Floats  #: x - reference at these places
+
+
+def average_item(features: Map, width: int, items: ArrayLike | None = None) -> Floats:
+    """Return what parts are measured from: the mean of ``items``, or what a map knows of the average item.
+
+    A map knows the mean of each number, from the warm-up or running on, and that the intercept is 1; levels are
+    measured from none, and so is whatever is hashed or comes from elsewhere.
+    """
+    if items is not None:
+        table = np.atleast_2d(np.asarray(items, dtype=np.float64))
+        if table.shape[1] != width or not len(table):
+            raise InputError(f"reference items must have {width} features each, got shape {table.shape}")
+        reference = np.asarray(table.mean(axis=0), dtype=np.float64)
+        if isinstance(features, FeatureMap):
+            reference[width - features.hashed :] = 0.0
+        return reference
+    reference = np.zeros(width)
+    if isinstance(features, FeatureMap):
+        if features.encoder.intercept:
+            reference[0] = 1.0
+        for column in features.columns:
+            if isinstance(column, Number) and not column.standardise:
+                reference[column.start] = column.shift + column.centre
+    return reference
+
+
+def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, Any] | None = None) -> list[Part]:
+    """Return the parts of a vector; with the intercept at the reference, x = reference + the sum of the parts.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> features = at.Encoder().fit([{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}])
+    >>> x = features.transform({"age": 50, "job": "pilot"})
+    >>> [part.words for part in parts_of(features, x, average_item(features, len(x)))]
+    ['age = 50', 'job is another level']
+    """
+    if not isinstance(features, FeatureMap):
+        names = [f"feature {place}" for place in range(1, len(x) + 1)] if features is None else features.names()
+        plain = [_part(name, f"{name} = {x[k]:.4g}", [k], x, reference) for k, name in enumerate(names)]
+        return [part for part in plain if part.values.any()]
+    found = [_part(INTERCEPT, INTERCEPT, [0], x, reference)] if features.encoder.intercept else []
+    cells = {} if record is None else features.cells(record)
+    said = {c.name: _words(c, x, cells.get(c.name), record is not None) for c in features.columns}
+    for column in features.columns:
+        if not isinstance(column, Hashed):
+            found.append(_block(column, column.name, said[column.name], x, reference))
+    for product in features.products:
+        if isinstance(product, Product):
+            one, two = product.one.name, product.two.name
+            found.append(_block(product, one + TIMES + two, said[one] + TIMES + said[two], x, reference))
+    found += _hashed(features, x, record)
+    return [part for part in found if part.values.any()]
+
+
+def _part(column: str, words: str, places: list[int], x: Floats, reference: Floats) -> Part:
+    where = np.array(places, dtype=np.intp)
+    return Part(column, words, where, x[where] - reference[where])
+
+
+def _block(block: Column | Product, name: str, words: str, x: Floats, reference: Floats) -> Part:
+    return _part(name, words, list(range(block.start, block.start + len(block.names))), x, reference)
+
+
+def _hashed(features: FeatureMap, x: Floats, record: Mapping[str, Any] | None) -> list[Part]:
+    """Return what is hashed: by its own name where the record is known, else by its place."""
+    if not features.hashed:
+        return []
+    start = len(x) - features.hashed
+    if record is None:
+        return [_part(f"hashed {k}", f"hashed {k}", [start + k], x, 0.0 * x) for k in range(features.hashed)]
+    entries = [entry for entry in features.named_entries(record) if entry[1] >= start]
+    return [Part(name, name.replace("=", " = "), np.array([place]), np.array([v])) for name, place, v in entries]
+
+
+def _words(column: Column, x: Floats, cell: Any, known: bool) -> str:
+    """Return what a column says of an item, from its cell where that is known, else from the vector."""
+    if isinstance(column, Number):
+        return _number(column, x, cell, known)
+    if isinstance(column, Hashed):
+        return column.name
+    if known:
+        return f"{column.name} is missing" if cell is None else f"{column.name} = {cell}{_strange(column, cell)}"
+    names = column.names
+    taken = np.flatnonzero(x[column.start : column.start + len(names)])
+    if not len(taken):
+        return f"{column.name} is not given"
+    if int(taken[0]) < len(column.places):
+        return names[int(taken[0])].replace("=", " = ", 1)
+    return f"{column.name} is {'missing' if int(taken[0]) == column.room and column.missing else 'another level'}"
+
+
+def _strange(column: Category, level: str) -> str:
+    return "" if level in column.places else " (not among its known levels)"
+
+
+def _number(column: Number, x: Floats, cell: Any, known: bool) -> str:
+    value = float(x[column.start])
+    if (known and cell != cell) or (column.indicator and x[column.start + 1]):
+        return f"{column.name} is missing"
+    if known:
+        return f"{column.name} = {cell:.6g}"
+    if not column.standardise:
+        return f"{column.name} = {value:.6g}"
+    if column.online:  # the scale it was standardised by has moved on
+        return f"{column.name} is {value:+.2g} deviations from its mean"
+    beyond = " or beyond" if abs(value) >= column.clip else ""
+    return f"{column.name} = {column.shift + column.centre + value * column.scale:.6g}{beyond}"

@@ -1,0 +1,54 @@
+"""Numbers as a report writes them."""
+
+from __future__ import annotations
+
+from ..evaluate import Refusal
+from ..evaluate.answers import Answer
+
+
+def money(value: float) -> str:
+    """Return an amount: whole from 100 on, with thousands apart.
+
+    Examples
+    --------
+    >>> money(1234567.8), money(-4.25)
+    ('1,234,568', '-4.25')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.2f}"
+
+
+def percent(value: float) -> str:
+    """Return a share in per cent."""
+    return f"{100 * value:.1f} %"
+
+
+def count(value: float) -> str:
+    """Return a number of items."""
+    return f"{value:,.0f}"
+
+
+#: How a kind of number is written.
+WRITERS = {"count": count, "money": money, "percent": percent}
+
+
+def in_words(answer: Answer, how: str) -> str:
+    """Return an answer with its interval, or why there is none."""
+    write = WRITERS[how]
+    if isinstance(answer, Refusal):
+        return str(answer)
+    if answer.low != answer.low:
+        return f"{write(answer.value)} (no interval: {answer.assumes})"
+    if answer.low == answer.high:
+        return f"{write(answer.value)} (known exactly)"
+    return f"{write(answer.value)} ({100 * answer.level:.0f} % interval {write(answer.low)} to {write(answer.high)})"
+
+
+def cell(answer: Answer, how: str) -> tuple[str, str]:
+    """Return an answer for a table: the number and its interval; dashes where it was refused."""
+    write = WRITERS[how]
+    if isinstance(answer, Refusal):
+        return "-", "no answer"
+    if answer.low != answer.low:
+        return write(answer.value), "-"
+    exact = answer.low == answer.high
+    return write(answer.value), "exact" if exact else f"{write(answer.low)} to {write(answer.high)}"

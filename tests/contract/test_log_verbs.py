@@ -1,0 +1,225 @@
+"""The verbs that read a decision log, and the report that they write."""
+
+import json
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.cli import main
+
+COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
+
+
+def call(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def rows(n=1500, dates=True, audited=True, late=0):
+    """A month or two of a log whose probabilities are honest; without audits passes are certain."""
+    rng = np.random.default_rng(5)
+    found = []
+    for k in range(n):
+        chance = float(rng.beta(1, 4))
+        probability = 1.0 if chance > 0.3 else 0.1 if audited else 0.0
+        act = bool(rng.random() < probability)
+        known = act and k < n - late
+        row = {"id": f"case {k}", "act": act, "probability": probability, "chance": chance, **COSTS}
+        row |= {"label": int(rng.random() < chance) if known else None, "stratum": "ab"[k % 2], "policy": "mine"}
+        if dates:
+            row["time"] = f"2024-{5 + k * 2 // n:02d}-{1 + k * 60 // n % 30:02d}T10:00:00"
+        found.append(row)
+    return found
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "decisions.jsonl"
+    at.DecisionLog.from_rows(rows()).write(path)
+    return path
+
+
+def test_missed(capsys, log):
+    code, out, _ = call(capsys, "missed", log)
+    assert code == 0
+    assert out.strip() == str(at.missed(at.DecisionLog.read(log)))
+    code, out, _ = call(capsys, "missed", log, "--level", 0.5, "--json")
+    found = json.loads(out)
+    assert found["design_missed"]["level"] == 0.5
+    assert found["passes"] + sum(row["act"] for row in rows()) == 1500
+
+
+def test_what_if(capsys, log):
+    code, out, _ = call(capsys, "what-if", log, "--threshold", 0.5)
+    assert code == 0
+    assert "saving against what was done" in out
+    found = json.loads(call(capsys, "what-if", log, "--threshold", 0.5, "--json")[1])
+    assert found["acts"] == sum(row["chance"] >= 0.5 for row in rows())
+    assert found["saving"]["value"] == pytest.approx(found["logged"]["value"] - found["dr"]["value"])
+    assert found["would_pass"]
+    dearer = json.loads(call(capsys, "what-if", log, "--costs", "miss=50,false_alarm=1,hit=0", "--json")[1])
+    assert dearer["acts"] == sum(row["chance"] >= 1 / 51 for row in rows())
+
+
+def test_labels_that_are_out_leave_the_last_days_out(capsys, tmp_path):
+    path = tmp_path / "late.jsonl"
+    at.DecisionLog.from_rows(rows(late=300)).write(path)
+    found = json.loads(call(capsys, "what-if", path, "--threshold", 0.3, "--json")[1])
+    assert 150 < found["left_out"] < 450
+    assert "value" in found["saving"]  # with the last days it would be refused
+    with_them = at.what_if(at.DecisionLog.read(path), 0.3)
+    assert not with_them.saving
+    _code, out, _ = call(capsys, "what-if", path, "--threshold", 0.3)
+    assert f"{found['left_out']} decisions are left out" in out
+
+
+def test_plan_audit(capsys, log, tmp_path):
+    found = json.loads(call(capsys, "plan-audit", log, "--margin", 0.1, "--json")[1])
+    assert found["margin"] == pytest.approx(0.1)
+    assert sum(found["items"]) == sum(not row["act"] for row in rows())
+    code, out, _ = call(capsys, "plan-audit", log)
+    assert code == 0
+    assert "one floor for all would take" in out
+    bare = [{name: value for name, value in row.items() if name != "chance"} for row in rows()]
+    at.DecisionLog.from_rows(bare).write(tmp_path / "bare.jsonl")
+    code, _, err = call(capsys, "plan-audit", tmp_path / "bare.jsonl")
+    assert code == 2
+    assert "does not record the model's chance" in err
+
+
+def test_report(capsys, log, tmp_path):
+    out = tmp_path / "out" / "june"
+    code, text, _ = call(capsys, "report", log, "--out", out, "--title", "Mine & yours")
+    assert code == 0
+    assert "index.html" in text
+    page, markdown = (out / "index.html").read_text(), (out / "report.md").read_text()
+    assert "Mine &amp; yours" in page
+    assert page.count("data:image/svg+xml;base64,") == 3
+    assert "http://" not in page.split("<body>")[1]  # it needs no network
+    assert "https://" not in page
+    for words in ("2024-05", "2024-06", "by design", "Another threshold", "never_due", "stratum", "Recall"):
+        assert words in page, words
+        assert words in markdown, words
+    facts = json.loads((out / "report.json").read_text())
+    decided = rows()
+    acted = [row for row in decided if row["act"]]
+    assert facts["whole"]["decisions"] == 1500
+    assert facts["whole"]["acts"] == len(acted)
+    assert facts["whole"]["positives"] == sum(row["label"] for row in acted)
+    saved = sum(5.0 if row["label"] else -1.0 for row in acted)
+    assert facts["whole"]["saved"]["value"] == pytest.approx(saved)  # all labels are in, so it is known
+    assert facts["whole"]["saved"]["low"] == pytest.approx(saved)
+    assert [month["name"] for month in facts["periods"]] == ["2024-05", "2024-06"]
+    assert sum(part["acts"] for part in facts["strata"]) == len(acted)
+    assert call(capsys, "report", log, "--out", out)[0] == 0  # an earlier report is replaced
+    (tmp_path / "mine.txt").write_text("keep me")
+    code, _, err = call(capsys, "report", log, "--out", tmp_path)
+    assert code == 2
+    assert "holds other files" in err
+
+
+def test_report_of_a_log_that_can_say_little(capsys, tmp_path):
+    """No dates, no audits, certain passes: refusals in words, and no picture of what is not known."""
+    path = tmp_path / "certain.jsonl"
+    at.DecisionLog.from_rows(rows(dates=False, audited=False)).write(path)
+    code, text, _ = call(capsys, "report", path, "--out", tmp_path / "r")
+    assert code == 0
+    assert "no answer: every passed item was passed with certainty" in text
+    page = (tmp_path / "r" / "report.md").read_text()
+    assert "| block |" in page
+    assert "use a randomised policy or an audit lane" in page
+    unlabelled = [{**row, "label": None} for row in rows(dates=False)]
+    at.DecisionLog.from_rows(unlabelled).write(tmp_path / "new.jsonl")
+    code, text, _ = call(capsys, "report", tmp_path / "new.jsonl", "--out", tmp_path / "r")
+    assert code == 0
+    assert "no label has come in" in text
+    assert "labels are awaited, the oldest since round 1" in (tmp_path / "r" / "report.md").read_text()
+
+
+def test_periods(capsys, log, tmp_path):
+    from appletaste.reporting.periods import periods_of
+
+    dated = at.DecisionLog.read(log)
+    assert periods_of(dated)[0] == "month"
+    assert len(set(periods_of(dated, "week")[1])) == 9
+    assert periods_of(dated.where(dated.time < "2024-06"))[0] == "week"
+    assert periods_of(dated.where(dated.time < "2024-05-02"))[0] == "day"
+    kind, names = periods_of(at.DecisionLog.from_rows(rows(dates=False)))
+    assert kind == "block"
+    assert np.unique(names, return_counts=True)[1].tolist() == [250] * 6
+    code, _, err = call(capsys, "report", log, "--out", tmp_path / "r", "--period", "year")
+    assert code == 2
+    assert "month, week, day" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["missed", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["missed", "table.csv"], ".parquet or .jsonl"),
+        (["missed", "LOG", "--level", "2"], "level"),
+        (["what-if", "LOG", "--threshold", "7"], "threshold on the chance is in [0, 1]"),
+        (["what-if", "LOG", "--costs", "miss=1"], "false_alarm is missing"),
+        (["plan-audit", "LOG", "--margin", "0"], "margin"),
+        (["example", "LOG"], "is there already"),
+    ],
+)
+def test_mistakes_end_with_one_sentence(capsys, log, arguments, sentence):
+    code, out, err = call(capsys, *[log if word == "LOG" else word for word in arguments])
+    assert code == 2
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+@pytest.mark.parametrize("verb", ["missed", "what-if", "plan-audit", "report", "example"])
+def test_help_teaches(capsys, verb):
+    with pytest.raises(SystemExit) as stop:
+        main([verb, "--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert "examples:" in out
+    assert "docs/" in out
+
+
+def test_replay_writes_a_log_that_the_verbs_read(capsys, tmp_path):
+    table = tmp_path / "orders.csv"
+    assert call(capsys, "example", table, "--rows", 1200)[0] == 0
+    log = tmp_path / "log.jsonl"
+    asked = ["replay", table, "--label", "fraud", "--drop", "order", "--drop", "settled_on", "--time", "placed_at"]
+    asked += ["--costs", "miss=95,false_alarm=6,hit=4", "--audit", "5%", "--jobs", 1]
+    code, out, _ = call(capsys, *asked, "--delay", 3, "--log", log, "--stratum", "device")
+    assert code == 0
+    assert "decisions of voi are in" in out
+    found = at.DecisionLog.read(log)
+    lines = table.read_text().splitlines()
+    place = int(str(found.id[700]).removeprefix("line "))
+    assert lines[place - 1].split(",")[1] == str(found.time[700])[:16]  # its time, on its line of the file
+    assert set(found.stratum) == {"phone", "desktop", "tablet", "missing"}
+    assert found.x is not None
+    assert (found.probability >= 0.05).all()
+    assert found.label[-1] == -1  # not due before the end
+    code, _, err = call(capsys, *asked, "--stratum", "device")
+    assert code == 2
+    assert "--log" in err
+    for name, sentence in ((tmp_path / "log.csv", ".parquet or .jsonl"), (tmp_path / "no" / "log.jsonl", "no folder")):
+        code, out, err = call(capsys, *asked, "--log", name)
+        assert code == 2
+        assert sentence in err
+        assert out == ""  # before the work, not after it
+    code, _, err = call(capsys, *asked, "--log", log, "--stratum", "colour")
+    assert code == 2
+    assert "colour" in err
+
+
+def test_the_example_is_the_same_for_everybody(tmp_path):
+    one, two, other = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
+    at.write_orders(one, rows=300)
+    at.write_orders(two, rows=300)
+    at.write_orders(other, rows=300, seed=8)
+    assert one.read_bytes() == two.read_bytes() != other.read_bytes()
+    records = at.read_records(one, label="fraud")
+    assert records.labels.sum() > 3
+    assert np.isnan(records.columns["account_days"]).any()
