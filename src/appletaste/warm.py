@@ -24,6 +24,8 @@ def warm() -> float:
         at.play(at.policy(name, n_features=5, costs=table.costs, switch=10), table)
     for name in ("pg-ts", "pg-ids"):
         at.play(at.policy(name, n_features=5, costs=table.costs, rao_blackwell=True), table)
+    for name in ("adf-voi", "voi"):
+        at.play(at.policy(name, n_features=5, costs=table.costs, half_life=20), table)
     return time.perf_counter() - started
 
 

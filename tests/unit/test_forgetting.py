@@ -249,6 +249,18 @@ def test_labels_on_their_way_fade_with_the_belief():
     assert acts[0] < acts[1]
 
 
+def test_a_label_that_will_be_forgotten_is_worth_less():
+    items, _ = stream(600)
+    values = []
+    for half_life in (None, 1e9, 50.0):
+        method = at.Bayesian(at.Adf(), at.ValueOfInformation(half_life=half_life))
+        policy = at.Policy(method, n_features=3, costs=COSTS)
+        values.append([policy.decide(x).why["value_of_label"] for x in items])
+    assert values[0] == values[1]
+    assert values[2][:20] == pytest.approx(values[0][:20])  # 2 t + 10 d rounds ahead are within 72 until then
+    assert sum(values[2][300:]) < 0.75 * sum(values[0][300:])
+
+
 @pytest.mark.parametrize("wrong", [0, -5, np.nan, "", "30", "d", "-3d", "1e-d", "3 months", True, [5], timedelta(0)])
 def test_half_lives_that_are_none_are_refused(wrong):
     for make in (at.Adf, at.Laplace):

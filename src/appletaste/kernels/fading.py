@@ -14,66 +14,104 @@ b'B^-1 terms and all: it maximises sum_i w_i [y_i z_i - log(1 + exp(z_i))] - (th
 
 from __future__ import annotations
 
-import math
-
 from ._jit import kernel, reduction_kernel
 from .elementary import exp_minus_abs
 from .filter import COVARIANCE, MEAN, MODE, laplace_step, move, score_item
 from .linear import BLOCK, add_gram_block, cholesky, dot, score_block, solve_backward, solve_forward
-from .logistic import GRADIENT, RESIDUALS, SCORES, SHRUNK, SPARE, STEP, TILE, TRIAL, WEIGHTS, WORK_ROWS, pull
+from .logistic import (
+    GRADIENT,
+    RESIDUALS,
+    SCORES,
+    SHRUNK,
+    SPARE,
+    STEP,
+    TILE,
+    TRIAL,
+    WEIGHTS,
+    WORK_ROWS,
+    log_sigmoid,
+    pull,
+)
 from .renewal import invert
 from .types import Blocks, Matrix, Vector
 
-#: Newton steps of a renewal at most, and the length of a step, in posterior standard deviations, that ends it.
-STEPS, SHORT = 25, 1e-3
-SMALLEST = 1e-250  #: part of a Newton step
+#: Newton steps of a renewal at most, the length of one, in posterior standard deviations, that ends it, and the least
+#: part of one that is tried.
+STEPS, SHORT, LEAST = 50, 1e-3, 1e-10
+#: What counts less than this is gone: the belief is the prior to the last digit.
+GONE = 1e-18
 
 
 @kernel
 def fade(belief: Matrix, prior: Matrix, factor: float, work: Matrix) -> None:
-    """Let all labels count ``factor`` of what they did; ``prior`` is [d + 1, d], B^-1 and b. Work: [d + 2, d]."""
+    """Let all labels count ``factor`` of what they did; ``prior`` is [d + 1, d], B^-1 and b. Work: [3 d + 1, d].
+
+    By halves: one step subtracts, and would lose digits if it had to lose nearly all that is known.
+    """
     d = belief.shape[1]
-    square, column, shift = work[:d], work[d], work[d + 1]
+    if factor < GONE:
+        for i in range(d):
+            belief[MODE, i] = belief[MEAN, i] = prior[d, i]
+            for j in range(d):
+                work[i, j] = prior[i, j]
+        cholesky(work[:d])
+        invert(work[:d], belief[COVARIANCE:], work[d])
+        return
+    while factor < 0.5:
+        _fade_some(belief, prior, 0.5, work)
+        factor *= 2.0
+    _fade_some(belief, prior, factor, work)
+
+
+@kernel
+def _fade_some(belief: Matrix, prior: Matrix, factor: float, work: Matrix) -> None:
+    """Fade by a factor of a half or more.
+
+    V itself, which may be singular to rounding, is not inverted: with B^-1 = L L', G = V L and c = f / (1 - f),
+    V_f = (V - G (c I + L'G)^-1 G') / f and m_f = m - G (c I + L'G)^-1 L'(m - b).
+    """
+    d = belief.shape[1]
+    if factor >= 1.0:
+        return
+    root, along, inner, column = work[:d], work[d : 2 * d], work[2 * d : 3 * d], work[3 * d]
     covariance = belief[COVARIANCE:]
     for i in range(d):
         for j in range(d):
-            square[i, j] = covariance[i, j]
-    cholesky(square)
-    invert(square, covariance, column)  # V^-1, in the place of V
-    for row in (MODE, MEAN):
-        _pulled(covariance, belief[row], prior[d], factor, column)
-        if row == MODE:
-            for i in range(d):
-                belief[MODE, i] = column[i]
-        else:
-            for i in range(d):
-                shift[i] = column[i]
+            root[i, j] = prior[i, j]
+    cholesky(root)
     for i in range(d):
         for j in range(d):
-            square[i, j] = factor * covariance[i, j] + (1.0 - factor) * prior[i, j]
-    cholesky(square)
-    _solved(square, belief[MODE], prior[d], belief[MODE])
-    _solved(square, shift, prior[d], belief[MEAN])
-    invert(square, covariance, column)
-
-
-@kernel
-def _pulled(precision: Matrix, point: Vector, centre: Vector, factor: float, out: Vector) -> None:
-    """Write f P (point - centre)."""
-    for i in range(point.size):
-        total = 0.0
-        for j in range(point.size):
-            total += precision[i, j] * (point[j] - centre[j])
-        out[i] = factor * total
-
-
-@kernel
-def _solved(root: Matrix, right: Vector, centre: Vector, out: Vector) -> None:
-    """Write centre + (L L')^-1 right; ``out`` may be ``right``."""
-    solve_forward(root, right, out)
-    solve_backward(root, out)
-    for i in range(out.size):
-        out[i] += centre[i]
+            root[i, j] *= 1.0 if j <= i else 0.0
+            along[i, j] = 0.0
+    for i in range(d):
+        for k in range(d):
+            entry = covariance[i, k]
+            for j in range(k + 1):
+                along[i, j] += entry * root[k, j]
+    for i in range(d):
+        for j in range(i + 1):
+            inner[i, j] = factor / (1.0 - factor) if i == j else 0.0
+    for k in range(d):
+        for i in range(k + 1):
+            for j in range(i + 1):
+                inner[i, j] += root[k, i] * along[k, j]
+    cholesky(inner)
+    for row in (MODE, MEAN):
+        for j in range(d):
+            column[j] = 0.0
+        for k in range(d):
+            for j in range(k + 1):
+                column[j] += root[k, j] * (belief[row, k] - prior[d, k])
+        solve_forward(inner, column, column)
+        solve_backward(inner, column)
+        for i in range(d):
+            belief[row, i] -= dot(along[i], column)
+    for i in range(d):
+        solve_forward(inner, along[i], along[i])
+    for i in range(d):
+        for j in range(i + 1):
+            covariance[i, j] = (covariance[i, j] - dot(along[i], along[j])) / factor
+            covariance[j, i] = covariance[i, j]
 
 
 @kernel
@@ -113,32 +151,27 @@ def add_shared_block(
 
 
 @reduction_kernel
-def shared_likelihood(
-    items: Matrix, first: int, n: int, labels: Vector, shares: Vector, start: int, theta: Vector, work: Matrix
-) -> float:
-    """Return sum_i w_i [y_i z_i - log(1 + exp(z_i))] over n places of a block."""
-    scores, shrunk = work[SCORES], work[SHRUNK]
-    score_block(items, first, n, theta, scores)
-    exp_minus_abs(scores, 0, n, shrunk, work[SPARE])
-    total = 0.0
-    for i in range(n):
-        log_both = max(scores[i], 0.0) + math.log1p(shrunk[i])
-        total += shares[start + i] * (labels[start + i] * scores[i] - log_both)
-    return total
-
-
-@kernel
 def shared_objective(
-    features: Blocks, labels: Vector, shares: Vector, first: int, n: int, prior: Matrix, theta: Vector, work: Matrix
+    features: Blocks,
+    labels: Vector,
+    shares: Vector,
+    first: int,
+    n: int,
+    theta: Vector,
+    prior: Matrix,
+    work: Matrix,
 ) -> float:
-    """Return what ``renew`` maximises."""
+    """Return the log posterior at theta of labels first .. n that count by their shares, up to a constant."""
     d, total, position = theta.size, 0.0, first
     for i in range(d):
         total -= 0.5 * pull(prior[:d], prior[d], theta, i) * (theta[i] - prior[d, i])
+    scores = work[SCORES]
     while position < n:
         place = position % BLOCK
         m = min(BLOCK - place, n - position)
-        total += shared_likelihood(features[position // BLOCK], place, m, labels, shares, position, theta, work)
+        score_block(features[position // BLOCK], place, m, theta, scores)
+        for i in range(m):
+            total += shares[position + i] * log_sigmoid(scores[i] if labels[position + i] > 0.5 else -scores[i])
         position += m
     return total
 
@@ -157,11 +190,15 @@ def renew(
 ) -> None:
     """Move the mode to the maximum over labels first .. n by Newton steps, and the covariance to the curvature there.
 
-    A step that does not raise the objective by at least a tenth of what the quadratic model promises is halved.
+    A step that does not raise the log posterior by a tenth of what the quadratic promises is halved.
     """
     d = belief.shape[1]
     theta, gradient, step, trial = belief[MODE], work[GRADIENT, :d], work[STEP, :d], work[TRIAL, :d]
-    value = shared_objective(features, labels, shares, first, n, prior, theta, work)
+    value = shared_objective(features, labels, shares, first, n, theta, prior, work)
+    least = shared_objective(features, labels, shares, first, n, prior[d], prior, work)
+    if not value >= least:  # one far label has thrown the mode further than the way back is worth
+        theta[:] = prior[d]
+        value = least
     for _ in range(STEPS):
         for i in range(d):
             gradient[i] = -pull(prior[:d], prior[d], theta, i)
@@ -177,23 +214,19 @@ def renew(
             position += m
         cholesky(hessian)
         solve_forward(hessian, gradient, step)
-        promise = dot(step, step)
+        promise = dot(step, step)  # the square of its length in posterior standard deviations
         solve_backward(hessian, step)
-        if promise < SHORT * SHORT:  # too small to check
-            for i in range(d):
-                theta[i] += step[i]
+        if promise < SHORT * SHORT:
             break
-        part = 1.0
-        while True:
+        length = 1.0
+        while length > LEAST:
             for i in range(d):
-                trial[i] = theta[i] + part * step[i]
-            reached = shared_objective(features, labels, shares, first, n, prior, trial, work)
-            if reached >= value + 0.1 * part * promise:
+                trial[i] = theta[i] + length * step[i]
+            reached = shared_objective(features, labels, shares, first, n, trial, prior, work)
+            if reached >= value + 0.1 * length * promise:
                 break
-            part *= 0.5 if part > 1e-6 else 1e-6  # far out on a huge scale even tiny steps overshoot
-            if part < SMALLEST:  # rounding hides any further gain
-                break
-        if part < SMALLEST:
+            length *= 0.5
+        if length <= LEAST:  # rounding hides any further gain
             break
         for i in range(d):
             theta[i] = trial[i]

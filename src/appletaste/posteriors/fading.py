@@ -76,11 +76,11 @@ class FadingLaplaceBelief(Filter):
         shares = self.clock.weights(self.label_moments)
         counts = np.flatnonzero(shares >= NEGLIGIBLE)
         first = int(counts[0]) if len(counts) else n
-        if n and self._adaptive:
-            renewal.rescale_prior(self._belief, labels.features, self._precision, self._origin)
         fading.renew(
             labels.features, labels.values, shares, first, n, self._belief, self._origin, self._hessian, self._work
         )
+        if n and self._adaptive:  # after, not before: a far label may have thrown the mode, and it is back now
+            renewal.rescale_prior(self._belief, labels.features, self._precision, self._origin)
         self._due = n + max(1, math.ceil(GROWTH * (n - first)) if n - first >= EVERY else 1)
 
     def arrays(self) -> Arrays:

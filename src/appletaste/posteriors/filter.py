@@ -41,7 +41,7 @@ class Filter:
             announce_compilation(fading.fade)
             self.clock = Clock(forgetting)
             self._origin = np.vstack([precision, prior.mean_vector(d)])  # where it goes without labels
-            self._fading_work = np.zeros((d + 2, d))
+            self._fading_work = np.zeros((3 * d + 1, d))
 
     @property
     def mean(self) -> Vector:
