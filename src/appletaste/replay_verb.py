@@ -29,6 +29,7 @@ REMEDIES = (
     (r"positive=('.*?'|\".*?\")", r"--positive \1"),
     (r"with label=", "with --label"),
     (r"order='as is'", "--order as-is"),
+    (r"its column with time=", "its column with --time"),
 )
 
 
@@ -42,6 +43,10 @@ def run_replay(args: argparse.Namespace) -> None:
     elif args.stratum:
         raise OptionError("--stratum is for the decision log: say with --log where it goes")
     costs, entries, encoder = parse_costs(args.costs), _entries(args), _encoder(args.encoder)
+    if args.log and entries[0].name in COMPARATORS:
+        raise OptionError(
+            f"--log writes the decisions of the first policy, and {entries[0].name} makes none: name another"
+        )
     with ExitStack() as stack:
         workers = stack.enter_context(open_engine(args))
         steps: list[Any] = []
@@ -74,8 +79,8 @@ def run_replay(args: argparse.Namespace) -> None:
                 numbers=args.number,
                 separator=args.separator,
             )
-        except DataError as error:
-            raise DataError(as_flags(str(error))) from None
+        except (DataError, OptionError) as error:
+            raise type(error)(as_flags(str(error))) from None
     if args.out:
         result.save(args.out)
     if args.log:

@@ -157,7 +157,8 @@ def test_periods(capsys, log, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["missed", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["missed", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
+        (["missed", "nowhere.parquet"], "there is no file nowhere.parquet"),
         (["missed", "table.csv"], ".parquet or .jsonl"),
         (["missed", "LOG", "--level", "2"], "level"),
         (["what-if", "LOG", "--threshold", "7"], "threshold on the chance is in [0, 1]"),
@@ -209,9 +210,30 @@ def test_replay_writes_a_log_that_the_verbs_read(capsys, tmp_path):
         assert code == 2
         assert sentence in err
         assert out == ""  # before the work, not after it
+    code, _, err = call(capsys, *asked, "--log", log, "--policy", "oracle")
+    assert code == 2
+    assert "oracle makes none" in err
+    code, _, err = call(capsys, *asked, "--capacity", "lots")
+    assert "120/day or a share" in err
+    no_time = [word for word in asked if word not in ("--time", "placed_at")]
+    code, _, err = call(capsys, *no_time, "--capacity", "5/day")
+    assert "its column with --time" in err
     code, _, err = call(capsys, *asked, "--log", log, "--stratum", "colour")
     assert code == 2
     assert "colour" in err
+
+
+def test_ids_are_lines_of_the_file_in_a_shuffled_log_too(tmp_path):
+    table = tmp_path / "orders.csv"
+    at.write_orders(table, rows=800)
+    drop, costs = ["order", "settled_on", "placed_at"], at.Costs(miss=95, false_alarm=6, hit=4)
+    at.replay(table, "fraud", costs=costs, drop=drop, shuffles=1).write_log(tmp_path / "log.jsonl", "voi")
+    found = at.DecisionLog.read(tmp_path / "log.jsonl")
+    lines = table.read_text().splitlines()
+    seen = found.labelled
+    places = [int(str(name).removeprefix("line ")) for name in found.id[seen]]
+    assert [lines[place - 1].endswith("yes") for place in places] == (found.label[seen] == 1).tolist()
+    assert places != sorted(places)
 
 
 def test_the_example_is_the_same_for_everybody(tmp_path):

@@ -194,7 +194,8 @@ def test_the_order_of_the_file_and_of_time():
     assert (np.diff(stream.times) >= 0).all()
     assert stream.times.max() == 19.0
     log = timed.log("voi")
-    days = np.array(log["time"])
+    assert log["time"][0] == "2024-01-01T00:00:00"  # dates are dates again
+    days = np.array([int(time[8:10]) - 1 for time in log["time"]])
     learnt = np.array([state == "observed" for state in log["state"]])
     acts = np.array(log["act"])
     np.testing.assert_array_equal(learnt, acts & (days + 2 <= 19) & (np.arange(400) < 399))

@@ -48,6 +48,8 @@ def read_rows(path: str | PathLike[str]) -> Rows:
     reader = _READERS.get(source.suffix)
     if reader is None:
         raise DataError(f"a decision log is a .parquet or .jsonl file, got {source.name!r}")
+    if not source.exists():
+        raise FileNotFoundError(f"there is no file {source}")
     return reader(source)
 
 

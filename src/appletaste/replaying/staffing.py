@@ -65,15 +65,15 @@ def _budget(text: str) -> Budget:
         return Budget(per_day=int(number), day=1.0)
     if slash:
         raise OptionError(f"a capacity is 120/day or 5%, got {text!r}")
-    return Budget(share=_share(text, "capacity"))
+    return Budget(share=_share(text, "capacity", "120/day or "))
 
 
-def _share(text: str, what: str) -> float:
+def _share(text: str, what: str, else_: str = "") -> float:
     """Return a share from ``5%`` or ``0.05``."""
     try:
         share = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
     except ValueError:
         share = -1.0
     if not 0.0 < share <= 1.0:
-        raise OptionError(f"{what} is a share such as 5% or 0.05, got {text!r}")
+        raise OptionError(f"{what} is {else_}a share such as 5% or 0.05, got {text!r}")
     return share

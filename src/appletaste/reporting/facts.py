@@ -90,7 +90,7 @@ def gather(log: DecisionLog, level: float = 0.9, period: str | None = None) -> F
     >>> table = at.problem("synthetic", rounds=1000).draw(at.Key(1))
     >>> trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
     >>> facts = gather(at.DecisionLog.from_trace(table, trace))
-    >>> facts.whole.acts == trace.acts.sum(), facts.period, len(facts.periods)
+    >>> facts.whole.acts == int(trace.acts.sum()), facts.period, len(facts.periods)
     (True, 'block', 6)
     """
     found = missed(log, level)  # says what is wrong with an empty log
@@ -155,7 +155,7 @@ def share(count: int, total: int, level: float) -> Answer:
     Examples
     --------
     >>> print(share(9, 30, 0.9))
-    0.3 (90 % interval 0.1844 to 0.448)
+    0.3 (90 % interval 0.1837 to 0.4494)
     """
     if not total:
         return Refusal("no label has come in", "wait for labels")

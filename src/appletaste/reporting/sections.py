@@ -10,7 +10,7 @@ from ..evaluate import Estimate, Refusal
 from ..page import Grid
 from . import pictures
 from .facts import Facts, Slice
-from .wording import cell, count, in_words, money, percent
+from .wording import cell, count, in_words, labels_awaited, money, percent
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,17 @@ def in_short(facts: Facts) -> Section:
     whole, design = facts.whole, facts.missed.design
     acted = f"{count(whole.acts)} were acted on ({percent(whole.acts / whole.decisions)})"
     audits = f", {count(whole.audits)} of them for the audit lane alone" if whole.audits else ""
-    waiting = facts.states["pending"]
     unsettled = f", not counting {count(facts.unsettled)} items whose labels are mostly out" if facts.unsettled else ""
+    passes = facts.missed.unsupported_passes
+    unknown = f", not counting {count(passes)} about which the log says nothing" if passes else ""
     sentences = [
         f"{count(whole.decisions)} items were decided{_span(facts)}; {acted}{audits}.",
         f"{count(whole.labels)} labels have come in and {count(whole.positives)} of them are positive"
         + (f", a precision of {in_words(whole.precision, 'percent')}." if whole.precision else "."),
         f"Saved against passing everything: {in_words(whole.saved, 'money')}{unsettled}.",
-        f"Positives among the passed items: {in_words(design.missed, 'count')}.",
+        f"Positives among the passed items: {in_words(design.missed, 'count')}{unknown if design.missed else ''}.",
         f"Recall: {in_words(design.recall, 'percent')}." if design.recall else "",
-        f"{count(waiting)} labels are awaited." if waiting else "No label is awaited.",
+        f"{labels_awaited(facts.states['pending'])}.",
     ]
     return Section("in-short", "In short", "", [s for s in sentences if s])
 
@@ -172,9 +173,8 @@ def outstanding(facts: Facts) -> Section:
         "expired": "it has not come in time: unknown, never negative",
         "never_due": "passed: nobody will see its label",
     }
-    sentences = [f"{count(facts.states['pending'])} labels are awaited."]
-    if facts.oldest is not None:
-        sentences[0] = f"{count(facts.states['pending'])} labels are awaited, the oldest since {_since(facts)}."
+    since = "" if facts.oldest is None else f", the oldest since {_since(facts)}"
+    sentences = [f"{labels_awaited(facts.states['pending'])}{since}."]
     bounds = facts.missed.label_bounds
     if bounds is not None and facts.states["pending"] + facts.states["expired"]:
         sentences.append(

@@ -27,6 +27,19 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def labels_awaited(number: int) -> str:
+    """Return how many labels are awaited, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> labels_awaited(1), labels_awaited(1350)
+    ('1 label is awaited', '1,350 labels are awaited')
+    """
+    if not number:
+        return "No label is awaited"
+    return f"{count(number)} label{'' if number == 1 else 's'} {'is' if number == 1 else 'are'} awaited"
+
+
 #: How a kind of number is written.
 WRITERS = {"count": count, "money": money, "percent": percent}
 
