@@ -29,7 +29,8 @@ class Audit:
         Floors by the model's P(positive), as ``plan_audit`` gives them: ``floors[h]`` up to and including
         ``edges[h]``, and one more floor beyond the last edge. Items with a stratum of their own do not use them.
     budget
-        Caps on audits; while they are reached the floor is 0, and the recorded probability says so.
+        Caps on audits; while they are reached the floor is 0, and the recorded probability says so. None: at a desk
+        with a budget, audits share that.
 
     Examples
     --------

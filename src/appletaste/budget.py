@@ -20,6 +20,8 @@ LEAST = 20
 AHEAD, DAYS = 0.25, 7
 #: A day may be busier than those before it: at least this share of a mean day's items is taken to be still to come.
 RESERVE = 0.1
+#: Of a day's acts this share is kept for audits while no day has told how many items to expect.
+FIRST = 0.2
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Spending:
         self._order: list[int] = []  # the days, ascending
         self._worths: deque[float] = deque()
         self._sorted: list[float] = []
+        self._sum = 0.0  # of the worths
 
     def _day(self, now: float | None) -> int:
         if now is None:
@@ -100,8 +103,8 @@ class Spending:
             room = today if budget.share is None else min(room, today)
         return room
 
-    def rate(self, now: float | None) -> float:
-        """Return which share of the items to come can be acted on.
+    def rate(self, now: float | None, aside: int = 0) -> float:
+        """Return which share of the items to come can be acted on, with some acts kept aside for others.
 
         Rolling window of W items, c of its k acts spent: over the next H = W / 4 items k - c are free and c H / W come
         back, so (k - c) / H + c / W. Day: what is left of it over the items still to come, the mean of the last seven
@@ -109,25 +112,51 @@ class Spending:
         """
         budget, rate = self.budget, math.inf
         if budget.share is not None:
-            free = budget.most - self._spent
+            free = budget.most - self._spent - aside
             rate = free / (AHEAD * budget.window) + self._spent / budget.window
         if budget.per_day is not None:
-            day = self._day(now)
-            place = bisect_left(self._order, day)
-            if before := self._order[max(place - DAYS, 0) : place]:
-                usual = sum(self._days[d][0] for d in before) / len(before)
-                items, acts = self._days.get(day, (0, 0))
-                left = max(usual - items, RESERVE * usual, 1.0)
-                rate = min(rate, (budget.per_day - acts) / left)
+            left = self._left(now)
+            if left is not None:
+                acts = self._days.get(self._day(now), (0, 0))[1]
+                rate = min(rate, (budget.per_day - acts - aside) / left)
         return rate
 
-    def price(self, now: float | None) -> float:
+    def _left(self, now: float | None) -> float | None:
+        """Return how many items are still to come today, by the mean of the days before; None if there were none."""
+        day = self._day(now)
+        place = bisect_left(self._order, day)
+        before = self._order[max(place - DAYS, 0) : place]
+        if not before:
+            return None
+        usual = sum(self._days[d][0] for d in before) / len(before)
+        return max(usual - self._days.get(day, (0, 0))[0], RESERVE * usual, 1.0)
+
+    def still_needed(self, now: float | None) -> int:
+        """Return how many acts to keep for an audit lane, this being what it has spent of a budget that it shares.
+
+        The recorded worths are the floors, f on average. A window of W items needs f W audits and, since their number
+        is random, sqrt(f W) more, less those that are in it; the rest of a day of n items needs f n + sqrt(f n).
+        """
+        budget, need = self.budget, 0.0
+        floor = self._sum / max(len(self._worths), 1)
+        if budget.share is not None:
+            mean = floor * budget.window
+            need = mean + math.sqrt(mean) - self._spent
+        if budget.per_day is not None:
+            left = self._left(now)
+            if left is None:
+                need = max(need, FIRST * budget.per_day - self._days.get(self._day(now), (0, 0))[1])
+            else:
+                need = max(need, floor * left + math.sqrt(floor * left))
+        return math.ceil(max(need, 0.0))
+
+    def price(self, now: float | None, aside: int = 0) -> float:
         """Return the shadow price: the worth of the best recent item that the budget would not reach; 0: it suffices.
 
         With a rate r and n recent items it is the worth of rank r n + 1, the (1 - r) quantile, if that is positive.
         """
         n = len(self._sorted)
-        reach = self.rate(now) * n
+        reach = self.rate(now, aside) * n
         if n < LEAST or reach >= n:
             return 0.0
         return max(self._sorted[n - 1 - int(max(reach, 0.0))], 0.0)
@@ -149,9 +178,12 @@ class Spending:
             counts[0] += 1
             counts[1] += act
         self._worths.append(worth)
+        self._sum += worth
         insort(self._sorted, worth)
         if len(self._worths) > budget.recent:
-            del self._sorted[bisect_left(self._sorted, self._worths.popleft())]
+            oldest = self._worths.popleft()
+            self._sum -= oldest
+            del self._sorted[bisect_left(self._sorted, oldest)]
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
@@ -160,6 +192,7 @@ class Spending:
             "acts": np.array(self._acts, dtype=bool),
             "days": np.array(days, dtype=np.int64).reshape(-1, 3),
             "worths": np.array(self._worths, dtype=np.float64),
+            "sum": np.array(self._sum),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -170,3 +203,4 @@ class Spending:
         self._order = sorted(self._days)
         self._worths = deque(arrays["worths"].tolist())
         self._sorted = sorted(self._worths)
+        self._sum = float(arrays["sum"])

@@ -14,7 +14,7 @@ from .budget import Budget, Spending
 from .clock import instant
 from .costs import Costs
 from .decision import Decision, Decisions
-from .errors import InputError
+from .errors import InputError, OptionError
 from .policies import Awaiting, Policy
 from .policies.items import check_items
 from .policies.moments import glimpse
@@ -28,8 +28,9 @@ class Desk:
     Before an item is decided the budget has a shadow price, what one more act would save. The policy judges the item as
     if acting cost that much more, which every rule understands; where a cap is reached the probability is 0. The lane
     then raises it to its floor. Both depend on nothing but what was known before the draw, so the recorded probability
-    is exact. Without budget and lane the decisions are the policy's own, bit for bit. Where labels come late, give it
-    ``Awaiting(policy)``, which does not pay again for what is on its way.
+    is exact. A lane without a budget of its own shares the desk's: the policy leaves room for the audits to expect,
+    and both together never exceed the caps. Without budget and lane the decisions are the policy's own, bit for bit.
+    Where labels come late, give it ``Awaiting(policy)``, which does not pay again for what is on its way.
 
     Examples
     --------
@@ -37,7 +38,7 @@ class Desk:
     >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
     >>> desk = at.Desk(policy, budget=at.Budget(share=0.1, window=50), audit=at.Audit(floor=0.02))
     >>> acts = [desk.decide([float(x % 7 - 4)]).act for x in range(200)]
-    >>> sum(acts) < 50, desk.shadow_price > 0
+    >>> sum(acts) <= 20, desk.shadow_price > 0
     (True, True)
     """
 
@@ -51,7 +52,15 @@ class Desk:
         #: The policy itself, without what it awaits.
         self.policy = policy.policy if isinstance(policy, Awaiting) else policy
         self._acts = None if budget is None else Spending(budget)
-        self._audits = None if audit is None or audit.budget is None else Spending(audit.budget)
+        own = None if audit is None else audit.budget
+        #: Whether audits are among the acts that the budget allows.
+        self.shared = audit is not None and budget is not None and own is None
+        self._audits = Spending(own) if own is not None else Spending(budget) if budget and self.shared else None
+        if self.shared and budget and audit and budget.share is not None and audit.floor >= budget.share:
+            raise OptionError(
+                f"an audit floor of {audit.floor:g} leaves nothing of a share of {budget.share:g}: lower the floor, or "
+                "give the lane a budget of its own, Audit(floor=..., budget=Budget(...))"
+            )
         #: What one more act would have saved when the last item was decided, in units of cost.
         self.shadow_price = 0.0
 
@@ -65,9 +74,9 @@ class Desk:
         prospect, price, probability, floor = self._look(x, costs, now, stratum)
         decision = self._player.settle(prospect, probability, floor)
         if self._acts is not None:
-            self._acts.record(now, decision.act and not decision.audit, prospect.worth)
-        if self._audits is not None:
-            self._audits.record(now, decision.audit, 0.0)
+            self._acts.record(now, decision.act and (self.shared or not decision.audit), prospect.worth)
+        if self._audits is not None and self.audit is not None:
+            self._audits.record(now, decision.audit, self.audit.floor_of(stratum, prospect.chance))
         self.shadow_price = price
         return decision
 
@@ -115,14 +124,16 @@ class Desk:
         self, x: ArrayLike, costs: Costs | None, now: float | None, stratum: str | None
     ) -> tuple[Prospect, float, float, float]:
         """Return the item as the policy sees it, the shadow price, the probability within the budget, and the floor."""
-        spending, price, probability, floor = self._acts, 0.0, 0.0, 0.0
-        free = spending is None or spending.room(now) > 0
+        spending, lane, price, probability, floor = self._acts, self._audits, 0.0, 0.0, 0.0
+        aside = lane.still_needed(now) if self.shared and lane is not None else 0
+        free = spending is None or spending.room(now) > aside
         if spending is not None:
-            price = spending.price(now)
+            price = spending.price(now, aside)
         prospect = self._player.look(x, costs, price)
         if free:
             probability = prospect.probability
-        if self.audit is not None and (self._audits is None or self._audits.room(now) > 0):
+        limit = spending if self.shared else lane
+        if self.audit is not None and (limit is None or limit.room(now) > 0):
             floor = self.audit.floor_of(stratum, prospect.chance)
         if spending is not None:
             prospect.why["shadow_price"], prospect.why["budget_spent"] = price, float(not free)
@@ -177,7 +188,7 @@ class Desk:
         desk = cls(player, None if budget is None else Budget(**budget), None if audit is None else Audit(**audit))
         for name, spending in (("acts", desk._acts), ("audits", desk._audits)):
             if spending is not None:
-                spending.restore({key: arrays[f"{name}.{key}"] for key in ("acts", "days", "worths")})
+                spending.restore({key: arrays[f"{name}.{key}"] for key in ("acts", "days", "worths", "sum")})
         desk.shadow_price = float(header["shadow_price"])
         return desk
 

@@ -218,10 +218,9 @@ def test_limited_reviewers_and_an_audit_lane(rng):
     assert acts[-1] > 100
     result = at.replay(table, "bad", costs=costs, time="day", capacity="12/day", audit="3%")
     log = result.log("voi", 0)
-    reviewed = np.array(log["act"]) & ~np.array(log["audit"])
-    assert np.add.reduceat(reviewed, np.arange(0, n, 100)).max() <= 12
-    assert min(log["probability"]) >= 0.03
-    assert 0 < sum(log["audit"]) < 0.06 * n
+    assert np.add.reduceat(np.array(log["act"]), np.arange(0, n, 100)).max() == 12  # audits are among them
+    assert np.mean(np.array(log["probability"]) < 0.03) < 0.1  # while a day's acts are spent, and recorded as such
+    assert 0.015 * n < sum(log["audit"]) < 0.06 * n
     assert result["voi"].cost_per_1000.mean < result["never"].cost_per_1000.mean
 
 

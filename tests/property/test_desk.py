@@ -44,6 +44,35 @@ def test_no_cap_is_ever_exceeded(name, window, acts, per_day, both, gaps, seed):
         assert all(np.array(regular)[days == day].sum() <= per_day for day in set(days))
 
 
+@settings(max_examples=40)
+@given(
+    name=st.sampled_from(["voi", "ts", "always", "never"]),
+    window=st.integers(5, 30),
+    acts=st.integers(2, 10),
+    per_day=st.integers(1, 8),
+    kind=st.sampled_from(["share", "day", "both"]),
+    gaps=st.lists(st.floats(-0.2, 0.3), min_size=60, max_size=60),
+    seed=st.integers(0, 10_000),
+)
+def test_a_lane_without_a_budget_shares_the_caps(name, window, acts, per_day, kind, gaps, seed):
+    share = None if kind == "day" else min(acts, window) / window
+    budget = at.Budget(per_day=None if kind == "share" else per_day, share=share, window=window, day=1.0, recent=20)
+    desk = at.Desk(at.policy(name, n_features=2, costs=COSTS, seed=seed), budget, at.Audit(floor=0.05))
+    items, times, made = np.random.default_rng(seed).normal(size=(60, 2)), np.cumsum(gaps), []
+    for x, time in zip(items, times, strict=True):
+        expected = desk.probability(x, time=time)
+        decision = desk.decide(x, time=time)
+        assert decision.probability == expected
+        made.append(decision.act)
+        if decision.act:
+            desk.learn(decision, int(x.sum() > 0))
+    if kind != "day":
+        assert max(sum(made[first : first + window]) for first in range(60)) <= budget.most
+    if kind != "share":
+        days = np.floor(times)
+        assert all(np.array(made)[days == day].sum() <= per_day for day in set(days))
+
+
 @given(capacity=st.integers(0, 12), seed=st.integers(0, 10_000), name=st.sampled_from(["voi", "ts", "greedy"]))
 @settings(max_examples=40)
 def test_no_batch_exceeds_its_capacity(capacity, seed, name):
