@@ -59,8 +59,8 @@ More: docs/streams.md
 REPORT = """\
 Write the monthly report of a decision log: index.html (opens without a network),
 report.md, report.json and the pictures. What was decided, labels, precision, what was
-saved, what is being missed, what another threshold would have saved, what is
-outstanding; by month, week or day where the log has dates, and by stratum where it
+saved, what is being missed, what another threshold would have saved, whether the
+stream has changed, what is outstanding; by month, week or day where the log has dates, and by stratum where it
 has strata."""
 
 REPORT_EXAMPLES = """\
@@ -115,6 +115,9 @@ def add_log_verbs(verbs: Any) -> None:
         "--period", metavar="PERIOD", help="month, week or day (default: what fits; blocks where there are no dates)"
     )
     report.add_argument("--title", default="Monthly report", help="the title of the page")
+    report.add_argument(
+        "--features", metavar="FILE", help="a saved policy with its map, or a map: names the features in alarms"
+    )
     report.set_defaults(run="run_report")
 
     example = _verb(verbs, "example", "write a made-up raw file to try things on", EXAMPLE, EXAMPLE_EXAMPLES)

@@ -17,6 +17,7 @@ from .errors import InputError
 from .evaluate import DecisionLog, missed, what_if
 from .evaluate.support import labelled_shares
 from .example_file import write_orders
+from .features import FeatureMap
 from .reporting import write_report
 from .reporting.sections import in_short
 from .reporting.settled import settled
@@ -75,7 +76,10 @@ def run_plan_audit(args: argparse.Namespace) -> None:
 def run_report(args: argparse.Namespace) -> None:
     """Write the report and print it in short."""
     log = DecisionLog.read(args.log)
-    facts = write_report(log, args.out, level=args.level, period=args.period, title=args.title, source=args.log)
+    names = None if args.features is None else FeatureMap.load(args.features).names()
+    facts = write_report(
+        log, args.out, level=args.level, period=args.period, names=names, title=args.title, source=args.log
+    )
     said = [*in_short(facts).sentences, f"the report is in {args.out / 'index.html'}"]
     _show(args, facts.as_dict(), "\n".join(said))
 

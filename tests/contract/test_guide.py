@@ -40,8 +40,7 @@ def test_every_command_and_block_runs(tmp_path, monkeypatch, capsys):
 
 def test_its_links_and_pictures_exist():
     for target in re.findall(r"\]\(([\w./-]+)", GUIDE):
-        if target != "drift.md":  # its page comes with the alarms
-            assert (ROOT / "docs" / target).exists(), target
+        assert (ROOT / "docs" / target).exists(), target
 
 
 def test_make_demo_is_its_short_form():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..evaluate import DecisionLog, Estimate, Missed, Refusal, WhatIf, missed, what_if
 from ..evaluate.answers import Answer
 from ..evaluate.log_columns import PENDING, STATES
+from ..watching import DriftReport, drift
 from .periods import periods_of
 from .settled import settled
 
@@ -59,6 +60,7 @@ class Facts:
     strata: tuple[Slice, ...]
     states: dict[str, int]
     oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
+    drift: DriftReport
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON; lists of ids are left out."""
@@ -78,11 +80,14 @@ class Facts:
             "strata": [one.as_dict() for one in self.strata],
             "states": self.states,
             "oldest_pending": self.oldest,
+            "alarms": [asdict(alarm) for alarm in self.drift],
         }
 
 
-def gather(log: DecisionLog, level: float = 0.9, period: str | None = None) -> Facts:
-    """Compute all that a report says about a log.
+def gather(
+    log: DecisionLog, level: float = 0.9, period: str | None = None, names: Sequence[str] | None = None
+) -> Facts:
+    """Compute all that a report says about a log; ``names`` are those of the features x, for alarms.
 
     Examples
     --------
@@ -94,7 +99,7 @@ def gather(log: DecisionLog, level: float = 0.9, period: str | None = None) -> F
     (True, 'block', 6)
     """
     found = missed(log, level)  # says what is wrong with an empty log
-    kind, names = periods_of(log, period)
+    kind, of = periods_of(log, period)
     prices, gains = log.alarm_price, log.catch_gain
     weighed = (prices > 0) & (gains > 0)
     middle = float(np.median((prices / (prices + gains))[weighed])) if weighed.any() else math.nan
@@ -110,10 +115,11 @@ def gather(log: DecisionLog, level: float = 0.9, period: str | None = None) -> F
         unsettled=len(log) - len(asked),
         thresholds=tuple((t, what_if(asked, t, level=level)) for t in _thresholds(middle)),
         period=kind,
-        periods=tuple(slices(log, names, level)),
+        periods=tuple(slices(log, of, level)),
         strata=() if log.stratum is None else tuple(slices(log, log.stratum, level)),
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
+        drift=drift(log, names=names),
     )
 
 

@@ -25,14 +25,15 @@ def write_report(
     *,
     level: float = 0.9,
     period: str | None = None,
+    names: Sequence[str] | None = None,
     title: str = TITLE,
     source: str = "a decision log",
 ) -> Facts:
     """Write ``index.html``, ``report.md``, ``report.json`` and the pictures of a log into a folder; return the facts.
 
     What was decided and saved by ``period`` (month, week or day; by itself what fits the log), what is being missed
-    three ways, what another threshold would have saved, strata, and what is outstanding. What the log cannot say is
-    said in words. Needs the extra ``plot``.
+    three ways, what another threshold would have saved, strata, whether the stream has changed (``names`` are those of
+    the features x), and what is outstanding. What the log cannot say is said in words. Needs the extra ``plot``.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def write_report(
     require_pyplot()  # say what is missing before the work, not after it
     target = Path(folder)
     check_folder(target)
-    facts = gather(log, level, period)
+    facts = gather(log, level, period, names)
     sections = [section for make in SECTIONS if (section := make(facts)) is not None]
     figures = target / "figures"
     figures.mkdir(exist_ok=True)

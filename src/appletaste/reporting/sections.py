@@ -12,6 +12,9 @@ from . import pictures
 from .facts import Facts, Slice
 from .wording import cell, count, in_words, labels_awaited, money, percent
 
+#: Alarms that are shown.
+MOST_ALARMS = 12
+
 
 @dataclass(frozen=True)
 class Section:
@@ -164,6 +167,33 @@ def thresholds(facts: Facts) -> Section:
     )
 
 
+def changed(facts: Facts) -> Section:
+    """Say whether labels and features are what they were."""
+    found = facts.drift
+    alarms = "no alarm" if not found.alarms else f"{len(found)} alarm{'' if len(found) == 1 else 's'}"
+    looked = f"{alarms} in {count(found.items)} items and {count(found.labels)} labels with a chance beside them."
+    rows = [
+        (
+            f"{count(alarm.item)}" + ("" if alarm.time is None else f" ({str(alarm.time)[:16]})"),
+            alarm.feature or "labels",
+            alarm.meaning,
+            alarm.advice,
+        )
+        for alarm in found.alarms[:MOST_ALARMS]
+    ]
+    sentences = [f"{looked[0].upper()}{looked[1:]}"]
+    if len(found) > MOST_ALARMS:
+        sentences.append(f"The first {MOST_ALARMS} are shown; report.json has all of them.")
+    sentences += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
+    return Section(
+        "changed",
+        "Has the stream changed?",
+        "Do labels come as the model expects, and are features distributed as they were at the start of the log?",
+        sentences,
+        [Grid("", ("at item", "what", "seen", "to do"), rows)] if rows else [],
+    )
+
+
 def outstanding(facts: Facts) -> Section:
     """Say what is awaited."""
     meaning = {
@@ -211,13 +241,14 @@ def explained(facts: Facts) -> Section:
     return Section("settings", "What it rests on", "", [], [Grid("", ("", ""), rows)])
 
 
-#: The sections in order; one that has nothing to say returns None. Alarms of drift belong before ``outstanding``.
+#: The sections in order; one that has nothing to say returns None.
 SECTIONS: tuple[Callable[[Facts], Section | None], ...] = (
     in_short,
     decided,
     missing,
     thresholds,
     by_stratum,
+    changed,
     outstanding,
     explained,
 )
