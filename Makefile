@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ $(VENV)/peers: $(VENV)/ready
 
 bench-peers: $(VENV)/peers  ## regret, time and memory beside five other libraries, in half an hour: out/bench-peers/index.html
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.peers $(ARGS)
+
+bench-files: $(VENV)/peers  ## five real files as replay plays them, beside other libraries, in an hour: docs/replay.md
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.files $(ARGS)
 
 bench-exact: setup  ## exact Thompson sampling against PG-TS, paired
 	$(BIN)/python bench/exact.py $(ARGS)

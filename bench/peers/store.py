@@ -18,7 +18,7 @@ from .players import Configuration
 
 HERE = Path(__file__).parent
 #: The files of the bench that decide every number.
-DECISIVE = ("environments.py", "random_environments.py", "real.py", "play.py")
+DECISIVE = tuple(HERE / name for name in ("environments.py", "random_environments.py", "real.py", "play.py"))
 
 Line = dict[str, Any]
 
@@ -34,11 +34,11 @@ def _appletaste_code() -> str:
     return fingerprint()
 
 
-def code_of(player: Configuration) -> str:
+def code_of(player: Configuration, decisive: Iterable[Path]) -> str:
     """Return a name for all the code that makes a player's numbers."""
     made_by = _appletaste_code() if player.ours else f"{player.library} {version(player.library)}"
     settings = repr((player.build, sorted(player.settings.items()), player.knows_horizon, SEED))
-    files = [(HERE / name).read_bytes() for name in DECISIVE]
+    files = [path.read_bytes() for path in decisive]
     return _digest(
         made_by.encode(), settings.encode(), (HERE / "libraries" / f"{player.module}.py").read_bytes(), *files
     )
@@ -47,10 +47,12 @@ def code_of(player: Configuration) -> str:
 class Store:
     """A folder with one line of JSON for each finished run, and one for each latency."""
 
-    def __init__(self, folder: Path, players: Mapping[str, Configuration]) -> None:
+    def __init__(
+        self, folder: Path, players: Mapping[str, Configuration], decisive: Iterable[Path] = DECISIVE
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self._codes = {name: code_of(player) for name, player in players.items()}
+        self._codes = {name: code_of(player, decisive) for name, player in players.items()}
         self._runs = self._read("results.jsonl", ("environment", "player", "replication"))
         self._latencies = self._read("latency.jsonl", ("player", "rounds"))
 

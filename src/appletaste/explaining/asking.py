@@ -134,8 +134,8 @@ def _moments(policy: Policy) -> tuple[Floats, Floats]:
     found = policy.posterior
     if found.is_point:
         raise OptionError(
-            f"{policy.name} believes a single theta, so there are no contributions with their uncertainty; policies "
-            "such as 'voi', 'ts', 'ucb' and 'pg-ts' have a posterior with a covariance"
+            f"{policy.name} believes a single theta and has no posterior with a covariance, so there are no contributions "
+            "with their uncertainty; policies such as 'voi', 'ts', 'ucb' and 'pg-ts' have one"
         )
     return found.mean, found.covariance
 

@@ -1,0 +1,75 @@
+"""Our policies and those of other libraries on real files: ``make bench-files``.
+
+Every file is read and encoded as ``appletaste replay`` does it, and every player meets the same vectors in the same
+orders. Results are kept in out/bench-files and written into docs/replay.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from appletaste.engines import engine
+
+from ..peers.__main__ import chosen, say
+from ..peers.players import RECOMMENDED, REFERENCES, all_players, why_absent
+from ..peers.store import Store
+from ..peers.summary import summarise
+from .page import duels, write
+from .streams import STREAMS, Run
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parents[1] / "src" / "appletaste"
+#: What makes the vectors that everybody meets.
+DECISIVE = (
+    HERE / "streams.py",
+    *(SOURCE / name for name in ("replaying/stream.py", "features/encoder.py", "features/columns.py")),
+)
+DOCS = HERE.parents[1] / "docs" / "replay.md"
+
+
+def main() -> None:
+    """Play what is missing, keep it, write the page."""
+    parser = argparse.ArgumentParser(prog="bench.files", description=__doc__)
+    parser.add_argument("--only", nargs="+", metavar="STREAM", help="these streams")
+    parser.add_argument("--players", nargs="+", metavar="PLAYER", help="these players")
+    parser.add_argument("--replications", type=int, help="at most so many orders of each")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where the files are")
+    parser.add_argument("--out", type=Path, default=Path("out/bench-files"), help="where results are kept")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
+    args = parser.parse_args()
+    known = {name: player for name, player in all_players().items() if name != "vw-graph"}  # 1.5 ms a round: too slow
+    names = chosen("player", args.players, list(known))
+    players = {name: known[name] for name in names if not why_absent(known[name])}
+    for name in names:
+        if name not in players:
+            say(f"{name} is skipped: {why_absent(known[name])}")
+    store = Store(args.out, players, DECISIVE)
+    runs = []
+    for name in chosen("stream", args.only, list(STREAMS)):
+        stream = STREAMS[name]
+        if not (args.data / stream.file).exists():
+            say(f"{name} is skipped: there is no {stream.file} in {args.data}")
+            continue
+        counts = {player: stream.replications(players[player]) for player in players}
+        if args.replications:
+            counts = {player: min(count, args.replications) for player, count in counts.items()}
+        for number in range(max(counts.values(), default=0)):
+            runs += [Run(name, player, number, args.data) for player, count in counts.items() if number < count]
+    missing = store.missing(runs)
+    minutes = sum(STREAMS[run.environment].seconds(players[run.player]) for run in missing) / 60 / args.jobs
+    say(f"{len(runs)} runs, {len(runs) - len(missing)} of them finished; about {minutes:.0f} minutes to go")
+    with engine("local", jobs=args.jobs) as workers:
+        for done, (_, line) in enumerate(workers.run(Run.play, missing), 1):
+            store.add(line)
+            said = line.get("error") or f"{line['regret']:.1f} above the oracle, {line['seconds']:.1f} s"
+            say(f"{done}/{len(missing)} {line['environment']} {line['replication']}, {line['player']}: {said}")
+    summary = summarise(store.lines(runs), players, RECOMMENDED)
+    print(duels(summary, REFERENCES))
+    if not (args.only or args.players or args.replications):
+        write(summary, REFERENCES, DOCS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
