@@ -47,9 +47,7 @@ def code_of(player: Configuration, decisive: Iterable[Path]) -> str:
 class Store:
     """A folder with one line of JSON for each finished run, and one for each latency."""
 
-    def __init__(
-        self, folder: Path, players: Mapping[str, Configuration], decisive: Iterable[Path] = DECISIVE
-    ) -> None:
+    def __init__(self, folder: Path, players: Mapping[str, Configuration], decisive: Iterable[Path] = DECISIVE) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._codes = {name: code_of(player, decisive) for name, player in players.items()}

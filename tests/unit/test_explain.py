@@ -164,9 +164,8 @@ def test_reason_codes():
 def test_reasons_of_a_desk_at_work():
     """Every code of a real desk agrees with what happened, and the codes that should occur do."""
     rng = np.random.default_rng(4)
-    desk = at.Desk(
-        at.policy("voi", n_features=2, costs=COSTS, seed=2), at.Budget(share=0.1, window=100), at.Audit(floor=0.05)
-    )
+    lane = at.Audit(floor=0.05, budget=at.Budget(share=0.2, window=100))
+    desk = at.Desk(at.policy("voi", n_features=2, costs=COSTS, seed=2), at.Budget(share=0.1, window=100), lane)
     seen = {}
     for _ in range(800):
         x = [1.0, rng.normal()]

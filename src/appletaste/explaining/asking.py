@@ -134,7 +134,7 @@ def _moments(policy: Policy) -> tuple[Floats, Floats]:
     found = policy.posterior
     if found.is_point:
         raise OptionError(
-            f"{policy.name} believes a single theta and has no posterior with a covariance, so there are no contributions "
+            f"{policy.name} believes a single theta and has no posterior with a covariance: no contributions "
             "with their uncertainty; policies such as 'voi', 'ts', 'ucb' and 'pg-ts' have one"
         )
     return found.mean, found.covariance
