@@ -1,7 +1,7 @@
 """Our policies and those of other libraries on real files: ``make bench-files``.
 
 Every file is read and encoded as ``appletaste replay`` does it, and every player meets the same vectors in the same
-orders. Results are kept in out/bench-files and written into docs/replay.md.
+orders; slow ones the first few, and the two peers that come nearest all of them. Results are kept in out/bench-files and written into docs/replay.md.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from appletaste.engines import engine
 
 from ..peers.__main__ import chosen, say
-from ..peers.players import RECOMMENDED, REFERENCES, all_players, why_absent
+from ..peers.players import RECOMMENDED, REFERENCES, Configuration, all_players, why_absent
 from ..peers.store import Store
 from ..peers.summary import summarise
-from .page import duels, write
+from .page import duels, ranked, write
 from .streams import STREAMS, Run
 
 HERE = Path(__file__).parent
@@ -26,6 +26,8 @@ DECISIVE = (
     HERE / "streams.py",
     *(SOURCE / name for name in ("replaying/stream.py", "features/encoder.py", "features/columns.py")),
 )
+#: How many of the slow peers, those that came nearest on a stream, play all its orders.
+CLOSEST = 2
 DOCS = HERE.parents[1] / "docs" / "replay.md"
 
 
@@ -57,18 +59,32 @@ def main() -> None:
             counts = {player: min(count, args.replications) for player, count in counts.items()}
         for number in range(max(counts.values(), default=0)):
             runs += [Run(name, player, number, args.data) for player, count in counts.items() if number < count]
+    play(runs, store, players, args.jobs)
+    summary = summarise(store.lines(runs), players, RECOMMENDED)
+    if not args.replications and RECOMMENDED in players:
+        closest = [
+            Run(name, peer, number, args.data)
+            for name in summary.cells
+            for peer in ranked(summary, name, summary.peers)[:CLOSEST]
+            for number in range(STREAMS[name].often)
+        ]
+        play(closest, store, players, args.jobs)
+        summary = summarise(store.lines([*runs, *closest]), players, RECOMMENDED)
+    print(duels(summary, REFERENCES))
+    if not (args.only or args.players or args.replications):
+        write(summary, REFERENCES, DOCS)
+
+
+def play(runs: list[Run], store: Store, players: dict[str, Configuration], jobs: int) -> None:
+    """Play what is missing; each result is kept as it comes."""
     missing = store.missing(runs)
-    minutes = sum(STREAMS[run.environment].seconds(players[run.player]) for run in missing) / 60 / args.jobs
+    minutes = sum(STREAMS[run.environment].seconds(players[run.player]) for run in missing) / 60 / jobs
     say(f"{len(runs)} runs, {len(runs) - len(missing)} of them finished; about {minutes:.0f} minutes to go")
-    with engine("local", jobs=args.jobs) as workers:
+    with engine("local", jobs=jobs) as workers:
         for done, (_, line) in enumerate(workers.run(Run.play, missing), 1):
             store.add(line)
             said = line.get("error") or f"{line['regret']:.1f} above the oracle, {line['seconds']:.1f} s"
             say(f"{done}/{len(missing)} {line['environment']} {line['replication']}, {line['player']}: {said}")
-    summary = summarise(store.lines(runs), players, RECOMMENDED)
-    print(duels(summary, REFERENCES))
-    if not (args.only or args.players or args.replications):
-        write(summary, REFERENCES, DOCS)
 
 
 if __name__ == "__main__":
