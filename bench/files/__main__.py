@@ -1,7 +1,8 @@
 """Our policies and those of other libraries on real files: ``make bench-files``.
 
 Every file is read and encoded as ``appletaste replay`` does it, and every player meets the same vectors in the same
-orders; slow ones the first few, and the two peers that come nearest all of them. Results are kept in out/bench-files and written into docs/replay.md.
+orders; slow ones the first few, and the two peers that come nearest all of them. Results are kept in out/bench-files
+and written into docs/replay.md.
 """
 
 from __future__ import annotations

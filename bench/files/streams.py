@@ -55,7 +55,7 @@ STREAMS = {
         FileStream("spambase", "spambase.csv.gz", 4601, 58, Costs(miss=1.0, false_alarm=9.0, hit=0.0), 20, 6),
         FileStream("mushroom", "mushroom.csv.gz", 8124, 135, Costs(miss=0.0, false_alarm=15.0, hit=-5.0), 20, 6),
         FileStream("phishing", "phishing.csv.gz", 11_055, 31, Costs(miss=1.0, false_alarm=3.0, hit=0.0), 20, 6),
-        FileStream("bank, shuffled", "bank_marketing.csv.gz", 41_188, 73, BANK, 10, 3),
+        FileStream("bank, shuffled", "bank_marketing.csv.gz", 41_188, 73, BANK, 6, 3),
         FileStream("bank, in order of time", "bank_marketing.csv.gz", 41_188, 100, BANK, 1, 1, shuffled=False),
     )
 }
