@@ -51,7 +51,7 @@ BANK = Costs(miss=0.0, false_alarm=1.0, hit=-8.0)
 STREAMS = {
     stream.name: stream
     for stream in (
-        FileStream("german_credit", "german_credit.csv.gz", 1000, 75, GERMAN, 40, 20),
+        FileStream("german_credit", "german_credit.csv.gz", 1000, 75, GERMAN, 20, 20),
         FileStream("spambase", "spambase.csv.gz", 4601, 58, Costs(miss=1.0, false_alarm=9.0, hit=0.0), 20, 6),
         FileStream("mushroom", "mushroom.csv.gz", 8124, 135, Costs(miss=0.0, false_alarm=15.0, hit=-5.0), 20, 6),
         FileStream("phishing", "phishing.csv.gz", 11_055, 31, Costs(miss=1.0, false_alarm=3.0, hit=0.0), 20, 6),
