@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from .exports import relative_cost
 from .log import DecisionLog
 from .meter import FLOOR
 from .support import Support, support_of
-from .weighting import Open, Seen, cornish_fisher, doubly_robust, effective_sample_size, ips, snips, weighted_sum
+from .weighting import Errors, Open, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
 TOLERATED = 0.05
 LEAST_EFFECTIVE, LEAST_POSITIVES = 30.0, 10
+#: A logged chance is not believed closer to 0 or 1 than this when it says where an unseen positive may be.
+LEAST_CHANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -175,14 +178,23 @@ def _estimate(log: DecisionLog, support: Support, e: Floats, level: float) -> tu
     gain = relative_cost(log)[chosen]
     supported = np.where(support.usable, e, 0.0)
     apart = np.where(support.usable, 0.0, e)
-    guess = None
+    guess, chance = None, np.full(len(log), 0.5)
     if log.chance is not None and not np.isnan(log.chance[e > 0]).any():
         chance = np.where(np.isnan(log.chance), 0.0, log.chance)
         guess = log.alarm_price * (1 - chance) - log.catch_gain * chance
     m = np.zeros(len(log)) if guess is None else guess
     seen = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen])
     might = support.usable & (log.probability < 1)
-    rest = Open(-log.catch_gain[might], e[might], support.inclusion[might], m[might], support.band[might])
+    rest = Open(
+        -log.catch_gain[might],
+        log.alarm_price[might],
+        e[might],
+        support.inclusion[might],
+        m[might],
+        np.clip(chance[might], LEAST_CHANCE, 1.0 - LEAST_CHANCE),
+        support.band[might],
+    )
+    errors = Errors(seen, rest)
     worst = float((apart * np.maximum(log.alarm_price, -log.catch_gain)).sum())
     best = float((apart * np.minimum(log.alarm_price, -log.catch_gain)).sum())
     middle = 0.5 * (worst + best) if guess is None else float((apart * guess).sum())
@@ -192,8 +204,8 @@ def _estimate(log: DecisionLog, support: Support, e: Floats, level: float) -> tu
 
     dr: Answer = Refusal("the log does not record the model's chance for every item", "log chance")
     if guess is not None:
-        dr = widened(doubly_robust(seen, rest, float((supported * guess).sum()), level))
-    return widened(ips(seen, rest, level)), widened(snips(seen, rest, float(supported.sum()), level)), dr
+        dr = widened(doubly_robust(seen, rest, errors, float((supported * guess).sum()), level))
+    return widened(ips(seen, errors, level)), widened(snips(seen, errors, float(supported.sum()), level)), dr
 
 
 def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
@@ -204,6 +216,7 @@ def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
     if not known.any():
         return Refusal("no label has come in", "wait for labels")
     gain, q = relative_cost(log)[known], support.share[known]
-    value, k2, k3 = weighted_sum(gain, q)
+    value = weighted_sum(gain, q)
     assumes = "labels that are out are missing at random within a block of rounds"
-    return Estimate(value, *cornish_fisher(value, k2, k3, level), level, assumes)
+    reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * float(np.sqrt((gain**2 * (1 - q) / q**2).sum()))
+    return Estimate(value, value - reach, value + reach, level, assumes)
