@@ -18,6 +18,7 @@ from .checks import BESIDE, NAMES, NOTHING, check
 from .page import write
 from .plans import plan_cells
 from .rivals import rival_cells
+from .shuffles import shuffle_cells
 from .store import Cell, keep, kept, place
 from .streams import SEED, cells, stream
 
@@ -62,8 +63,9 @@ def main() -> None:
             return
         plans = plan_cells(args.out, count, args.seed, parallel)
         rivals = rival_cells(args.out, count, args.seed, parallel)
+        shuffles = shuffle_cells(args.out, min(count, 100), args.seed, parallel)
     if not args.quick and args.seed == SEED:
-        write(found, plans, rivals, Path("docs/missed.md"))
+        write(found, plans, rivals, shuffles, Path("docs/missed.md"))
 
 
 if __name__ == "__main__":

@@ -14,19 +14,24 @@ from .store import Cell, keep, kept, place
 
 MARGIN, MONTH, FOUND = 0.05, 20_000, 600
 #: How the model's chances stand to the true ones.
-MODELS = ("chances that are right", "chances half or double the truth", "half the audits")
+MODELS = (
+    "chances that are right",
+    "chances half or double the truth",
+    "chances that are right, for 4.5 points",
+    "half the audits",
+)
 NAMES = ("recall, HT", "recall, Hájek", "missed, HT", "half-width", "off", "audits")
 
 
 def month(model: str, number: int, seed: int) -> list[tuple[float, ...]]:
     """Plan on one month's chances, audit the next by the plan, and ask the meter."""
     rng = at.Key(seed).at("plans", model, number).generator()
-    plan = at.plan_audit(rng.beta(0.3, 20, MONTH), found=FOUND, margin=MARGIN, level=LEVEL)
+    plan = at.plan_audit(rng.beta(0.3, 20, MONTH), found=FOUND, margin=0.045 if model == MODELS[2] else MARGIN, level=LEVEL)
     said = rng.beta(0.3, 20, MONTH)
     wrong = np.where(rng.random(MONTH) < 0.5, 0.5, 2.0) if model == MODELS[1] else 1.0
     labels = rng.random(MONTH) < np.minimum(said * wrong, 1.0)
     lane = plan.lane()
-    p = np.array([lane.floor_of(None, chance) for chance in said]) * (0.5 if model == MODELS[2] else 1.0)
+    p = np.array([lane.floor_of(None, chance) for chance in said]) * (0.5 if model == MODELS[3] else 1.0)
     act = rng.random(MONTH) < p
     # besides, the items that the policy itself acts on: the positives that acting finds, for certain
     p, act = np.append(p, np.ones(FOUND)), np.append(act, np.ones(FOUND, dtype=bool))

@@ -55,7 +55,7 @@ def keep(path: Path, cell: Cell) -> None:
 def kept(path: Path, policy: str, setting: str, streams: int) -> Cell | None:
     """Return a cell of an earlier run with as many streams or more; None if there is none that can be read."""
     try:
-        with np.load(path) as file:
+        with path.open("rb") as raw, np.load(raw) as file:
             names, rows, seconds = tuple(file["names"].tolist()), file["rows"], float(file["seconds"])
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
         return None
