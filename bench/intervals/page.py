@@ -161,7 +161,8 @@ def write(cells: list[Cell], plans: list[Cell], rivals: list[Cell], shuffles: li
         "### Beside Open Bandit Pipeline and Vowpal Wabbit",
         rivals_of(rivals),
         "### Standard errors of a replay",
-        "Mean ± t s.e. over ten orders of one file of 300 rows, against the mean over 1,000 orders (one standard error: 3 points).",
+        "Mean ± t s.e. over ten orders of one file of 300 rows, against the mean over 1,000 orders (one standard "
+        "error: 3 points).",
         rows_of(shuffles, ("cost per 1,000",), last=False),
         "### Controls that must fail",
         rows_of(cells, CONTROL),

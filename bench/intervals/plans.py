@@ -26,7 +26,9 @@ NAMES = ("recall, HT", "recall, Hájek", "missed, HT", "half-width", "off", "aud
 def month(model: str, number: int, seed: int) -> list[tuple[float, ...]]:
     """Plan on one month's chances, audit the next by the plan, and ask the meter."""
     rng = at.Key(seed).at("plans", model, number).generator()
-    plan = at.plan_audit(rng.beta(0.3, 20, MONTH), found=FOUND, margin=0.045 if model == MODELS[2] else MARGIN, level=LEVEL)
+    plan = at.plan_audit(
+        rng.beta(0.3, 20, MONTH), found=FOUND, margin=0.045 if model == MODELS[2] else MARGIN, level=LEVEL
+    )
     said = rng.beta(0.3, 20, MONTH)
     wrong = np.where(rng.random(MONTH) < 0.5, 0.5, 2.0) if model == MODELS[1] else 1.0
     labels = rng.random(MONTH) < np.minimum(said * wrong, 1.0)

@@ -1,4 +1,4 @@
-"""The standard error of a replay: whether mean +- t s.e. over ten orders of one file covers the mean over all orders."""
+"""Standard errors of a replay: whether mean +- t s.e. over ten orders of a file covers the mean over all."""
 
 from __future__ import annotations
 
