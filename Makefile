@@ -82,7 +82,7 @@ $(VENV)-ope/ready:
 	done
 	touch $@
 
-bench-coverage: setup $(VENV)-ope/ready  ## do intervals cover the truth? 22,000 simulated streams, in half an hour: docs/missed.md
+bench-coverage: setup $(VENV)-ope/ready  ## do intervals cover the truth? 22,000 simulated streams, in an hour on two busy cores: docs/missed.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.intervals $(ARGS)
 
 clean:  ## remove what was built

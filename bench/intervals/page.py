@@ -27,7 +27,8 @@ def shown(cell: Cell, name: str) -> str:
     if len(covered) < ENOUGH:
         return f"({len(covered)})"
     share = covered.mean()
-    return f"{100 * share:.1f}" if name in CONTROL or BAND[0] <= share <= BAND[1] else f"**{100 * share:.1f}**"
+    most = 1.0 if name in BOUNDS else BAND[1]
+    return f"{100 * share:.1f}" if name in CONTROL or BAND[0] <= share <= most else f"**{100 * share:.1f}**"
 
 
 def rows_of(cells: list[Cell], names: tuple[str, ...], last: bool = True) -> str:
