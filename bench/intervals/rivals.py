@@ -26,6 +26,7 @@ SAME = {
     "OBP SNIPW, bootstrap": "appletaste SNIPS",
     "OBP DR, bootstrap": "appletaste DR",
     "VW IPS, Gaussian": "appletaste IPS",
+    "VW IPS, Clopper-Pearson": "appletaste IPS",
     "VW SNIPS": "appletaste SNIPS",
 }
 
