@@ -1,4 +1,4 @@
-"""What is asked of one stream, and whether each interval covers the truth."""
+"""What is asked of one stream: every interval that is claimed, and the truth that it should hold."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ from dataclasses import replace
 import numpy as np
 
 import appletaste as at
+from appletaste.evaluate.by_design import by_design
 from appletaste.evaluate.meter import FLOOR
 from appletaste.evaluate.support import support_of
 
-from .streams import COSTS, Stream
+from .streams import Stream
 
+LEVEL = 0.9
 #: Missed: Horvitz-Thompson and Hájek; recall; the model. What-if: a threshold of 0.15 and a fixed rule.
 MISSED = ("missed, HT", "missed, Hájek", "recall, HT", "recall, Hájek", "missed, model")
 WHAT_IF = ("threshold, IPS", "threshold, SNIPS", "threshold, DR", "rule, IPS", "rule, SNIPS", "rule, DR")
+SAVING = ("threshold, saving", "rule, saving", "logged cost")
+#: At least 90 % is promised of these, not 90 %: they allow for the worst.
+BOUNDS = ("missed in all", "recall in all", "missed, labels out")
 CONTROL = ("control: constant p, HT", "control: constant p, IPS")
-LEVEL = 0.9
+NAMES = (*MISSED, *WHAT_IF, *SAVING, *BOUNDS, *CONTROL)
+BESIDE = ("unsupported", "positives")
+
+#: value, low end, high end, truth
+Row = tuple[float, float, float, float]
+NOTHING = (np.nan,) * 4
 
 
 def rule(x: np.ndarray) -> float:
@@ -30,24 +40,38 @@ def mislogged(log: at.DecisionLog) -> at.DecisionLog:
     return replace(log, probability=p)
 
 
-def check(stream: Stream) -> dict[str, float]:
-    """Return, for each interval, 1 (covers), 0 (does not) or NaN (refused); and a few numbers beside."""
+def row(answer: object, truth: float) -> Row:
+    """Return an answer beside the truth; NaN where there is none."""
+    if isinstance(answer, at.Estimate):
+        return answer.value, answer.low, answer.high, truth
+    if isinstance(answer, tuple):
+        return np.nan, *answer, truth
+    return NOTHING
+
+
+def check(stream: Stream) -> dict[str, Row]:
+    """Return each interval with its truth, and a few numbers beside."""
     log, labels = stream.log, stream.labels
-    found: dict[str, float] = {}
-
-    def note(name: str, answer: object, truth: float) -> None:
-        found[name] = float(answer.covers(truth)) if isinstance(answer, at.Estimate) else np.nan
-
-    usable = support_of(log, FLOOR).usable
-    missed = int(labels[usable & ~log.act].sum())
-    caught = int(labels[usable & log.act].sum())
+    support = support_of(log, FLOOR)
+    missed = int(labels[support.usable & ~log.act].sum())
+    caught = int(labels[support.usable & log.act].sum())
+    missed_all, caught_all = int(labels[~log.act].sum()), int(labels[log.act].sum())
     answer = at.missed(log, LEVEL)
-    note("missed, HT", answer.design.missed, missed)
-    note("missed, Hájek", answer.design.missed_hajek, missed)
     recall = caught / max(1, caught + missed)
-    note("recall, HT", answer.design.recall, recall)
-    note("recall, Hájek", answer.design.recall_hajek, recall)
-    note("missed, model", answer.model, int(labels[~log.act].sum()))
+    found = {
+        "missed, HT": row(answer.design.missed, missed),
+        "missed, Hájek": row(answer.design.missed_hajek, missed),
+        "recall, HT": row(answer.design.recall, recall),
+        "recall, Hájek": row(answer.design.recall_hajek, recall),
+        "missed, model": row(answer.model, missed_all),
+        "missed in all": row(answer.total_bounds, missed_all),
+        "recall in all": row(answer.recall_bounds, caught_all / max(1, caught_all + missed_all)),
+    }
+    if answer.label_bounds is not None:  # those are of the log as it would be with all labels in
+        came = np.where(log.act, labels, -1).astype(np.int8)
+        whole = support_of(replace(log, label=came, state=np.where(log.act, "observed", log.state)), FLOOR)
+        found["missed, labels out"] = row(answer.label_bounds, int(labels[whole.usable & ~log.act].sum()))
+    logged = float(stream.gains[log.act].sum())
     acting = {
         "threshold": (0.15, (log.chance >= 0.15).astype(float)),
         "rule": (rule, np.array([rule(x) for x in log.x])),
@@ -56,21 +80,14 @@ def check(stream: Stream) -> dict[str, float]:
         other = at.what_if(log, change, level=LEVEL)
         truth = float((e * stream.gains).sum())
         for kind in ("ips", "snips", "dr"):
-            note(f"{name}, {kind.upper()}", getattr(other, kind), truth)
+            found[f"{name}, {kind.upper()}"] = row(getattr(other, kind), truth)
+        found[f"{name}, saving"] = row(other.saving, logged - truth)
+        if not log.labelled[log.act].all():  # else it is known
+            found["logged cost"] = row(other.logged, logged)
     wrong = mislogged(log)
-    note("control: constant p, HT", at.missed(wrong, LEVEL).design.missed, int(labels[~log.act].sum()))
+    found["control: constant p, HT"] = row(by_design(wrong, support_of(wrong, FLOOR), LEVEL, FLOOR).missed, missed_all)
     control = at.what_if(wrong, 0.15, level=LEVEL)
-    note("control: constant p, IPS", control.ips, float((acting["threshold"][1] * stream.gains).sum()))
-    if isinstance(answer.design.missed, at.Estimate):
-        found |= {"truth": missed, "estimate": answer.design.missed.value}
-        found["width"] = answer.design.missed.high - answer.design.missed.low
-        found["below"] = float(missed < answer.design.missed.low)
-    found["unsupported"] = answer.unsupported_share
-    found["positives"] = float(answer.design.seen_positives)
-    found["whole"] = np.nan
-    if answer.total_bounds is not None:
-        found["whole"] = float(answer.total_bounds[0] <= labels[~log.act].sum() <= answer.total_bounds[1])
+    found["control: constant p, IPS"] = row(control.ips, float((acting["threshold"][1] * stream.gains).sum()))
+    found["unsupported"] = (answer.unsupported_share, np.nan, np.nan, np.nan)
+    found["positives"] = (float(answer.design.seen_positives), np.nan, np.nan, np.nan)
     return found
-
-
-__all__ = ["CONTROL", "COSTS", "LEVEL", "MISSED", "WHAT_IF", "check"]

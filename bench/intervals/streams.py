@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 import appletaste as at
-from appletaste.kernels.random import uniform_at
 
-#: Every stochastic policy of the registry, with the options that make it draw.
-POLICIES: dict[str, tuple[str, dict]] = {
-    "ts": ("ts", {}),
-    "pg-ts": ("pg-ts", {}),
-    "exact-ts": ("exact-ts", {}),
-    "voi, randomised": ("voi", {"randomised": True}),
-    "ucb, randomised": ("ucb", {"randomised": True}),
-    "greedy, epsilon 0.1": ("greedy", {"epsilon": 0.1}),
-    "pg-ids": ("pg-ids", {}),
-    "ids": ("ids", {}),
-}
 #: name: (floor of the audit lane, mean delay of a label in rounds, share of labels that never come)
 SETTINGS: dict[str, tuple[float, float, float]] = {
     "no audit": (0.0, 0.0, 0.0),
@@ -27,9 +16,12 @@ SETTINGS: dict[str, tuple[float, float, float]] = {
     "audit 5 %, late and lost labels": (0.05, 100.0, 0.05),
 }
 ROUNDS = 1000
-#: Not 5: on streams of that seed the rules of ``support`` and ``stand_ins`` were chosen, so they cannot vouch for them.
-SEED = 6
+#: Streams of seeds 5 to 9 were looked at when the intervals were chosen, so they cannot vouch for them. This one was
+#: fixed before, and is played once.
+SEED = 2027
 COSTS = at.Costs(miss=1.0, false_alarm=0.3, hit=0.0)
+#: Played with a lane alone, though it never draws: what people will run.
+DETERMINISTIC = "voi"
 
 
 @dataclass(frozen=True)
@@ -39,44 +31,67 @@ class Stream:
     log: at.DecisionLog
     labels: np.ndarray
     gains: np.ndarray  #: what acting on each item changes
-    chances: np.ndarray
+
+
+def problem(key: at.Key) -> at.Table:
+    """Return the items of one stream: four features and an intercept, about one positive in five."""
+    return at.problem("synthetic", features=4, rounds=ROUNDS, intercept=-2.2, theta="normal", costs=COSTS).draw(key)
+
+
+@cache
+def players() -> dict[str, tuple[str, dict]]:
+    """Return every policy of the registry that draws its actions, with the option that makes it; and ``voi`` as it is.
+
+    Which ones draw is seen by playing: they record probabilities between 0 and 1.
+    """
+    found: dict[str, tuple[str, dict]] = {}
+    table = problem(at.Key(0).at("who draws"))
+    for info in at.policies():
+        options = {"randomised": True} if "randomised" in info.options else {}
+        if info.name == "oracle":
+            continue  # knows theta, which no log has
+        player = at.policy(info.name, n_features=table.n_features, costs=COSTS, **options)
+        p = at.play(player, table).probabilities
+        if ((p > 0) & (p < 1)).any():
+            found[f"{info.name}, randomised" if options else info.name] = (info.name, options)
+    return found | {DETERMINISTIC: (DETERMINISTIC, {})}
+
+
+def cells() -> list[tuple[str, str]]:
+    """Return every policy with every setting; nothing can be said of one that never draws and is never audited."""
+    return [(who, how) for who in players() for how in SETTINGS if who != DETERMINISTIC or SETTINGS[how][0] > 0]
 
 
 def stream(policy: str, setting: str, number: int, seed: int = SEED) -> Stream:
-    """Play one stream; an audit lane of floor f makes the probability of acting max(p, f), and that is logged."""
+    """Play one stream at a desk with an audit lane; each label comes when it is due, or never."""
     floor, delay, lost = SETTINGS[setting]
     key = at.Key(seed).at("coverage", policy, setting, number)
-    table = at.problem("synthetic", features=4, rounds=ROUNDS, intercept=-2.2, theta="normal", costs=COSTS).draw(
-        key.at("problem")
-    )
-    name, options = POLICIES[policy]
+    table = problem(key.at("problem"))
+    name, options = players()[policy]
     player = at.policy(name, n_features=table.n_features, costs=COSTS, seed=int(key.at("policy").word()), **options)
+    desk = at.Desk(player, audit=at.Audit(floor=floor))
     rng = key.at("arrivals").generator()
     due = np.arange(ROUNDS) + (rng.exponential(delay, ROUNDS) if delay else 0.0)
     due[rng.random(ROUNDS) < lost] = np.inf
-    word = player._action_key
-    acts, audits = np.zeros(ROUNDS, dtype=bool), np.zeros(ROUNDS, dtype=bool)
-    probabilities, chance = np.empty(ROUNDS), np.full(ROUNDS, np.nan)
-    waiting: list[tuple[float, at.Decision, int]] = []
+    decisions: list[at.Decision] = []
+    waiting: list[tuple[float, int]] = []
     for t in range(ROUNDS):
-        for late in [entry for entry in waiting if entry[0] < t]:
-            player.learn(late[1], late[2])
-        waiting = [entry for entry in waiting if entry[0] >= t]
-        belief = player._learner.belief
-        chance[t] = belief.score(table.items[t], t + 1).outlook(COSTS).chance
-        decision = player.decide(table.items[t])
-        probabilities[t] = max(decision.probability, floor)
-        # the policy acted if u < p; the lane acts besides if p <= u < floor: one uniform serves both
-        acts[t] = bool(uniform_at(word, t + 1) < probabilities[t])
-        audits[t] = acts[t] and not decision.act
-        if acts[t] and np.isfinite(due[t]):
-            shown = decision if decision.act else decision._replace(act=True)
-            waiting.append((due[t], shown, int(table.labels[t])))
-            if not delay:
-                player.learn(shown, int(table.labels[t]))
-                waiting.pop()
-    trace = at.Trace(acts, probabilities, table.regret_of(acts))
-    known = due < ROUNDS
-    log = at.DecisionLog.from_trace(table, trace, policy=policy, chance=chance, known=known, audit=audits)
+        for entry in [entry for entry in waiting if entry[0] < t]:
+            desk.learn(decisions[entry[1]], int(table.labels[entry[1]]))
+            waiting.remove(entry)
+        decision = desk.decide(table.items[t])
+        decisions.append(decision)
+        if decision.act and np.isfinite(due[t]):
+            waiting.append((due[t], t))
+    acts = np.array([d.act for d in decisions])
+    trace = at.Trace(acts, np.array([d.probability for d in decisions]), table.regret_of(acts))
+    log = at.DecisionLog.from_trace(
+        table,
+        trace,
+        policy=policy,
+        chance=[d.why.get("chance_positive", np.nan) for d in decisions],
+        known=due < ROUNDS,
+        audit=[d.audit for d in decisions],
+    )
     gains = np.where(table.labels == 1, -COSTS.catch_gain, COSTS.alarm_price)
-    return Stream(log, table.labels.astype(int), gains, table.chances)
+    return Stream(log, table.labels.astype(int), gains)

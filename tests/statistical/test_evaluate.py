@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from bench.intervals.checks import check
+from bench.intervals.checks import BOUNDS, CONTROL, MISSED, NAMES, NOTHING, SAVING, WHAT_IF, check
+from bench.intervals.store import Cell
 from bench.intervals.streams import stream
 
 import appletaste as at
@@ -15,27 +16,45 @@ SE = math.sqrt(0.9 * 0.1 / STREAMS)
 LEAST, MOST = 0.86 - 3 * SE, min(1.0, 0.94 + 3 * SE)
 
 
+def cell_of(setting):
+    rows = [check(stream("ts", setting, k, seed=11)) for k in range(STREAMS)]
+    return Cell("ts", setting, NAMES, np.array([[row.get(name, NOTHING) for name in NAMES] for row in rows]))
+
+
 @pytest.fixture(scope="module")
 def found():
-    rows = [check(stream("ts", "audit 5 %", k, seed=11)) for k in range(STREAMS)]
-    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in rows[0]}
+    return cell_of("audit 5 %")
 
 
-@pytest.mark.parametrize(
-    "name", ["missed, HT", "missed, Hájek", "recall, HT", "threshold, IPS", "threshold, DR", "rule, DR"]
-)
+@pytest.fixture(scope="module")
+def late():
+    return cell_of("audit 5 %, late and lost labels")
+
+
+@pytest.mark.parametrize("name", [*MISSED, *WHAT_IF])
 def test_intervals_cover(found, name):
-    assert LEAST <= np.nanmean(found[name]) <= MOST
+    assert LEAST <= found.covered(name).mean() <= MOST
 
 
-@pytest.mark.parametrize("name", ["control: constant p, HT", "control: constant p, IPS"])
+@pytest.mark.parametrize("name", [*MISSED, *SAVING])
+def test_intervals_cover_with_labels_late_and_lost(late, name):
+    assert LEAST <= late.covered(name).mean() <= MOST
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds_cover_at_least_as_often_as_they_say(late, name):
+    assert late.covered(name).mean() >= 0.9 - 3 * SE
+
+
+@pytest.mark.parametrize("name", CONTROL)
 def test_control_intervals_from_mislogged_probabilities_do_not_cover(found, name):
-    assert np.nanmean(found[name]) < LEAST
+    assert found.covered(name).mean() < LEAST
 
 
 def test_estimates_are_unbiased(found):
-    error = found["estimate"] - found["truth"]
-    assert abs(error.mean()) < 4 * error.std(ddof=1) / math.sqrt(STREAMS)
+    value, _, _, truth = found.of("missed, HT").T
+    error = value - truth
+    assert abs(error.mean()) < 4 * error.std(ddof=1) / math.sqrt(len(error))
 
 
 def test_control_a_normal_interval_misses_too_often():

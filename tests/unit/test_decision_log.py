@@ -159,20 +159,6 @@ def test_an_act_without_label_is_not_exported():
     assert list(at.vw_text(log)) == ["1:0.0:0.5 |"]
 
 
-def test_open_bandit_pipeline_takes_the_feedback():
-    ope = pytest.importorskip("obp.ope", reason="Open Bandit Pipeline is not installed")
-    table, trace = played("greedy", epsilon=0.4)
-    log = at.DecisionLog.from_trace(table, trace)
-    feedback, e = at.obp_feedback(log), np.full(200, 0.5)
-    estimate = ope.InverseProbabilityWeighting().estimate_policy_value(
-        reward=feedback["reward"],
-        action=feedback["action"],
-        pscore=feedback["pscore"],
-        action_dist=np.stack([1 - e, e], axis=1)[:, :, None],
-    )
-    assert -200 * estimate == pytest.approx(at.what_if(log, lambda x: 0.5).ips.value)
-
-
 def test_vowpal_wabbit_takes_the_lines():
     vw = pytest.importorskip("vowpalwabbit", reason="Vowpal Wabbit is not installed")
     table, trace = played("greedy", epsilon=0.4)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import appletaste as at
-from appletaste.evaluate import stand_ins
+from appletaste.evaluate import stand_ins, weighting
 from appletaste.evaluate.support import labelled_shares, support_of
 from appletaste.evaluate.weighting import effective_sample_size
 
@@ -228,3 +228,57 @@ def test_missed_by_stratum_is_missed_of_each_stratum():
         at.missed(log, by="age")
     with pytest.raises(at.InputError, match="the log has no stratum"):
         at.missed(at.DecisionLog.from_trace(table, trace), by="stratum")
+
+
+def rare_looks(rng, n=400):
+    """A log of items looked at with probability 0.1, all negative so far, and 12 positives sure to be seen."""
+    act = np.append(rng.random(n) < 0.1, np.ones(12, dtype=bool))
+    labels = np.append(np.zeros(n), np.ones(12)).astype(np.int8)
+    p = np.append(np.full(n, 0.1), np.ones(12))
+    table = at.Table("t", np.ones((n + 12, 1)), np.zeros(n + 12), labels, at.Costs(1.0, 0.3, 0.0))
+    return at.DecisionLog.from_trace(table, at.Trace(act, p, np.zeros(n + 12)), chance=np.full(n + 12, 0.2))
+
+
+def test_what_if_allows_for_items_that_none_of_the_seen_stands_for():
+    """No positive was seen at p = 0.1, yet one may be there, and nine more like it: the lower end is lower for it."""
+    log = rare_looks(np.random.default_rng(2))
+    found = at.what_if(log, lambda x: 1.0)
+    seen = int((log.act & (log.probability < 1)).sum())
+    assert found.ips.value == pytest.approx(0.3 * 10 * seen - 12)
+    lone = 0.3 * np.sqrt(seen * 90.0)  # the standard error from the seen negatives alone
+    assert found.ips.low < found.ips.value - 1.8 * lone
+    assert found.ips.high > found.ips.value + 1.4 * lone
+
+
+def test_one_more_is_there_half_the_time_and_like_an_item_of_its_kind():
+    rng = np.random.default_rng(4)
+    band, weight = np.array([0, 0, 1, 1]), np.array([0.0, 0.5, 0.2, 0.2])
+    like, count = stand_ins.one_more(np.full(4, 50.0), weight, band, 4000, rng)
+    assert like.shape == count.shape == (2, 4000)
+    assert set(like[0]) == {1}
+    assert set(like[1]) == {2, 3}
+    assert abs((count[0] > 0).mean() - 0.5 * 50 / 51) < 4 * 0.5 / np.sqrt(4000)
+    assert stand_ins.one_more(np.ones(4), np.zeros(4), band, 10, rng)[1].shape == (0, 10)
+
+
+def test_what_was_sure_to_be_seen_stands_for_itself():
+    drawn = stand_ins.stand_ins(np.array([0.0, 3.0]), 20_000, np.random.default_rng(5))
+    assert (drawn[0] == 0).all()
+    assert abs(drawn[1].mean() - 3) < 4 * np.sqrt(12 / 20_000)
+    assert abs(drawn[1].var() / 12 - 1) < 0.1
+
+
+def test_items_beyond_those_drawn_count_as_normal(monkeypatch):
+    rng = np.random.default_rng(6)
+    act, labels = rng.random(1500) < 0.3, (rng.random(1500) < 0.3).astype(np.int8)
+    table = at.Table("t", np.ones((1500, 1)), np.zeros(1500), labels, at.Costs(1.0, 0.3, 0.0))
+    log = at.DecisionLog.from_trace(table, at.Trace(act, np.full(1500, 0.3), np.zeros(1500)))
+    all_drawn = at.what_if(log, lambda x: 1.0).ips
+    monkeypatch.setattr(weighting, "MOST_DRAWN", 100)
+    some = at.what_if(log, lambda x: 1.0).ips
+    width = all_drawn.high - all_drawn.low
+    assert some.value == all_drawn.value
+    assert abs(some.low - all_drawn.low) < 0.06 * width
+    assert abs(some.high - all_drawn.high) < 0.06 * width
+    monkeypatch.setattr(weighting.Errors, "limits", lambda *_: (0.0, 0.0))  # control: without errors it is no interval
+    assert at.what_if(log, lambda x: 1.0).ips.low == pytest.approx(all_drawn.value)

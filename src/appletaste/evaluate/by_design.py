@@ -18,7 +18,7 @@ import numpy as np
 
 from .answers import Answer, Estimate, Refusal
 from .log import DecisionLog
-from .stand_ins import DRAWS, Floats, generator, geometric_sums, halves, interval
+from .stand_ins import DRAWS, Floats, generator, geometric_sums, interval, one_more
 from .support import Support
 
 #: Labels on items that might have been passed, below which there is nothing to go by.
@@ -58,9 +58,8 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     passes = int((support.usable & ~log.act).sum())
     rng = generator("by design")
     open_ = support.usable & (p < 1)
-    more = halves(
-        ((1 - p[open_]) / support.inclusion[open_]), support.inclusion[open_], support.band[open_], DRAWS, rng
-    )
+    seen_with = support.inclusion[open_]
+    more = one_more((1 - p[open_]) / seen_with, seen_with, support.band[open_], DRAWS, rng)[1].sum(axis=0)
     weights = (1 - p[positives]) / support.inclusion[positives]
     missed_draws = geometric_sums(weights, DRAWS, rng) + more
     known = float((1.0 / q[positives]).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .log import DecisionLog
 from .meter import FLOOR
 from .savings import Question, saving_of
 from .support import Support, check_question, support_of
-from .weighting import Seen, cornish_fisher, doubly_robust, effective_sample_size, ips, snips, weighted_sum
+from .weighting import Errors, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
 TOLERATED = 0.05
@@ -163,6 +164,7 @@ def _estimate(question: Question, level: float) -> tuple[Answer, Answer, Answer]
     gain, supported, guess = relative_cost(question.log)[chosen], question.supported, question.guess
     m = np.zeros(len(e)) if guess is None else guess
     seen, rest = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen]), question.open(m)
+    errors = Errors(seen, rest)
     least, middle, most = question.beyond()
 
     def widened(answer: Estimate) -> Estimate:
@@ -170,8 +172,8 @@ def _estimate(question: Question, level: float) -> tuple[Answer, Answer, Answer]
 
     dr: Answer = Refusal("the log does not record the model's chance for every item", "log chance")
     if guess is not None:
-        dr = widened(doubly_robust(seen, rest, float((supported * guess).sum()), level))
-    return widened(ips(seen, rest, level)), widened(snips(seen, rest, float(supported.sum()), level)), dr
+        dr = widened(doubly_robust(seen, rest, errors, float((supported * guess).sum()), level))
+    return widened(ips(seen, errors, level)), widened(snips(seen, errors, float(supported.sum()), level)), dr
 
 
 def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
@@ -182,6 +184,7 @@ def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
     if not known.any():
         return Refusal("no label has come in", "wait for labels")
     gain, q = relative_cost(log)[known], support.share[known]
-    value, k2, k3 = weighted_sum(gain, q)
+    value = weighted_sum(gain, q)
     assumes = "labels that are out are missing at random within a block of rounds"
-    return Estimate(value, *cornish_fisher(value, k2, k3, level), level, assumes)
+    reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * float(np.sqrt((gain**2 * (1 - q) / q**2).sum()))
+    return Estimate(value, value - reach, value + reach, level, assumes)

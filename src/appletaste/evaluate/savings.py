@@ -6,9 +6,9 @@ their difference falls into two martingales that are not correlated,
 
     sum A (g - v) (L / q - 1)   and   - sum e (g - m) (A / p - 1),        v = e (g - m) / p:
 
-what is not known because labels are out, and because actions were drawn. Their cumulants are estimated from what was
-seen (``weighting``); the second is summed with weights 1 / q. Once all labels are in, the first is nothing, what was
-done is known, and the interval is that of the alternative's cost.
+what is not known because labels are out, and because actions were drawn. The first is taken as normal, with its
+variance estimated from what was seen; the second is drawn (``weighting``), each item standing for 1 / q of its kind.
+Once all labels are in, the first is nothing, what was done is known, and the interval is the alternative's own.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ import numpy as np
 from .answers import Answer, Estimate, Refusal
 from .exports import relative_cost
 from .log import DecisionLog
+from .stand_ins import DRAWS, Floats, generator, interval
 from .support import Support
-from .weighting import Cumulants, Floats, Open, cornish_fisher, weighted_sum
+from .weighting import Errors, Open, Seen
+
+#: A logged chance is not believed closer to 0 or 1 than this when it says where an unseen positive may be.
+LEAST_CHANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -55,37 +59,42 @@ class Question:
 
     def open(self, guess: Floats) -> Open:
         """Return the supported items that might have been passed."""
-        might = self.support.usable & (self.log.probability < 1)
-        inclusion, band = self.support.inclusion[might], self.support.band[might]
-        return Open(-self.log.catch_gain[might], self.acting[might], inclusion, guess[might], band)
+        log, might = self.log, self.support.usable & (self.log.probability < 1)
+        chance = np.full(len(log), 0.5)
+        if self.guess is not None and log.chance is not None:
+            chance = np.clip(np.where(np.isnan(log.chance), 0.0, log.chance), LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+        return Open(
+            -log.catch_gain[might],
+            log.alarm_price[might],
+            self.acting[might],
+            self.support.inclusion[might],
+            guess[might],
+            chance[might],
+            self.support.band[might],
+        )
 
 
 def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: bool, level: float) -> Answer:
     """Return what the alternative saves, logged - alternative, with an interval that knows which labels are out."""
     if isinstance(best, Refusal) or isinstance(logged, Refusal):
         return best if isinstance(best, Refusal) else logged
-    log, support = question.log, question.support
-    found = question.guess if doubly_robust else None
-    guess = np.zeros(len(log)) if found is None else found
-    least, middle, most = question.beyond()
+    log, support, value = question.log, question.support, logged.value - best.value
     if not question.acting.any():  # it passes everything: what is saved is what was done
         return Estimate(logged.value, logged.low, logged.high, level, logged.assumes)
     known = log.labelled & (support.share > 0)
     p, q, gain = log.probability[known], support.share[known], relative_cost(log)[known]
-    rest = question.supported[known] * (gain - guess[known])
-    usable = support.usable[known]  # elsewhere ``rest`` is 0, and p may be next to nothing
-    out, drawn = weighted_sum(gain - rest / p, q), _drawn(rest[usable], p[usable], 1.0 / q[usable])
-    open_ = question.open(guess)
-    more = open_.halves(open_.acting * (open_.gain - open_.guess))
-    value = logged.value - best.value + middle
-    low, high = cornish_fisher(
-        value - more[0], out[1] + drawn[1] + more[1], out[2] - drawn[2] - more[2], level
-    )  # the alternative's cost is taken away, and its odd cumulants with it
-    return Estimate(value - middle, low - most, high - least, level, best.assumes)
-
-
-def _drawn(values: Floats, inclusion: Floats, weights: Floats) -> Cumulants:
-    """Return the cumulants of ``weighted_sum`` with each item standing for ``weights`` of its kind."""
-    w = (1.0 - inclusion) / inclusion
-    spread = weights * w * (1.0 + w)
-    return 0.0, float((values**2 * spread).sum()), float((values**3 * spread * (1.0 + 2.0 * w)).sum())
+    if (q == 1.0).all():
+        return Estimate(value, logged.value - best.high, logged.value - best.low, level, best.assumes)
+    found = question.guess if doubly_robust else None
+    guess = np.zeros(len(log)) if found is None else found
+    off, acting, usable = gain - guess[known], question.supported[known], support.usable[known]
+    out = gain - acting * off / p  # where the log cannot speak ``acting`` is 0, and p may be next to nothing
+    spread = float(np.sqrt((out**2 * (1.0 - q) / q**2).sum()))
+    rest = question.open(guess)
+    drawn = Seen(gain[usable], (acting / np.sqrt(q))[usable], p[usable], guess[known][usable])
+    errors = spread * generator("labels out").standard_normal(DRAWS) - Errors(drawn, rest).draws(
+        off[usable], rest.guess
+    )
+    low, high = interval(errors, level)
+    least, middle, most = question.beyond()
+    return Estimate(value, value + middle + low - most, value + middle + high - least, level, best.assumes)

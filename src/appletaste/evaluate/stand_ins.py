@@ -50,22 +50,37 @@ def geometric_sums(means: Floats, draws: int, rng: np.random.Generator) -> Float
         means, counts = np.unique(means, return_counts=True)
     total = np.zeros(draws)
     for mean, count in zip(means, counts, strict=True):
-        total += rng.negative_binomial(count, 1.0 / (1.0 + mean), draws)
+        if count > 1:
+            total += rng.negative_binomial(count, 1.0 / (1.0 + mean), draws)
+        else:  # an exponential, rounded down, is geometric, in a third of the time
+            total += stand_ins(np.array([mean]), draws, rng)[0]
     return total
 
 
-def halves(means: Floats, inclusion: Floats, band: NDArray[np.int64], draws: int, rng: np.random.Generator) -> Floats:
-    """Return draws of the stand-ins of one more seen positive in each band, each there with probability one half.
+def stand_ins(means: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Return draws of the geometric number of unseen items that each seen one stands for: [item, draw]."""
+    with np.errstate(divide="ignore"):
+        rate = np.log1p(1.0 / means)  # infinite for what was sure to be seen: it stands for itself alone
+    return np.asarray(np.floor(rng.standard_exponential((len(means), draws)) / rate[:, None]))
 
-    It is like any item of its band, as likely as that was to be seen.
+
+def one_more(
+    means: Floats, weight: Floats, band: NDArray[np.int64], draws: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return one more seen item for each band, there with probability one half: what it is like, and its stand-ins.
+
+    It is like an item of the band, chosen in proportion to ``weight``: how likely each was to be seen (and to be of the
+    kind asked for). Both results are [band, draw].
     """
-    total = np.zeros(draws)
-    for place in np.unique(band):
-        mine = np.flatnonzero(band == place)
-        like = rng.choice(mine, draws, p=inclusion[mine] / inclusion[mine].sum())
-        drawn = rng.negative_binomial(1, 1.0 / (1.0 + means[like]))
-        total += np.where(rng.random(draws) < 0.5, np.minimum(drawn, mine.size), 0)
-    return total
+    likes: list[NDArray[np.int64]] = [np.zeros((0, draws), dtype=np.int64)]
+    counts: list[Floats] = [np.zeros((0, draws))]
+    for place in np.unique(band[weight > 0]):
+        mine = np.flatnonzero((band == place) & (weight > 0))
+        like = rng.choice(mine, draws, p=weight[mine] / weight[mine].sum())
+        drawn = np.minimum(stand_ins(means[like], 1, rng)[:, 0], mine.size)
+        likes.append(like[None])
+        counts.append(np.where(rng.random(draws) < 0.5, drawn, 0.0)[None])
+    return np.concatenate(likes), np.concatenate(counts)
 
 
 def interval(draws: Floats, level: float) -> tuple[float, float]:

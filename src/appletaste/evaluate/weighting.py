@@ -10,25 +10,25 @@ made before the action (from the logged chance):
     DR     sum e m + sum A e (g - m) / p
 
 The errors of IPS and DR are martingales, sum e (g - m) (A / p - 1), whatever the guess; that of SNIPS is one to first
-order. Their variances are estimated without bias by sum A e^2 (g - m)^2 (1 - p) / p^2, and limits are corrected for
-skewness (Cornish & Fisher), because few positives carry much of the sum. References: Horvitz & Thompson 1952;
-Swaminathan & Joachims 2015; Dudík, Langford & Li 2011.
+order. So a seen item stands for a geometric number of unseen ones (``stand_ins``), and limits are quantiles of the
+sum: few items carry much of it, and it is skew. In each band of probabilities one more positive and one more negative
+are there with probability one half, as mid-p has it: the positive where the logged chances put it, the negative among
+the items that the alternative acts on. References: Horvitz & Thompson 1952; Swaminathan & Joachims 2015; Dudík,
+Langford & Li 2011.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .answers import Estimate
+from .stand_ins import DRAWS, Floats, generator, interval, one_more, stand_ins
 
-Floats = NDArray[np.float64]
-Cumulants = tuple[float, float, float]
-#: Skewness beyond which the correction is not followed any further.
-MOST_SKEW = 1.2
+#: Seen items whose stand-ins are drawn; the rest, which carry least of the error, are together as good as normal.
+MOST_DRAWN = 1000
 ASSUMES = (
     "each action was drawn with its recorded probability; the alternative did not learn from labels of this log "
     "that it would not have seen; labels that are out are missing at random within a block of rounds"
@@ -47,85 +47,76 @@ class Seen:
 
 @dataclass(frozen=True)
 class Open:
-    """All supported items that might have been passed: where positives may be that none of the seen stands for."""
+    """All supported items that might have been passed: where items may be that none of the seen stands for."""
 
-    gain: Floats  #: what acting on it would change if it were positive, -catch_gain
+    positive: Floats  #: what acting on it would change if it were positive, -catch_gain
+    negative: Floats  #: and if it were negative, alarm_price
     acting: Floats
     inclusion: Floats
     guess: Floats
+    chance: Floats  #: of its being positive, as logged; the same for all where none is
     band: NDArray[np.int64]
 
-    def halves(self, values: Floats) -> Cumulants:
-        """Return the cumulants of one more positive in each band, there with probability one half (``stand_ins``)."""
-        k1 = k2 = k3 = 0.0
-        for place in np.unique(self.band):
-            mine = self.band == place
-            share = self.inclusion[mine] / self.inclusion[mine].sum()
-            v, w = values[mine], (1.0 - self.inclusion[mine]) / self.inclusion[mine]
-            one = 0.5 * float((share * v * w).sum())
-            two = 0.5 * float((share * v**2 * w * (1 + 2 * w)).sum())
-            three = 0.5 * float((share * v**3 * w * (1 + 6 * w + 6 * w * w)).sum())
-            k1, k2, k3 = k1 + one, k2 + two - one**2, k3 + three - 3 * one * two + 2 * one**3
-        return k1, k2, k3
+
+class Errors:
+    """Draws of the errors of weighted sums over one log, the same ones for every estimate."""
+
+    def __init__(self, seen: Seen, rest: Open) -> None:
+        rng = generator("weighting")
+        self.acting, self._open = seen.acting, rest
+        self._means = (1.0 - seen.inclusion) / seen.inclusion
+        self._variances = self._means * (1.0 + self._means)
+        self._drawn = np.sort(np.argsort(-(seen.acting**2) * self._variances, kind="stable")[:MOST_DRAWN])
+        means = self._means[self._drawn]
+        self._errors = stand_ins(means, DRAWS, rng) - means[:, None]
+        self._normal = rng.standard_normal(DRAWS)
+        w, p = (1.0 - rest.inclusion) / rest.inclusion, rest.inclusion
+        self._positive = one_more(w, p * rest.chance, rest.band, DRAWS, rng)
+        self._negative = one_more(w, p * (1.0 - rest.chance) * (rest.acting > 0), rest.band, DRAWS, rng)
+
+    def draws(self, values: Floats, guess: Floats | float) -> Floats:
+        """Return draws of the error of sum e v / p, v = g - guess, with what may not have been stood for."""
+        rest = self._open
+        carried = self.acting * values
+        total = carried[self._drawn] @ self._errors
+        left = np.delete(carried**2 * self._variances, self._drawn).sum()
+        total += self._normal * np.sqrt(left)
+        for gain, (like, count) in ((rest.positive, self._positive), (rest.negative, self._negative)):
+            total += (count * (rest.acting * (gain - guess))[like]).sum(axis=0)
+        return np.asarray(total)
+
+    def limits(self, values: Floats, guess: Floats | float, level: float) -> tuple[float, float]:
+        """Return the interval of that error."""
+        return interval(self.draws(values, guess), level)
 
 
-def cornish_fisher(mean: float, k2: float, k3: float, level: float) -> tuple[float, float]:
-    """Return the central interval of a distribution with these three cumulants, to first order in skewness.
-
-    Examples
-    --------
-    >>> low, high = cornish_fisher(100.0, 100.0, 100.0, 0.9)  # Poisson(100): 84 to 117
-    >>> round(low, 1), round(high, 1)
-    (83.8, 116.7)
-    """
-    sd = float(np.sqrt(k2))
-    if sd == 0.0:
-        return mean, mean
-    skew = float(np.clip(k3 / sd**3, -MOST_SKEW, MOST_SKEW))
-    z = NormalDist().inv_cdf(0.5 + 0.5 * level)
-    shift = skew * (z * z - 1.0) / 6.0
-    return mean + sd * (shift - z), mean + sd * (shift + z)
+def weighted_sum(values: Floats, inclusion: Floats) -> float:
+    """Return the sum of v / p over seen items."""
+    return float((values / inclusion).sum())
 
 
-def weighted_sum(values: Floats, inclusion: Floats) -> tuple[float, float, float]:
-    """Return the sum of v / p over seen items, and the second and third cumulant of its error (``stand_ins``)."""
-    w = (1.0 - inclusion) / inclusion
-    spread = w * (1.0 + w)
-    return (
-        float((values / inclusion).sum()),
-        float((values**2 * spread).sum()),
-        float((values**3 * spread * (1.0 + 2.0 * w)).sum()),
-    )
-
-
-def _limits(value: float, known: Cumulants, more: Cumulants, level: float, scale: float = 1.0) -> tuple[float, float]:
-    """Return limits from the error's cumulants and those of the positives that may not have been stood for."""
-    _, k2, k3 = known
-    return cornish_fisher(value + scale * more[0], scale**2 * (k2 + more[1]), scale**3 * (k3 + more[2]), level)
-
-
-def ips(seen: Seen, rest: Open, level: float) -> Estimate:
+def ips(seen: Seen, errors: Errors, level: float) -> Estimate:
     """Return the inverse-probability estimate of sum e g."""
-    known = weighted_sum(seen.acting * seen.gain, seen.inclusion)
-    limits = _limits(known[0], known, rest.halves(rest.acting * rest.gain), level)
-    return Estimate(known[0], *limits, level, ASSUMES)
+    return _around(weighted_sum(seen.acting * seen.gain, seen.inclusion), errors.limits(seen.gain, 0.0, level), level)
 
 
-def snips(seen: Seen, rest: Open, acts: float, level: float) -> Estimate:
+def snips(seen: Seen, errors: Errors, acts: float, level: float) -> Estimate:
     """Return the self-normalised estimate: the mean of g under the alternative, times its number of acts, sum e."""
-    weight = float((seen.acting / seen.inclusion).sum())
-    mean = float((seen.acting * seen.gain / seen.inclusion).sum()) / weight
-    known = weighted_sum(seen.acting * (seen.gain - mean), seen.inclusion)
-    limits = _limits(acts * mean, known, rest.halves(rest.acting * (rest.gain - mean)), level, acts / weight)
-    return Estimate(acts * mean, *limits, level, ASSUMES)
+    weight = weighted_sum(seen.acting, seen.inclusion)
+    mean = weighted_sum(seen.acting * seen.gain, seen.inclusion) / weight
+    low, high = errors.limits(seen.gain - mean, mean, level)
+    return _around(acts * mean, (low * acts / weight, high * acts / weight), level)
 
 
-def doubly_robust(seen: Seen, rest: Open, guessed: float, level: float) -> Estimate:
+def doubly_robust(seen: Seen, rest: Open, errors: Errors, guessed: float, level: float) -> Estimate:
     """Return the guess for all items, sum e m, corrected by what was seen; right even if the guess is wrong."""
-    known = weighted_sum(seen.acting * (seen.gain - seen.guess), seen.inclusion)
-    value = guessed + known[0]
-    limits = _limits(value, known, rest.halves(rest.acting * (rest.gain - rest.guess)), level)
-    return Estimate(value, *limits, level, ASSUMES)
+    off = seen.gain - seen.guess
+    value = guessed + weighted_sum(seen.acting * off, seen.inclusion)
+    return _around(value, errors.limits(off, rest.guess, level), level)
+
+
+def _around(value: float, limits: tuple[float, float], level: float) -> Estimate:
+    return Estimate(value, value + limits[0], value + limits[1], level, ASSUMES)
 
 
 def effective_sample_size(weights: Floats) -> float:

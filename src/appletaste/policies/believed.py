@@ -65,6 +65,11 @@ class CurrentPosterior:
         return not hasattr(self.belief, "covariance") and not hasattr(self.belief, "draws")
 
     @property
+    def is_gaussian(self) -> bool:
+        """Whether mean and covariance are all there is to it."""
+        return hasattr(self.belief, "covariance")
+
+    @property
     def mean(self) -> Vector:
         """E theta, [features]."""
         found = getattr(self.belief, "mean", None)
@@ -94,7 +99,7 @@ class CurrentPosterior:
         policy, belief = self._policy, self.belief
         if self.is_point:
             raise OptionError(f"{policy.name} believes a single theta: there is nothing to draw from, only a mean")
-        if hasattr(belief, "covariance"):
+        if self.is_gaussian:
             noise = Key(policy.seed).at("draws of theta", policy.round).generator()
             return np.asarray(self.mean + noise.standard_normal((n, policy.n_features)) @ _root(self.covariance).T)
         found: list[Vector] = []
