@@ -169,3 +169,21 @@ def test_a_correction_does_not_leave_the_wrapper_on_the_old_belief():
     assert len(policy) == 2  # it is waited for again
     policy.give_up(decision)
     assert len(policy) == 1
+
+
+def test_a_batch_at_a_desk_has_the_time_of_each_item():
+    """A label learnt later is as old as its item, as if it had been decided by itself."""
+    desk = at.Desk(at.policy("voi", n_features=1, costs=COSTS, half_life="10s"))
+    found = desk.decide_many(np.ones((3, 1)), time=[0.0, 5.0, 40.0])
+    assert [decision.time for decision in found] == [0.0, 5.0, 40.0]
+    assert at.Desk(at.policy(n_features=1, costs=COSTS)).decide_many(np.ones((2, 1)), time=[1, 2])[0].time is None
+
+
+def test_a_batch_at_a_desk_without_the_time_of_an_item_decides_nothing():
+    daily, own = at.Budget(per_day=3), at.Audit(floor=0.1, budget=at.Budget(per_day=1))
+    timed = at.policy("voi", n_features=1, costs=COSTS, half_life="1h")
+    plain = at.policy("voi", n_features=1, costs=COSTS)
+    for desk in (at.Desk(timed), at.Desk(plain, daily), at.Desk(plain, audit=own)):
+        with pytest.raises(at.OptionError, match="time"):
+            desk.decide_many(np.ones((2, 1)), time=[0.0, None])
+        assert desk.policy.round == 0
