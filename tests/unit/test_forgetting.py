@@ -298,3 +298,47 @@ def test_a_clock_never_goes_back_and_loses_nothing(half_life, times):
     assert 0.0 <= now - last < STEP * half_life
     assert product == pytest.approx(2 ** (-(last - times[0]) / half_life), rel=1e-6, abs=1e-300)
     assert clock.weight(last) == 1.0
+
+
+@pytest.mark.parametrize("name", ["adf-voi", "voi"])
+def test_a_history_fades_from_the_moment_that_time_begins(name):
+    """On a clock of time a history has no times: it is as old as the first item, and a half-life later counts half."""
+    items, labels = stream(200)
+    policy = at.policy(name, n_features=3, costs=COSTS, half_life="32s", prior=0.01)
+    policy.learn_history(items, labels)
+    policy.probability(items[0], time=0.0)  # asking does not begin it
+    policy.decide(items[0], time=1000.0)
+    before = np.linalg.inv(policy.learner.belief.covariance) - 100 * np.eye(3)
+    late = policy.decide(np.zeros(3), time=1032.0)._replace(act=True)
+    policy.learn(late, 1)  # an item of zeros tells nothing
+    if name == "voi":
+        policy.learner.belief.renew()
+    after = np.linalg.inv(policy.learner.belief.covariance) - 100 * np.eye(3)
+    np.testing.assert_allclose(after, 0.5 * before, rtol=0.05, atol=0.02 * np.abs(before).max())
+    asked = at.policy("voi", n_features=3, costs=COSTS, half_life="32s")
+    asked.learn_history(items, labels)
+    asked.probability(items[0], time=5.0)
+    assert np.isnan(asked.learner.belief.label_moments).all()
+
+
+@pytest.mark.parametrize("name", ["adf-voi", "voi"])
+def test_labels_of_decisions_made_elsewhere_bring_their_time(name):
+    """Stored decisions taught to a new policy, which has not been told any time: as taught to the one that decided."""
+    items, labels = stream(60)
+    first, second = (at.policy(name, n_features=3, costs=COSTS, half_life="20s") for _ in range(2))
+    for t, (x, label) in enumerate(zip(items, labels, strict=True)):
+        decision = first.decide(x, time=float(t))._replace(act=True)
+        first.learn(decision, label)
+        second.learn(decision, label)
+    np.testing.assert_array_equal(second.posterior.mean, first.posterior.mean)
+    np.testing.assert_array_equal(second.posterior.covariance, first.posterior.covariance)
+    assert np.abs(first.posterior.mean).max() > 0.1
+
+
+def test_what_time_it_is_is_carried(tmp_path):
+    policy = at.policy("voi", n_features=1, costs=COSTS, half_life="1h")
+    policy.advance("2024-05-01T12:00:00")
+    policy.save(tmp_path / "it")
+    for other in (policy.copy(), at.load(tmp_path / "it")):
+        assert other.now == policy.now is not None
+        assert other.settle(other.look([1.0]), 1.0).time == policy.now

@@ -122,7 +122,7 @@ class Policy:
     def copy(self) -> Policy:
         """Return another policy that continues from here as this one would, and leaves this one alone."""
         twin = Policy(self.method, n_features=self.n_features, costs=self.costs, seed=self.seed, name=self.name)
-        twin._take(self._learner.arrays(), self._rounds, self.round)
+        twin._take(self._learner.arrays(), self._rounds, self.round, self.now)
         return twin
 
     def decide(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> Decision:
@@ -266,7 +266,7 @@ class Policy:
         """
         save(self, path, features)
 
-    def _take(self, learnt: Arrays, rounds: Iterable[int], round_: int) -> None:
+    def _take(self, learnt: Arrays, rounds: Iterable[int], round_: int, now: float | None) -> None:
         """Begin where another policy of the same settings is."""
         self._learner.restore(learnt)
-        self._rounds, self.round = array("q", rounds), round_
+        self._rounds, self.round, self.now = array("q", rounds), round_, now
