@@ -21,8 +21,8 @@ from ..posteriors.filter import Filter
 from ..posteriors.labels import Labels
 from ..posteriors.laplace import LaplaceBelief
 from ..rules import Judge, Rule
-from .base import Arrays, Vector, Verdict
 from .items import check_width
+from .learner import Arrays, Vector, Verdict
 
 
 @dataclass(frozen=True)
