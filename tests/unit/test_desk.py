@@ -214,3 +214,24 @@ def test_floors_that_come_and_go_leave_nothing_behind():
         below += lane._sum < 0.0
         assert lane.still_needed(None) <= 1
     assert below > 0
+
+
+def test_a_policy_leaves_room_for_the_audits_of_a_shared_budget():
+    """Eight acts in sixteen items, two audits to expect and a root of that more: after four acts it stops."""
+    desk = at.Desk(make("always", {}), at.Budget(share=0.5, window=16), at.Audit(floor=0.125))
+    found = [desk.decide(np.ones(3)) for _ in range(6)]
+    assert [d.probability for d in found] == [1.0] * 4 + [0.125] * 2
+    assert [d.why["budget_spent"] for d in found] == [0.0] * 4 + [1.0] * 2
+    items, labels = stream(3, n=100)
+    desk = at.Desk(make("voi", {}), at.Budget(share=0.25, window=40), at.Audit(floor=0.05))
+    dearer = 0
+    for x, label in zip(items, labels, strict=True):
+        price, alone = desk._acts.price(None, desk._audits.still_needed(None)), desk._acts.price(None)
+        decision = desk.decide(x)
+        assert decision.why["shadow_price"] == desk.shadow_price == price >= alone
+        dearer += price > alone
+        if decision.act:
+            desk.learn(decision, label)
+    assert dearer > 20
+    with pytest.raises(OptionError, match="leaves nothing of a share of 0.1"):
+        at.Desk(make("voi", {}), at.Budget(share=0.1), at.Audit(floor=0.1))

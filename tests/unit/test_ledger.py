@@ -154,3 +154,22 @@ def test_damaged_ledgers_are_refused(tmp_path):
     with pytest.raises(SaveFileError):
         at.load(path)
     assert at.Ledger.load(path).policy.costs == COSTS
+
+
+def test_a_label_withdrawn_takes_its_time_along_and_is_awaited_last(tmp_path):
+    """Expired, labelled late, withdrawn: awaited again, behind the others, also after loading; then it expires again."""
+    ledger = at.Ledger(at.Desk(at.Awaiting(make("ts", {})), audit=at.Audit(floor=1.0)), expire_after=5)
+    for k, name in enumerate("cab"):
+        ledger.decide(np.ones(3), id=name, time=4 * k)
+    assert ledger.expire(5) == ["c"]
+    assert ledger.label("c", 1, time=6).late
+    assert ledger["c"].label_time == 6
+    ledger.retract("c")
+    assert (ledger["c"].label, ledger["c"].label_time) == (None, None)
+    ledger.save(tmp_path / "it")
+    again = at.Ledger.load(tmp_path / "it")
+    for one in (ledger, again):
+        assert one.pending == ["a", "b", "c"]
+        assert len(one.desk._player) == 3
+        assert one.expire(9) == ["a", "c"]
+        assert len(one.desk._player) == 1
