@@ -165,3 +165,30 @@ def test_the_covariance_of_what_waits_fades_with_the_belief():
     stale = policy._outstanding.covariance()
     policy.policy.learner.advance(224.0)
     assert (np.diag(policy._outstanding.covariance()) > np.diag(stale)).all()
+
+
+def test_after_so_many_labels_the_covariance_is_computed_afresh():
+    """Labels that come in make V_w narrower than they should, until 64 of them have; then that is counted anew."""
+    policy = at.policy("ts", n_features=3, costs=COSTS)
+    belief, more = policy.learner.belief, items(200, 3)
+    waiting = Outstanding(belief)
+    for key, x in enumerate(more):
+        waiting.add(key, x)
+    waiting.covariance()
+    same = []
+    for key, x in enumerate(more[: 2 * EVERY]):
+        belief.learn(x, key % 2)
+        waiting.remove(key)
+        afresh = Outstanding(belief)
+        for k in range(key + 1, 200):
+            afresh.add(k, more[k])
+        same.append(np.array_equal(waiting.covariance(), afresh.covariance()))
+    assert np.flatnonzero(same).tolist() == [EVERY - 1, 2 * EVERY - 1]
+
+
+def test_what_a_label_will_tell_is_by_mackay_s_formula():
+    belief = at.Laplace(at.Gaussian(2.0, 4.0)).start(1, at.Key(0))
+    waiting = Outstanding(belief)
+    waiting.add(1, np.ones(1))
+    chance = 1 / (1 + np.exp(-2 / np.sqrt(1 + np.pi * 4 / 8)))
+    assert waiting.covariance()[0, 0] == pytest.approx(1 / (1 / 4 + chance * (1 - chance)), rel=1e-12)

@@ -199,6 +199,15 @@ def test_plans_of_audits_are_checked():
     assert large.audits < 0.05 * 1_000_000
     assert large.margin <= 0.05 + 1e-9
     assert large.lane().floors == large.floors
+    assert large.recall == pytest.approx(everyone.recall)  # in ten thousand times the items, as many times are found
+
+
+def test_doubt_is_a_share_of_the_mean_chance():
+    chances = [0.001] * 9000 + [0.2] * 1000
+    plan = at.plan_audit(chances, found=300, strata=4, doubt=0.5)
+    mean = np.mean(chances)
+    assert plan.missed == pytest.approx((9000 * (0.001 + 0.5 * mean) / 1.5, 1000 * (0.2 + 0.5 * mean) / 1.5))
+    assert sum(plan.missed) == pytest.approx(209.0)
 
 
 def test_floors_that_come_and_go_leave_nothing_behind():
@@ -233,5 +242,5 @@ def test_a_policy_leaves_room_for_the_audits_of_a_shared_budget():
         if decision.act:
             desk.learn(decision, label)
     assert dearer > 20
-    with pytest.raises(OptionError, match="leaves nothing of a share of 0.1"):
+    with pytest.raises(OptionError, match=r"leaves nothing of a share of 0\.1"):
         at.Desk(make("voi", {}), at.Budget(share=0.1), at.Audit(floor=0.1))

@@ -84,10 +84,13 @@ def weighted_mode(items, labels, weights, precision, mean):
     return theta, np.linalg.inv(hessian)
 
 
-def test_laplace_is_the_mode_of_the_weighted_posterior():
-    """Against Newton's method by NumPy, with labels late and out of order."""
+@pytest.mark.parametrize("late", [True, False])
+def test_laplace_is_the_mode_of_the_weighted_posterior(late):
+    """Against Newton's method by NumPy, with labels late and out of order, or as they come."""
     items, labels = stream(400)
-    moments = np.random.default_rng(2).permutation(400).astype(float)
+    moments = np.arange(400.0)
+    if late:
+        np.random.default_rng(2).shuffle(moments)
     belief = at.Laplace(PRIOR, half_life=60).start(3, at.Key(0))
     belief.clock.moments[:] = 400.0
     for x, label, moment in zip(items, labels, moments, strict=True):
@@ -342,3 +345,39 @@ def test_what_time_it_is_is_carried(tmp_path):
     for other in (policy.copy(), at.load(tmp_path / "it")):
         assert other.now == policy.now is not None
         assert other.settle(other.look([1.0]), 1.0).time == policy.now
+
+
+def test_weights_refer_to_the_last_step_and_nobody_comes_from_the_future():
+    clock = Clock(Forgetting(320.0, False))
+    clock.moments[:] = 100.0, 105.0
+    assert clock.weight(60.0) == 2 ** (-40 / 320)
+    assert clock.weight(105.0) == 2 ** (5 / 320) == clock.weight(None) == clock.weight(200.0)
+    policy = at.policy("voi", n_features=1, costs=COSTS, half_life=320)
+    policy.learn(policy.decide([1.0])._replace(act=True, round=50), 1)  # of another policy
+    assert policy.learner.belief.label_moments.tolist() == [1.0]
+
+
+def test_a_late_label_is_weighed_before_the_next_renewal():
+    """A small item, where the curvature is 1/4 whatever the label: it tells half as much a half-life later."""
+    items, labels = stream(100)
+    x, told = np.array([0.0, 0.05, 0.0]), []
+    for moment in (400.0, 300.0):
+        belief = at.Laplace(PRIOR, half_life=100).start(3, at.Key(0))
+        belief.clock.moments[:] = 400.0
+        for item, label in zip(items, labels, strict=True):
+            belief.learn(item, int(label), 400.0)
+        before = np.linalg.inv(belief.covariance)
+        assert belief._due > 101
+        belief.learn(x, 1, moment)
+        told.append((np.linalg.inv(belief.covariance) - before)[1, 1])
+    assert told[0] == pytest.approx(0.25 * 0.05**2, rel=0.05)
+    assert told[1] / told[0] == pytest.approx(0.5, rel=1e-3)
+
+
+def test_more_labels_than_there_was_room_for():
+    items, labels = stream(1100)
+    belief = at.Laplace(half_life=20).start(3, at.Key(0))
+    for t, (x, label) in enumerate(zip(items, labels, strict=True)):
+        belief.commit(t)
+        belief.learn(x, int(label), float(t))
+    assert belief.label_moments.tolist() == list(range(1100))

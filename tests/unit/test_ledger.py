@@ -1,6 +1,7 @@
 """The ledger: states, receipts, refusals, rows, and files."""
 
-from datetime import datetime, timedelta
+import time
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -157,7 +158,7 @@ def test_damaged_ledgers_are_refused(tmp_path):
 
 
 def test_a_label_withdrawn_takes_its_time_along_and_is_awaited_last(tmp_path):
-    """Expired, labelled late, withdrawn: awaited again, behind the others, also after loading; then it expires again."""
+    """Expired, labelled late, withdrawn: awaited again, behind the others, also after loading; and expired again."""
     ledger = at.Ledger(at.Desk(at.Awaiting(make("ts", {})), audit=at.Audit(floor=1.0)), expire_after=5)
     for k, name in enumerate("cab"):
         ledger.decide(np.ones(3), id=name, time=4 * k)
@@ -173,3 +174,14 @@ def test_a_label_withdrawn_takes_its_time_along_and_is_awaited_last(tmp_path):
         assert len(one.desk._player) == 3
         assert one.expire(9) == ["a", "c"]
         assert len(one.desk._player) == 1
+
+
+def test_a_date_without_a_zone_is_utc_wherever_the_machine_is(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert instant("1970-01-02") == instant(datetime(1970, 1, 2)) == instant(date(1970, 1, 2)) == 86400.0
+        assert instant("1970-01-02T00:00:00-05:00") == 104400.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()

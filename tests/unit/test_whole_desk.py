@@ -9,8 +9,8 @@ COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
 DAYS, PER_DAY, REVIEWS, AUDITS = 10, 60, 9, 3
 
 
-def ledger(name="voi", waits=True):
-    policy = at.policy(name, n_features=3, costs=COSTS, seed=11)
+def ledger(name="voi", waits=True, **options):
+    policy = at.policy(name, n_features=3, costs=COSTS, seed=11, **options)
     lane = at.Audit(floor=0.03, strata={"new": 0.1}, budget=at.Budget(per_day=AUDITS, day=1.0))
     desk = at.Desk(at.Awaiting(policy) if waits else policy, at.Budget(per_day=REVIEWS, day=1.0), lane)
     return at.Ledger(desk, expire_after=2.5)
@@ -54,14 +54,18 @@ def check(book):
     assert all((row["label"] is not None) == (row["state"] in ("observed", "corrected")) for row in rows)
 
 
-@pytest.mark.parametrize("name", ["voi", "ts", "exact-voi"])
-def test_saved_in_the_middle_it_continues_bit_for_bit(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("voi", {}), ("ts", {}), ("exact-voi", {}), ("voi", {"half_life": 96}), ("ts", {"half_life": "2s"})],
+)
+def test_saved_in_the_middle_it_continues_bit_for_bit(name, options, tmp_path):
+    """On a clock of days: with a half-life of 96 items the belief fades after every third."""
     events = list(traffic())
-    whole = play(ledger(name), events, [])
+    whole = play(ledger(name, **options), events, [])
     check(whole)
-    for cut in (37, 300):
+    for cut in (37, 300, 301, 302):
         waiting = []
-        first = play(ledger(name), events[:cut], waiting)
+        first = play(ledger(name, **options), events[:cut], waiting)
         first.save(tmp_path / "stream")
         again = at.Ledger.load(tmp_path / "stream")
         assert again.rows(features=True) == first.rows(features=True)
