@@ -121,10 +121,16 @@ class Desk:
         self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
     ) -> float:
         """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
+        return self.foresee(x, costs, time=time, stratum=stratum).probability
+
+    def foresee(
+        self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
+    ) -> Prospect:
+        """Return the item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
         asking = self._player.asking() if isinstance(self._player, Awaiting) else nullcontext()
         with glimpse(self.policy, time), asking:
-            _, _, probability, floor = self._look(x, costs, instant(time), stratum)
-        return max(probability, floor)
+            prospect, _, probability, floor = self._look(x, costs, instant(time), stratum)
+        return prospect._replace(probability=max(probability, floor))
 
     def _look(
         self, x: ArrayLike, costs: Costs | None, now: float | None, stratum: str | None
