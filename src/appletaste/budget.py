@@ -138,7 +138,7 @@ class Spending:
         is random, sqrt(f W) more, less those that are in it; the rest of a day of n items needs f n + sqrt(f n).
         """
         budget, need = self.budget, 0.0
-        floor = self._sum / max(len(self._worths), 1)
+        floor = max(self._sum, 0.0) / max(len(self._worths), 1)  # a sum of floors that left may be just below zero
         if budget.share is not None:
             mean = floor * budget.window
             need = mean + math.sqrt(mean) - self._spent

@@ -51,7 +51,7 @@ class Decisions:
     whys: tuple[dict[str, float], ...] | None = None  #: where each was judged by itself
     shadow_price: float = 0.0  #: what one more act would save, where a capacity was given
     audits: NDArray[np.bool_] | None = None  #: which acts only the audit lane made, where there is one
-    time: float | None = None  #: of all of them, from a policy that forgets by the time
+    time: float | NDArray[np.float64] | None = None  #: of all or of each, from a policy that forgets by the time
 
     def __len__(self) -> int:
         return len(self.acts)
@@ -62,7 +62,8 @@ class Decisions:
         act, probability = bool(self.acts[k]), float(self.probabilities[k])
         audit = self.audits is not None and bool(self.audits[k])
         round_ = self.first_round + k
-        return Decision(act, probability, self.items[k], self.costs, round_, why, audit, self.time)
+        time = float(self.time[k]) if isinstance(self.time, np.ndarray) else self.time
+        return Decision(act, probability, self.items[k], self.costs, round_, why, audit, time)
 
     def __iter__(self) -> Iterator[Decision]:
         return (self[k] for k in range(len(self)))

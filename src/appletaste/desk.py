@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -17,7 +18,7 @@ from .decision import Decision, Decisions
 from .errors import InputError, OptionError
 from .policies import Awaiting, Policy
 from .policies.items import check_items
-from .policies.moments import glimpse
+from .policies.moments import glimpse, now_of
 from .policies.prospects import Prospect
 from .posteriors import Arrays
 
@@ -97,8 +98,11 @@ class Desk:
         """
         table = check_items(items, self.policy.n_features)
         times, strata = _for_each("time", time, len(table)), _for_each("stratum", stratum, len(table))
-        for moment in times:
-            instant(moment)  # what is wrong is said before anything is decided
+        for moment in times:  # what is wrong is said before anything is decided
+            now_of(self.policy, moment)
+            for spending in (self._acts, self._audits):
+                if spending is not None:
+                    spending.room(instant(moment))
         first = self.policy.round + 1
         made = [self.decide(x, costs, time=t, stratum=s) for x, t, s in zip(table, times, strata, strict=True)]
         return Decisions(
@@ -110,15 +114,23 @@ class Desk:
             tuple(d.why for d in made),
             self.shadow_price,
             np.array([d.audit for d in made], dtype=bool),
+            np.array([d.time for d in made], dtype=np.float64) if self.policy.timed else None,
         )
 
     def probability(
         self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
     ) -> float:
         """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        with glimpse(self.policy, time):
-            _, _, probability, floor = self._look(x, costs, instant(time), stratum)
-        return max(probability, floor)
+        return self.foresee(x, costs, time=time, stratum=stratum).probability
+
+    def foresee(
+        self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
+    ) -> Prospect:
+        """Return the item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
+        asking = self._player.asking() if isinstance(self._player, Awaiting) else nullcontext()
+        with glimpse(self.policy, time), asking:
+            prospect, _, probability, floor = self._look(x, costs, instant(time), stratum)
+        return prospect._replace(probability=max(probability, floor))
 
     def _look(
         self, x: ArrayLike, costs: Costs | None, now: float | None, stratum: str | None

@@ -47,8 +47,8 @@ class Ledger:
     """Keep every decision until its label comes, however late, in any order, and however often.
 
     A decision is ``pending`` until its label comes and makes it ``observed``, and ``corrected`` after an explicit
-    correction. It is ``expired`` when it has waited for longer than ``expire_after``: unknown, never negative, and its
-    label is still welcome. A pass is ``never_due``. Times are numbers, or dates (then ``expire_after`` is in seconds or
+    correction. It is ``expired`` when it has waited for ``expire_after``: unknown, never negative, and its label is
+    still welcome. A pass is ``never_due``. Times are numbers, or dates (then ``expire_after`` is in seconds or
     a ``timedelta``); where none are given the clock is the number of decisions.
 
     Examples
@@ -162,7 +162,7 @@ class Ledger:
         return entry
 
     def expire(self, now: Any) -> list[str]:
-        """Give up waiting for the labels of decisions older than ``expire_after``; return their ids."""
+        """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids."""
         if self.expire_after is None:
             raise InputError("nothing expires in this ledger: make it with Ledger(policy, expire_after=...)")
         clock = instant(now)

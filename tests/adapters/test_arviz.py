@@ -104,6 +104,7 @@ def test_wrong_use_is_named():
         (learnt("adf-voi"), {}, "adf-voi has no posterior that keeps its labels"),
         (at.policy("always", n_features=2, costs=at.Costs(1, 1, 0)), {}, "always has no posterior"),
         (learnt("voi"), {"prior": 1.0}, "a policy has its prior"),
+        (learnt("voi", half_life=100), {}, "voi forgets"),
         (items, {}, r"a Policy or a pair \(items, labels\), got ndarray"),
         ((items, labels[1:]), {}, "got 20 and 19"),
         ((items, labels + 1), {}, "labels are 0"),

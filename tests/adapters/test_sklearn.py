@@ -130,6 +130,7 @@ def test_it_works_in_pipelines_and_searches():
     [
         ({"posterior": "nothing"}, "there is no posterior 'nothing'; there are laplace"),
         ({"posterior": at.Laplace(), "prior": 2.0}, "belongs in them"),
+        ({"posterior": at.Laplace(half_life=100)}, "no clock to forget by"),
         ({"costs": 0.3}, "costs must be an appletaste.Costs"),
         ({"draws": 0}, "draws must be a whole number"),
     ],

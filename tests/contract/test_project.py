@@ -126,6 +126,13 @@ def test_public_names_are_these_and_load():
     assert len(at.policies()) == len(POLICIES)
 
 
+def test_what_type_checkers_see_is_what_is_loaded():
+    source = (ROOT / "src" / "appletaste" / "__init__.py").read_text()
+    seen = re.findall(r"^    from \.(\w+) import (\w+) as (\w+)$", source, re.M)
+    assert {name: module for module, name, _ in seen} == at._MODULE_OF
+    assert all(name == other for _, name, other in seen)
+
+
 def test_documents_name_everything():
     readme = (ROOT / "README.md").read_text()
     paper = (ROOT / "docs" / "paper.md").read_text()

@@ -91,3 +91,104 @@ def wait(policy, setting):
     from appletaste.replaying.seam import awaiting
 
     return awaiting(policy, setting)
+
+
+def late(policy, start=0, stop=160, twin=None, ask=None):
+    """Decide, and learn each label 6 acts late; a twin must decide the same."""
+    waiting = getattr(policy, "sent", [])
+    for t, x in list(enumerate(items(160, 3)))[start:stop]:
+        if ask is not None:
+            ask(x, t)
+        decision = policy.decide(x, time=float(t))
+        if twin is not None:
+            assert twin.decide(x, time=float(t)).probability == decision.probability
+        if decision.act:
+            waiting.append(decision)
+        if len(waiting) > 6:
+            for one in (policy, twin) if twin is not None else (policy,):
+                one.learn(waiting[0], int(waiting[0].x[0] > 0))
+            waiting.pop(0)
+    policy.sent = waiting
+    return policy
+
+
+def awaiting(half_life=64, name="ts"):
+    return at.Awaiting(at.policy(name, n_features=3, costs=COSTS, seed=5, half_life=half_life))
+
+
+@pytest.mark.parametrize("half_life", [64, "64s"])
+def test_saved_at_any_round_it_continues_bit_for_bit(half_life, tmp_path):
+    """64 items a half-life: the belief has just faded at every other round, and what was derived from it is stale."""
+    for stop in (99, 100, 101):
+        policy = late(awaiting(half_life), stop=stop)
+        assert len(policy) > 5
+        assert policy.policy.learner.belief.labels.n > 5
+        policy.save(tmp_path / "it")
+        late(policy, start=stop, twin=at.Awaiting.load(tmp_path / "it"))
+
+
+def test_saved_after_a_correction_it_continues_bit_for_bit(tmp_path):
+    policy = awaiting(None)
+    first = policy.decide(np.ones(3))._replace(act=True)
+    policy.learn(first, 1)
+    late(policy, stop=100)
+    policy.correct(first, 0)
+    policy.save(tmp_path / "it")
+    late(policy, start=100, twin=at.Awaiting.load(tmp_path / "it"))
+
+
+@pytest.mark.parametrize("half_life", [None, 64, "64s"])
+def test_asking_changes_nothing(half_life):
+    """Neither now nor at a later time, though 64 labels after the last look V_w is computed afresh."""
+    plain, asked = awaiting(half_life), awaiting(half_life)
+    desk = at.Desk(asked)
+
+    def ask(x, t):
+        assert 0 <= asked.probability(x) <= 1
+        assert asked.probability(x, time=t + 500.0) == desk.probability(x, time=t + 500.0)
+
+    for stop in (100, 130, 160):
+        one = late(plain, start=stop - 30 if stop > 100 else 0, stop=stop)
+        two = late(asked, start=stop - 30 if stop > 100 else 0, stop=stop, ask=ask)
+        for decision, other in zip(one.sent, two.sent, strict=True):
+            assert decision.probability == other.probability
+        for policy in (one, two):
+            for decision in policy.sent[:4]:
+                policy.learn(decision, 1)
+            del policy.sent[:4]
+    np.testing.assert_array_equal(plain._outstanding.covariance(), asked._outstanding.covariance())
+
+
+def test_the_covariance_of_what_waits_fades_with_the_belief():
+    policy = awaiting(32)
+    late(policy)
+    stale = policy._outstanding.covariance()
+    policy.policy.learner.advance(224.0)
+    assert (np.diag(policy._outstanding.covariance()) > np.diag(stale)).all()
+
+
+def test_after_so_many_labels_the_covariance_is_computed_afresh():
+    """Labels that come in make V_w narrower than they should, until 64 of them have; then that is counted anew."""
+    policy = at.policy("ts", n_features=3, costs=COSTS)
+    belief, more = policy.learner.belief, items(200, 3)
+    waiting = Outstanding(belief)
+    for key, x in enumerate(more):
+        waiting.add(key, x)
+    waiting.covariance()
+    same = []
+    for key, x in enumerate(more[: 2 * EVERY]):
+        belief.learn(x, key % 2)
+        waiting.remove(key)
+        afresh = Outstanding(belief)
+        for k in range(key + 1, 200):
+            afresh.add(k, more[k])
+        same.append(np.array_equal(waiting.covariance(), afresh.covariance()))
+    assert np.flatnonzero(same).tolist() == [EVERY - 1, 2 * EVERY - 1]
+
+
+def test_what_a_label_will_tell_is_by_mackay_s_formula():
+    belief = at.Laplace(at.Gaussian(2.0, 4.0)).start(1, at.Key(0))
+    waiting = Outstanding(belief)
+    waiting.add(1, np.ones(1))
+    chance = 1 / (1 + np.exp(-2 / np.sqrt(1 + np.pi * 4 / 8)))
+    assert waiting.covariance()[0, 0] == pytest.approx(1 / (1 / 4 + chance * (1 - chance)), rel=1e-12)

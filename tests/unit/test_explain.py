@@ -183,6 +183,28 @@ def test_reasons_of_a_desk_at_work():
     assert set(seen) == {"EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "PASS"}  # nothing was left to a draw
 
 
+def test_what_a_desk_would_do_is_within_its_budget_and_lane():
+    """One review a day: after it the same item is passed for want of reviewers, and audited with its floor."""
+    lane = at.Audit(floor=0.0, strata={"new": 0.6}, budget=at.Budget(share=0.5, window=10))
+    desk = at.Desk(at.policy("voi", n_features=2, costs=COSTS, seed=2), at.Budget(per_day=1), lane)
+    x = [1.0, 1.0]
+    assert at.explain(desk, x, time="2024-05-01").reason.code == "EXPLOIT"
+    assert desk.decide(x, time="2024-05-01").act
+    spent = at.explain(desk, x, time="2024-05-01")
+    assert (spent.act, spent.probability, spent.reason.code) == (None, 0.0, "CAPACITY")
+    for who in (desk, at.Ledger(desk)):
+        assert at.explain(who, x, time="2024-05-01", stratum="new").probability == 0.6
+        assert at.explain(who, x, time="2024-05-02").probability == 1.0
+    assert desk.policy.round == 1
+    with pytest.raises(at.OptionError, match="needs the time"):
+        at.explain(desk, x)
+    waits = at.Awaiting(at.policy("ts", n_features=2, costs=COSTS, seed=2))
+    for k in range(20):
+        waits.decide([1.0, 0.1 * k])
+    x = [1.0, -2.5]
+    assert at.explain(waits, x).probability == waits.probability(x) != waits.policy.probability(x)
+
+
 def test_a_ledger_by_id_and_what_was_learnt_since():
     ledger = at.Ledger(at.policy("voi", n_features=2, costs=COSTS))
     for k in range(30):

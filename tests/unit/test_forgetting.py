@@ -84,10 +84,13 @@ def weighted_mode(items, labels, weights, precision, mean):
     return theta, np.linalg.inv(hessian)
 
 
-def test_laplace_is_the_mode_of_the_weighted_posterior():
-    """Against Newton's method by NumPy, with labels late and out of order."""
+@pytest.mark.parametrize("late", [True, False])
+def test_laplace_is_the_mode_of_the_weighted_posterior(late):
+    """Against Newton's method by NumPy, with labels late and out of order, or as they come."""
     items, labels = stream(400)
-    moments = np.random.default_rng(2).permutation(400).astype(float)
+    moments = np.arange(400.0)
+    if late:
+        np.random.default_rng(2).shuffle(moments)
     belief = at.Laplace(PRIOR, half_life=60).start(3, at.Key(0))
     belief.clock.moments[:] = 400.0
     for x, label, moment in zip(items, labels, moments, strict=True):
@@ -298,3 +301,83 @@ def test_a_clock_never_goes_back_and_loses_nothing(half_life, times):
     assert 0.0 <= now - last < STEP * half_life
     assert product == pytest.approx(2 ** (-(last - times[0]) / half_life), rel=1e-6, abs=1e-300)
     assert clock.weight(last) == 1.0
+
+
+@pytest.mark.parametrize("name", ["adf-voi", "voi"])
+def test_a_history_fades_from_the_moment_that_time_begins(name):
+    """On a clock of time a history has no times: it is as old as the first item, and a half-life later counts half."""
+    items, labels = stream(200)
+    policy = at.policy(name, n_features=3, costs=COSTS, half_life="32s", prior=0.01)
+    policy.learn_history(items, labels)
+    policy.probability(items[0], time=0.0)  # asking does not begin it
+    policy.decide(items[0], time=1000.0)
+    before = np.linalg.inv(policy.learner.belief.covariance) - 100 * np.eye(3)
+    late = policy.decide(np.zeros(3), time=1032.0)._replace(act=True)
+    policy.learn(late, 1)  # an item of zeros tells nothing
+    if name == "voi":
+        policy.learner.belief.renew()
+    after = np.linalg.inv(policy.learner.belief.covariance) - 100 * np.eye(3)
+    np.testing.assert_allclose(after, 0.5 * before, rtol=0.05, atol=0.02 * np.abs(before).max())
+    asked = at.policy("voi", n_features=3, costs=COSTS, half_life="32s")
+    asked.learn_history(items, labels)
+    asked.probability(items[0], time=5.0)
+    assert np.isnan(asked.learner.belief.label_moments).all()
+
+
+@pytest.mark.parametrize("name", ["adf-voi", "voi"])
+def test_labels_of_decisions_made_elsewhere_bring_their_time(name):
+    """Stored decisions taught to a new policy, which has not been told any time: as taught to the one that decided."""
+    items, labels = stream(60)
+    first, second = (at.policy(name, n_features=3, costs=COSTS, half_life="20s") for _ in range(2))
+    for t, (x, label) in enumerate(zip(items, labels, strict=True)):
+        decision = first.decide(x, time=float(t))._replace(act=True)
+        first.learn(decision, label)
+        second.learn(decision, label)
+    np.testing.assert_array_equal(second.posterior.mean, first.posterior.mean)
+    np.testing.assert_array_equal(second.posterior.covariance, first.posterior.covariance)
+    assert np.abs(first.posterior.mean).max() > 0.1
+
+
+def test_what_time_it_is_is_carried(tmp_path):
+    policy = at.policy("voi", n_features=1, costs=COSTS, half_life="1h")
+    policy.advance("2024-05-01T12:00:00")
+    policy.save(tmp_path / "it")
+    for other in (policy.copy(), at.load(tmp_path / "it")):
+        assert other.now == policy.now is not None
+        assert other.settle(other.look([1.0]), 1.0).time == policy.now
+
+
+def test_weights_refer_to_the_last_step_and_nobody_comes_from_the_future():
+    clock = Clock(Forgetting(320.0, False))
+    clock.moments[:] = 100.0, 105.0
+    assert clock.weight(60.0) == 2 ** (-40 / 320)
+    assert clock.weight(105.0) == 2 ** (5 / 320) == clock.weight(None) == clock.weight(200.0)
+    policy = at.policy("voi", n_features=1, costs=COSTS, half_life=320)
+    policy.learn(policy.decide([1.0])._replace(act=True, round=50), 1)  # of another policy
+    assert policy.learner.belief.label_moments.tolist() == [1.0]
+
+
+def test_a_late_label_is_weighed_before_the_next_renewal():
+    """A small item, where the curvature is 1/4 whatever the label: it tells half as much a half-life later."""
+    items, labels = stream(100)
+    x, told = np.array([0.0, 0.05, 0.0]), []
+    for moment in (400.0, 300.0):
+        belief = at.Laplace(PRIOR, half_life=100).start(3, at.Key(0))
+        belief.clock.moments[:] = 400.0
+        for item, label in zip(items, labels, strict=True):
+            belief.learn(item, int(label), 400.0)
+        before = np.linalg.inv(belief.covariance)
+        assert belief._due > 101
+        belief.learn(x, 1, moment)
+        told.append((np.linalg.inv(belief.covariance) - before)[1, 1])
+    assert told[0] == pytest.approx(0.25 * 0.05**2, rel=0.05)
+    assert told[1] / told[0] == pytest.approx(0.5, rel=1e-3)
+
+
+def test_more_labels_than_there_was_room_for():
+    items, labels = stream(1100)
+    belief = at.Laplace(half_life=20).start(3, at.Key(0))
+    for t, (x, label) in enumerate(zip(items, labels, strict=True)):
+        belief.commit(t)
+        belief.learn(x, int(label), float(t))
+    assert belief.label_moments.tolist() == list(range(1100))

@@ -1,6 +1,7 @@
 """The ledger: states, receipts, refusals, rows, and files."""
 
-from datetime import datetime, timedelta
+import time
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -154,3 +155,33 @@ def test_damaged_ledgers_are_refused(tmp_path):
     with pytest.raises(SaveFileError):
         at.load(path)
     assert at.Ledger.load(path).policy.costs == COSTS
+
+
+def test_a_label_withdrawn_takes_its_time_along_and_is_awaited_last(tmp_path):
+    """Expired, labelled late, withdrawn: awaited again, behind the others, also after loading; and expired again."""
+    ledger = at.Ledger(at.Desk(at.Awaiting(make("ts", {})), audit=at.Audit(floor=1.0)), expire_after=5)
+    for k, name in enumerate("cab"):
+        ledger.decide(np.ones(3), id=name, time=4 * k)
+    assert ledger.expire(5) == ["c"]
+    assert ledger.label("c", 1, time=6).late
+    assert ledger["c"].label_time == 6
+    ledger.retract("c")
+    assert (ledger["c"].label, ledger["c"].label_time) == (None, None)
+    ledger.save(tmp_path / "it")
+    again = at.Ledger.load(tmp_path / "it")
+    for one in (ledger, again):
+        assert one.pending == ["a", "b", "c"]
+        assert len(one.desk._player) == 3
+        assert one.expire(9) == ["a", "c"]
+        assert len(one.desk._player) == 1
+
+
+def test_a_date_without_a_zone_is_utc_wherever_the_machine_is(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert instant("1970-01-02") == instant(datetime(1970, 1, 2)) == instant(date(1970, 1, 2)) == 86400.0
+        assert instant("1970-01-02T00:00:00-05:00") == 104400.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()

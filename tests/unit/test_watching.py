@@ -214,3 +214,33 @@ def test_a_replay_in_order_forgets_and_raises_alarms(tmp_path):
     assert "'x' from" not in notes
     with pytest.raises(OptionError, match="forgets by the time, and this replay has none"):
         at.replay(table, "bad", costs=costs, policies=entries[2:], drop=["day"])
+
+
+def test_a_pause_as_long_as_a_window_is_a_pause_and_a_longer_one_an_end():
+    def told(quiet):
+        watch = at.DriftWatch(names=["x"], window=100)
+        rng = np.random.default_rng(1)
+        for shift in (0, 3, *[0] * quiet, 3):
+            for _ in range(100):
+                watch.item([rng.normal(shift)])
+        return [(alarm.since, alarm.until) for alarm in watch.alarms]
+
+    assert told(0) == [(101, 300)]
+    assert told(1) == [(101, 400)]
+    assert told(2) == [(101, 200), (401, 500)]
+
+
+def test_a_watch_says_what_is_wrong_with_items_and_labels():
+    watch = at.DriftWatch(window=20)
+    for _ in range(19):
+        watch.item([1.0, 2.0])
+    with pytest.raises(InputError, match="all of one length"):
+        watch.item([1.0])
+    watch = at.DriftWatch(window=20)
+    watch.refer_to(np.random.default_rng(1).normal(size=(50, 2)))
+    for _ in range(19):
+        watch.item([1.0])
+    with pytest.raises(InputError, match="the reference has 2 features and these items have 1"):
+        watch.item([1.0])
+    with pytest.raises(InputError, match="a label is"):
+        at.PageHinkley().update(2, 0.5)

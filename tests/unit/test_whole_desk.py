@@ -9,8 +9,8 @@ COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
 DAYS, PER_DAY, REVIEWS, AUDITS = 10, 60, 9, 3
 
 
-def ledger(name="voi", waits=True):
-    policy = at.policy(name, n_features=3, costs=COSTS, seed=11)
+def ledger(name="voi", waits=True, **options):
+    policy = at.policy(name, n_features=3, costs=COSTS, seed=11, **options)
     lane = at.Audit(floor=0.03, strata={"new": 0.1}, budget=at.Budget(per_day=AUDITS, day=1.0))
     desk = at.Desk(at.Awaiting(policy) if waits else policy, at.Budget(per_day=REVIEWS, day=1.0), lane)
     return at.Ledger(desk, expire_after=2.5)
@@ -54,14 +54,18 @@ def check(book):
     assert all((row["label"] is not None) == (row["state"] in ("observed", "corrected")) for row in rows)
 
 
-@pytest.mark.parametrize("name", ["voi", "ts", "exact-voi"])
-def test_saved_in_the_middle_it_continues_bit_for_bit(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("voi", {}), ("ts", {}), ("exact-voi", {}), ("voi", {"half_life": 96}), ("ts", {"half_life": "2s"})],
+)
+def test_saved_in_the_middle_it_continues_bit_for_bit(name, options, tmp_path):
+    """On a clock of days: with a half-life of 96 items the belief fades after every third."""
     events = list(traffic())
-    whole = play(ledger(name), events, [])
+    whole = play(ledger(name, **options), events, [])
     check(whole)
-    for cut in (37, 300):
+    for cut in (37, 300, 301, 302):
         waiting = []
-        first = play(ledger(name), events[:cut], waiting)
+        first = play(ledger(name, **options), events[:cut], waiting)
         first.save(tmp_path / "stream")
         again = at.Ledger.load(tmp_path / "stream")
         assert again.rows(features=True) == first.rows(features=True)
@@ -169,3 +173,21 @@ def test_a_correction_does_not_leave_the_wrapper_on_the_old_belief():
     assert len(policy) == 2  # it is waited for again
     policy.give_up(decision)
     assert len(policy) == 1
+
+
+def test_a_batch_at_a_desk_has_the_time_of_each_item():
+    """A label learnt later is as old as its item, as if it had been decided by itself."""
+    desk = at.Desk(at.policy("voi", n_features=1, costs=COSTS, half_life="10s"))
+    found = desk.decide_many(np.ones((3, 1)), time=[0.0, 5.0, 40.0])
+    assert [decision.time for decision in found] == [0.0, 5.0, 40.0]
+    assert at.Desk(at.policy(n_features=1, costs=COSTS)).decide_many(np.ones((2, 1)), time=[1, 2])[0].time is None
+
+
+def test_a_batch_at_a_desk_without_the_time_of_an_item_decides_nothing():
+    daily, own = at.Budget(per_day=3), at.Audit(floor=0.1, budget=at.Budget(per_day=1))
+    timed = at.policy("voi", n_features=1, costs=COSTS, half_life="1h")
+    plain = at.policy("voi", n_features=1, costs=COSTS)
+    for desk in (at.Desk(timed), at.Desk(plain, daily), at.Desk(plain, audit=own)):
+        with pytest.raises(at.OptionError, match="time"):
+            desk.decide_many(np.ones((2, 1)), time=[0.0, None])
+        assert desk.policy.round == 0

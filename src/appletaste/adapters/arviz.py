@@ -107,6 +107,11 @@ def _labels_of_policy(policy: Policy) -> tuple[Vector, Vector, Gaussian]:
     carried = {} if belief is None else belief.arrays()
     if "labels" not in carried:
         raise OptionError(f"{policy.name} has no posterior that keeps its labels, as that of 'voi' or 'pg-ts' does")
+    if getattr(belief, "clock", None) is not None:
+        raise OptionError(
+            f"{policy.name} forgets: it weighs each label by its age, and these draws weigh all labels alike; "
+            "give (items, labels), those that still count"
+        )
     prior = policy.method.posterior.prior  # type: ignore[attr-defined]
     if "prior" in carried:  # Laplace: its precision, rescaled, and its mean
         covariance = np.linalg.inv(carried["prior"][:-1])

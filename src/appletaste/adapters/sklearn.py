@@ -151,6 +151,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.posterior_ = POSTERIORS[self.posterior](self.prior)
         elif self.prior is not None:
             raise OptionError("the prior of a posterior that is given as settings belongs in them, prior=None here")
+        elif getattr(self.posterior, "half_life", None) is not None:
+            raise OptionError("a classifier has no clock to forget by: leave out half_life, or use a policy")
         else:
             self.posterior_ = self.posterior
         self.classes_ = classes

@@ -29,6 +29,8 @@ def explain(
     features: FeatureMap | TransformerMap | None = None,
     *,
     costs: Costs | None = None,
+    time: Any = None,
+    stratum: str | None = None,
     reference: ArrayLike | None = None,
 ) -> Explanation:
     """Say why an item was acted on or passed, or what would be done with it: contributions, costs and a reason code.
@@ -47,8 +49,9 @@ def explain(
         A decision, the id of one in a ledger, or an item not yet decided: a record (with ``features``) or a vector.
     features
         The map that makes the vectors, for names.
-    costs
-        Those of an item that is not decided yet; none: the policy's.
+    costs, time, stratum
+        Those of an item that is not decided yet, as ``Desk.decide`` takes them; a desk with a budget per day needs the
+        time, and costs are the policy's if none are given.
     reference
         Items whose mean is the average item. By default the items of a ledger, or what ``features`` knows of it: the
         means of numbers.
@@ -82,10 +85,12 @@ def explain(
         if features is None:
             raise InputError("a record needs the map that makes vectors of records: explain(policy, record, features)")
         record, item = item, features.transform(item, update=False)
-    if isinstance(item, Decision):
-        decision, prospect = item, owner.look(item.x, item.costs)
+    decision = item if isinstance(item, Decision) else None
+    if decision is not None:
+        prospect = owner.look(decision.x, decision.costs)
     else:
-        decision, prospect = None, owner.look(item, costs)
+        desk = policy.desk if isinstance(policy, Ledger) else policy if isinstance(policy, Desk) else Desk(policy)
+        prospect = desk.foresee(item, costs, time=time, stratum=stratum)  # type: ignore[arg-type]
     x, sheet = prospect.x, prospect.costs
     if features is not None and features.n_features != len(x):
         raise InputError(f"features make vectors of {features.n_features}, the policy takes {len(x)}: not its own map?")

@@ -4,11 +4,12 @@ import sys
 from types import ModuleType
 
 from .awaiting import Awaiting
-from .base import Learner, Method, Policy
+from .base import Policy
 from .bayesian import Bayesian
 from .believed import CurrentPosterior
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
+from .learner import Learner, Method
 from .loading import load
 from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, policies, policy
 from .sup_logistic import SupLogistic

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ..posteriors.filter import Filter
 from ..posteriors.outstanding import Outstanding
 from .base import Policy
 from .loading import load, parts_of
+from .moments import glimpse
 from .prospects import Prospect
 from .saving import FORMAT, save
 
@@ -87,9 +89,19 @@ class Awaiting:
         """Decide on the item that was looked at last (``Policy.settle``); an act is on its way from here on."""
         return self._sent(self.policy.settle(prospect, probability, floor))
 
-    def probability(self, x: ArrayLike, costs: Costs | None = None) -> float:
-        """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        return self.look(x, costs).probability
+    def probability(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> float:
+        """Return the probability with which ``decide`` would act on x now, or at a time; asking changes nothing."""
+        with glimpse(self.policy, time), self.asking():
+            return self.look(x, costs).probability
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Let items be looked at that will not be decided: nothing is changed by that."""
+        if self._outstanding is None:
+            yield
+            return
+        with self._outstanding.asking():
+            yield
 
     def _expecting(self) -> Filter | None:
         """Let the belief take account of what is on its way, and return it; None where nothing is."""
@@ -133,7 +145,11 @@ class Awaiting:
 
     def arrays(self) -> Arrays:
         """Return what is on its way, for saving."""
-        return {} if self._outstanding is None else self._outstanding.arrays()
+        belief = self._belief()
+        if self._outstanding is None or belief is None:
+            return {}
+        self._outstanding.stand_on(belief)  # what was learnt anew since the last decision is not to be missed
+        return self._outstanding.arrays()
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""

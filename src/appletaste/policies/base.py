@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +16,14 @@ from ..decision import Decision, Decisions, Observation
 from ..errors import InputError, OptionError
 from ..kernels.random import uniform_at
 from ..keys import Key
-from ..posteriors import Arrays, Certificate, Vector
-from ..rules import Verdict
+from ..posteriors import Certificate
 from ..sparse import SparseRows
 from .batch import decide_batch
 from .believed import CurrentPosterior
 from .capacity import decide_within
 from .history import History, learn_history
 from .items import check_costs, check_item, check_items, is_item
+from .learner import Arrays, Learner, Method
 from .moments import advance, glimpse
 from .prospects import Prospect, look
 from .revising import revise
@@ -31,34 +31,6 @@ from .saving import save
 
 if TYPE_CHECKING:
     from ..features import FeatureMap
-
-__all__ = ["Arrays", "Learner", "Method", "Policy", "Vector", "Verdict"]
-
-
-class Learner(Protocol):
-    """What one policy carries from item to item."""
-
-    def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
-        """Return the probability of acting on x in a round, and why; asking changes nothing that is carried."""
-
-    def commit(self, round_: int, act: bool) -> None:
-        """Carry on to the next round, after the one that was judged last and what was done in it."""
-
-    def learn(self, observation: Observation) -> None:
-        """Take in one label."""
-
-    def arrays(self) -> Arrays:
-        """Return all that is carried, for saving."""
-
-    def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` returned."""
-
-
-class Method(Protocol):
-    """A way to decide and its settings: a frozen dataclass."""
-
-    def start(self, n_features: int, key: Key) -> Learner:
-        """Return the learner before the first item."""
 
 
 class Policy:
@@ -122,7 +94,7 @@ class Policy:
     def copy(self) -> Policy:
         """Return another policy that continues from here as this one would, and leaves this one alone."""
         twin = Policy(self.method, n_features=self.n_features, costs=self.costs, seed=self.seed, name=self.name)
-        twin._take(self._learner.arrays(), self._rounds, self.round)
+        twin._take(self._learner.arrays(), self._rounds, self.round, self.now)
         return twin
 
     def decide(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> Decision:
@@ -266,7 +238,7 @@ class Policy:
         """
         save(self, path, features)
 
-    def _take(self, learnt: Arrays, rounds: Iterable[int], round_: int) -> None:
+    def _take(self, learnt: Arrays, rounds: Iterable[int], round_: int, now: float | None) -> None:
         """Begin where another policy of the same settings is."""
         self._learner.restore(learnt)
-        self._rounds, self.round = array("q", rounds), round_
+        self._rounds, self.round, self.now = array("q", rounds), round_, now

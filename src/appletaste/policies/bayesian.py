@@ -21,8 +21,8 @@ from ..posteriors.filter import Filter
 from ..posteriors.labels import Labels
 from ..posteriors.laplace import LaplaceBelief
 from ..rules import Judge, Rule
-from .base import Arrays, Vector, Verdict
 from .items import check_width
+from .learner import Arrays, Vector, Verdict
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,8 @@ class BayesianLearner:
         """Take in one label."""
         if self._forgets:
             decision = observation.decision
+            if self.timed and decision.time is not None:  # decided elsewhere, perhaps, and later than now
+                self.advance(decision.time)
             moment = decision.time if self.timed else float(decision.round)
             self.belief.learn(observation.x, observation.label, moment)  # type: ignore[call-arg]
         else:

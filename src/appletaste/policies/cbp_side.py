@@ -23,8 +23,8 @@ from ..keys import Key
 from ..posteriors.directions import Directions
 from ..posteriors.map import bare_fit
 from ..settings import number
-from .base import Arrays, Vector, Verdict
 from .items import check_width
+from .learner import Arrays, Vector, Verdict
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..kernels.logistic import sigmoid
 from ..keys import Key
 from ..settings import freeze
-from .base import Arrays, Vector, Verdict
+from .learner import Arrays, Vector, Verdict
 
 
 @dataclass(frozen=True)

@@ -65,5 +65,5 @@ def rebuild(header: dict[str, Any], state: Arrays) -> Policy:
         seed=header["seed"],
         name=header["name"],
     )
-    policy._take(state, state["rounds"].tolist(), header["round"])
+    policy._take(state, state["rounds"].tolist(), header["round"], header.get("now"))
     return policy

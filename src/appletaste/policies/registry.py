@@ -16,10 +16,11 @@ from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
-from .base import Method, Policy
+from .base import Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
+from .learner import Method
 from .sup_logistic import SupLogistic
 
 OPTION_HELP = {

@@ -45,6 +45,7 @@ def header_of(policy: Policy) -> dict[str, Any]:
         "costs": policy.costs.outcomes(),
         "seed": int(policy.seed),
         "round": policy.round,
+        "now": policy.now,
     }
 
 

@@ -31,8 +31,8 @@ from ..keys import Key
 from ..posteriors.directions import Directions
 from ..posteriors.map import Fit, bare_fit
 from ..settings import number, whole
-from .base import Arrays, Vector, Verdict
 from .items import check_width
+from .learner import Arrays, Vector, Verdict
 
 NO_BUCKET = 0.0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +58,22 @@ class FadingLaplaceBelief(Filter):
     def follow(self, other: FadingLaplaceBelief) -> None:
         """Begin at the moment where another belief is."""
         self.clock.moments[:] = other.clock.moments
+
+    def advance(self, now: float) -> None:
+        """Forget up to a moment, if that is due; what was learnt before time began is as old as the beginning."""
+        if math.isnan(self.clock.moments[1]):
+            self.label_moments[:] = now
+        super().advance(now)
+
+    @contextmanager
+    def glimpse(self, now: float) -> Iterator[None]:
+        """Be for a while what it will be at a moment."""
+        try:
+            with super().glimpse(now):
+                yield
+        finally:
+            if math.isnan(self.clock.moments[1]):  # it has not begun, it was only looked at
+                self.label_moments[:] = math.nan
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
         """Take in one label; the moment of its item is that on the clock by which labels age, and now if not given."""

@@ -97,7 +97,7 @@ class Filter:
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
         """Be for a while what it will be at a moment."""
-        kept = self._belief.copy(), None if self.clock is None else self.clock.moments.copy()
+        kept, fades = (self._belief.copy(), None if self.clock is None else self.clock.moments.copy()), self.fades
         self.advance(now)
         try:
             yield
@@ -105,7 +105,7 @@ class Filter:
             self._belief[:] = kept[0]
             if self.clock is not None:
                 self.clock.moments[:] = kept[1]
-            self.fades += 1
+            self.fades = fades
 
     def moments(self) -> Arrays:
         """Return the clock of a belief that forgets, for saving."""

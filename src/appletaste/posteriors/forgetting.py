@@ -111,6 +111,6 @@ class Clock:
         return 1.0 if math.isnan(moment) else self.forgetting.weight(last - moment)
 
     def weights(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of many labels at the time that weights refer to; one before time began counts as now."""
+        """Return the weights of many labels at the time that weights refer to; before time has begun all count 1."""
         ages = np.where(np.isnan(moments), 0.0, self.moments[0] - moments)
         return np.asarray(np.exp2(-ages / self.forgetting.half_life))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +61,22 @@ class Outstanding:
         if belief is not self._belief:
             self._belief, self._fresh = belief, False
 
+    @property
+    def _current(self) -> bool:
+        """Whether V_w is that of the belief as it has faded by now."""
+        return self._fresh and self._fades == self._belief.fades
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Let scores be asked for that leave no trace: V_w is computed afresh where it would have been without."""
+        kept = self._awaited.copy()
+        told = self._belief, self._fresh, self._seen, self._fades
+        try:
+            yield
+        finally:
+            self._awaited[:] = kept
+            self._belief, self._fresh, self._seen, self._fades = told
+
     def arrays(self) -> Arrays:
         """Return what is on its way and V_w, for saving."""
         d = self._awaited.shape[1]
@@ -66,7 +84,7 @@ class Outstanding:
             "rounds": np.array(list(self._items), dtype=np.int64),
             "items": np.array(list(self._items.values()), dtype=np.float64).reshape(-1, d),
             "awaited": self._awaited.copy(),
-            "progress": np.array([self._fresh, self._seen], dtype=np.int64),
+            "progress": np.array([self._current, self._seen], dtype=np.int64),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -75,11 +93,11 @@ class Outstanding:
         self._items = dict(zip(arrays["rounds"].tolist(), items, strict=True))
         self._awaited[:] = arrays["awaited"]
         fresh, self._seen = arrays["progress"].tolist()
-        self._fresh = bool(fresh)
+        self._fresh, self._fades = bool(fresh), self._belief.fades
 
     def score(self, x: Vector) -> NormalScore:
         """Return how the score of x will be distributed about today's mean once the outstanding labels are seen."""
-        if not self._fresh or self._fades != self._belief.fades:
+        if not self._current:
             self._renew()
         self._awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
         mean, variance = kernels.score_item(x, self._awaited)
@@ -87,7 +105,7 @@ class Outstanding:
 
     def covariance(self) -> Vector:
         """Return V_w."""
-        if not self._fresh:
+        if not self._current:
             self._renew()
         return np.array(self._awaited[kernels.COVARIANCE :])
 

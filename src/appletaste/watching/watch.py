@@ -96,6 +96,8 @@ class DriftWatch:
             self._rows = []
             return []
         columns = self._columns(self._rows)
+        if columns.keys() != self._known.keys():
+            raise InputError(f"the reference has {len(self._known)} features and these items have {len(columns)}")
         self._rows = []
         raised = []
         share = (self.items - first + 1) / (self.items_per_false_alarm * len(self._known))
@@ -110,7 +112,8 @@ class DriftWatch:
     def _tell(self, key: str | int, alarm: Alarm) -> list[Alarm]:
         """Return the alarm if it is news; otherwise the one before goes on."""
         which = self._latest.get(key)
-        if which is not None and alarm.since - self.alarms[which].until <= alarm.item - alarm.since + 1:
+        quiet = math.inf if which is None else alarm.since - self.alarms[which].until - 1
+        if which is not None and quiet <= alarm.item - alarm.since + 1:
             self.alarms[which] = replace(self.alarms[which], until=alarm.item)
             return []
         self._latest[key] = len(self.alarms)
@@ -152,7 +155,10 @@ class DriftWatch:
         if isinstance(rows[0], Mapping):
             names = list(rows[0]) if self._known is None else list(self._known)
             return {name: [row.get(name) for row in cast(Sequence[Mapping[str, Any]], rows)] for name in names}
-        table = np.array(rows, dtype=np.float64)
+        try:
+            table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+        except (TypeError, ValueError):
+            raise InputError("items are records, or vectors of numbers that are all of one length") from None
         names = self.names or [f"feature {j}" for j in range(table.shape[1])]
         if len(names) != table.shape[1]:
             raise InputError(f"items have {table.shape[1]} features and {len(names)} names were given")
