@@ -66,7 +66,7 @@ class Outstanding:
             "rounds": np.array(list(self._items), dtype=np.int64),
             "items": np.array(list(self._items.values()), dtype=np.float64).reshape(-1, d),
             "awaited": self._awaited.copy(),
-            "progress": np.array([self._fresh, self._seen], dtype=np.int64),
+            "progress": np.array([self._is_fresh(), self._seen], dtype=np.int64),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -79,7 +79,7 @@ class Outstanding:
 
     def score(self, x: Vector) -> NormalScore:
         """Return how the score of x will be distributed about today's mean once the outstanding labels are seen."""
-        if not self._fresh or self._fades != self._belief.fades:
+        if not self._is_fresh():
             self._renew()
         self._awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
         mean, variance = kernels.score_item(x, self._awaited)
@@ -87,9 +87,13 @@ class Outstanding:
 
     def covariance(self) -> Vector:
         """Return V_w."""
-        if not self._fresh:
+        if not self._is_fresh():
             self._renew()
         return np.array(self._awaited[kernels.COVARIANCE :])
+
+    def _is_fresh(self) -> bool:
+        """Return whether V_w may be used: little has been seen, and nothing forgotten, since it was computed."""
+        return self._fresh and self._fades == self._belief.fades
 
     def _renew(self) -> None:
         """Compute V_w afresh, one item that waits after another."""
