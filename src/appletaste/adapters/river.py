@@ -13,9 +13,7 @@ from ..errors import InputError, MissingExtraError, OptionError
 from ..features import Encoder, FeatureMap
 from ..keys import Key
 from ..policies import Method, Policy
-from ..policies.loading import rebuild
 from ..policies.registry import find
-from ..policies.saving import header_of, state_of
 
 try:
     from river import base
@@ -160,17 +158,6 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
         if np.isnan(policy.chance(np.zeros(n_features))):
             raise OptionError(f"{policy.name} has no model of the labels, so it is no classifier; 'voi' has")
         return policy
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all that is carried; the policy as settings and arrays, as it is saved."""
-        carried = None if self._policy is None else (header_of(self._policy), state_of(self._policy))
-        return {**self.__dict__, "_policy": carried}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take back what ``__getstate__`` returned; the policy continues bit for bit."""
-        self.__dict__.update(state)
-        if state["_policy"] is not None:
-            self._policy = rebuild(*state["_policy"])
 
 
 class ActOrPass(ActiveLearningClassifier):  # type: ignore[misc]

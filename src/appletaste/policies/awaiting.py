@@ -156,6 +156,15 @@ class Awaiting:
         if self._outstanding is not None and arrays:
             self._outstanding.restore(arrays)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the policy and what is on its way, for ``copy.deepcopy`` and other processes (as ``Policy`` does)."""
+        return {"policy": self.policy, "awaiting": self.arrays()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue from what ``__getstate__`` returned."""
+        Awaiting.__init__(self, state["policy"])
+        self.restore(state["awaiting"])
+
     def save(self, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
         """Write the policy and what is on its way to one file; ``Awaiting.load`` continues bit for bit.
 

@@ -93,9 +93,25 @@ class Policy:
 
     def copy(self) -> Policy:
         """Return another policy that continues from here as this one would, and leaves this one alone."""
-        twin = Policy(self.method, n_features=self.n_features, costs=self.costs, seed=self.seed, name=self.name)
-        twin._take(self._learner.arrays(), self._rounds, self.round, self.now)
+        twin = Policy.__new__(Policy)
+        twin.__setstate__(self.__getstate__())
         return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings and all that is carried, so that ``copy.deepcopy`` and other processes continue bit for bit.
+
+        For joblib, multiprocessing and the like, between processes of one version. To keep a policy use ``save``: its
+        file is no pickle, is safe to open, and later versions read it.
+        """
+        made = {name: getattr(self, name) for name in ("method", "n_features", "costs", "seed", "name")}
+        rounds = array("q", self._rounds)
+        carried = {"learnt": self._learner.arrays(), "rounds": rounds, "round_": self.round, "now": self.now}
+        return {"made": made, "carried": carried}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue from what ``__getstate__`` returned."""
+        Policy.__init__(self, **state["made"])
+        self._take(**state["carried"])
 
     def decide(self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None) -> Decision:
         """Decide on one item, with exactly the probability that is recorded; ``costs`` are of this item alone.
