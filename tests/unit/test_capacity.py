@@ -87,3 +87,23 @@ def test_a_capacity_must_be_a_number():
         with pytest.raises(InputError, match="capacity"):
             make("voi", {}).decide_many(np.ones((3, 3)), capacity=bad)
     assert len(make("voi", {}).decide_many(np.ones((0, 3)), capacity=2)) == 0
+
+
+def test_the_price_is_the_least_at_which_the_batch_fits():
+    policy, items = taught("ts", {}), stream(3, n=40, seed=9)[0]
+    wanted = {price: sum(policy.look(x, price=price).probability for x in items) for price in (0.0, 0.2)}
+    found = policy.copy().decide_many(items, capacity=6)
+    assert wanted[0.0] > 6.0
+    price = found.shadow_price
+    assert found.probabilities.tolist() == [policy.look(x, price=price).probability for x in items]
+    assert sum(policy.look(x, price=0.999 * price).probability for x in items) > 6.0 >= found.probabilities.sum()
+
+
+def test_a_batch_is_remembered_as_items_at_its_price():
+    batch, one = taught("voi", {}), taught("voi", {})
+    items = stream(3, n=40, seed=9)[0]
+    found = batch.decide_many(items, capacity=5)
+    for x, act in zip(items, found.acts, strict=True):
+        one.settle(one.look(x, price=found.shadow_price), float(act))
+    np.testing.assert_array_equal(batch.learner.arrays()["rule.memory"], one.learner.arrays()["rule.memory"])
+    assert found.shadow_price > 0.0

@@ -381,3 +381,19 @@ def test_more_labels_than_there_was_room_for():
         belief.commit(t)
         belief.learn(x, int(label), float(t))
     assert belief.label_moments.tolist() == list(range(1100))
+
+
+def test_a_label_taken_out_takes_its_moment_along():
+    items, labels = stream(60)
+    policy, without = (at.policy("voi", n_features=3, costs=COSTS, half_life=10, adaptive=False) for _ in range(2))
+    made = []
+    for t, (x, label) in enumerate(zip(items, labels, strict=True)):
+        made.append(policy.decide(x)._replace(act=True))
+        without.decide(x)
+        policy.learn(made[-1], label)
+        if t not in (3, 50):
+            without.learn(made[-1], label)
+    policy.revise([(made[3], None), (made[50], None)])
+    without.learner.belief.renew()
+    assert policy.learner.belief.label_moments.tolist() == [t + 1.0 for t in range(60) if t not in (3, 50)]
+    np.testing.assert_allclose(policy.posterior.mean, without.posterior.mean, atol=1e-4)

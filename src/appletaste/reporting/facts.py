@@ -20,7 +20,7 @@ from .settled import settled
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
-#: Strata and periods that are shown by themselves, the largest of them.
+#: Periods that are shown by themselves, the last of them, and strata, the largest of them.
 MOST = 12
 
 
@@ -115,7 +115,7 @@ def gather(
         unsettled=len(log) - len(asked),
         thresholds=tuple((t, what_if(asked, t, level=level)) for t in _thresholds(middle)),
         period=kind,
-        periods=tuple(slices(log, of, level)),
+        periods=tuple(slices(log, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(log, log.stratum, level)),
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
@@ -127,10 +127,10 @@ def _thresholds(middle: float) -> list[float]:
     return [] if math.isnan(middle) else [m * middle for m in MULTIPLES if m * middle < 1.0]
 
 
-def slices(log: DecisionLog, names: NDArray[np.str_], level: float) -> Sequence[Slice]:
-    """Return the decisions of each name by themselves, in the order of names; of many names the largest."""
+def slices(log: DecisionLog, names: NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:
+    """Return the decisions of each name by themselves, in the order of names; of many the largest, or the last."""
     found, counts = np.unique(names, return_counts=True)
-    kept = np.sort(found[np.argsort(-counts, kind="stable")[:MOST]])
+    kept = found[-MOST:] if latest else np.sort(found[np.argsort(-counts, kind="stable")[:MOST]])
     parts = [(str(name), log.where(names == name)) for name in kept]
     return [slice_of(name.strip(), part, level, missed(part, level).design.recall) for name, part in parts]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from ..evaluate import Estimate, Refusal
 from ..page import Grid
 from . import pictures
-from .facts import Facts, Slice
+from .facts import Facts
+from .slice_table import left_out, slice_grid
 from .wording import cell, count, in_words, labels_awaited, money, percent
 
 #: Alarms that are shown.
@@ -64,7 +65,8 @@ def decided(facts: Facts) -> Section:
         f"How many items came, were acted on and turned out positive, by {facts.period}?",
         [f"By {facts.period}: precision is the share of labelled acts that were positive; saved is against passing "
          "everything, whose own cost nobody can know, by the items whose labels are mostly in; recall is by design, "
-         "from the logged probabilities alone."],
+         "from the logged probabilities alone.",
+         *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
         [slice_grid(facts.periods, facts.period)],
         lambda target: pictures.draw_periods(facts, target),
     )  # fmt: skip
@@ -78,21 +80,9 @@ def by_stratum(facts: Facts) -> Section | None:
         "strata",
         "By stratum",
         "Where does it come from?",
-        ["The same numbers for each stratum by itself."],
+        ["The same numbers for each stratum by itself.", *left_out(facts.strata, facts.whole, "the largest")],
         [slice_grid(facts.strata, "stratum")],
     )
-
-
-def slice_grid(slices: Sequence[Slice], what: str) -> Grid:
-    """Return slices as a table."""
-    header = (what, "items", "acted", "audits", "labels", "positive", "precision", "saved", "interval", "recall",
-              "interval")  # fmt: skip
-    rows = []
-    for one in slices:
-        numbers = (one.decisions, one.acts, one.audits, one.labels, one.positives)
-        answers = (cell(one.precision, "percent")[0], *cell(one.saved, "money"), *cell(one.recall, "percent"))
-        rows.append((one.name, *map(count, numbers), *answers))
-    return Grid("", header, rows)
 
 
 def missing(facts: Facts) -> Section:

@@ -1,0 +1,73 @@
+"""The facts of a report, and what its tables leave out."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.reporting.facts import MOST, gather, share, slices
+from appletaste.reporting.periods import periods_of
+from appletaste.reporting.sections import by_stratum, decided
+from appletaste.reporting.settled import settled
+
+COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
+
+
+def log(times, strata=None, **more):
+    rng = np.random.default_rng(1)
+    rows = []
+    for k, time in enumerate(times):
+        act = bool(rng.random() < 0.5)
+        row = {"id": str(k), "time": time, "act": act, "probability": 0.5, "chance": 0.3, **COSTS, **more}
+        rows.append({**row, "label": int(rng.random() < 0.3) if act else None})
+        if strata is not None:
+            rows[-1]["stratum"] = strata[k]
+    return at.DecisionLog.from_rows(rows)
+
+
+def test_of_many_periods_the_last_are_shown_and_of_many_strata_the_largest():
+    """Twenty days, the first the busiest; twenty strata, the first the largest."""
+    days = [f"2024-05-{day:02d}" for day in range(1, 21) for _ in range(60 - 2 * day)]
+    names = [f"stratum {day:02d}" for day in range(1, 21) for _ in range(60 - 2 * day)]
+    facts = gather(log(days, names), period="day")
+    assert [one.name for one in facts.periods] == [f"2024-05-{day:02d}" for day in range(9, 21)]
+    assert [one.name for one in facts.strata] == [f"stratum {day:02d}" for day in range(1, 13)]
+    earlier, smaller = sum(60 - 2 * d for d in range(1, 9)), sum(60 - 2 * d for d in range(13, 21))
+    assert decided(facts).sentences[-1] == f"Shown are the last 12; {earlier} decisions are in others."
+    assert by_stratum(facts).sentences[-1] == f"Shown are the largest; {smaller} decisions are in others."
+    assert len(facts.periods) == MOST
+    few = gather(log(days[:300]), period="day")
+    assert not any("Shown" in sentence for sentence in decided(few).sentences)
+
+
+def test_weeks_begin_on_monday_and_blocks_are_even():
+    week, names = periods_of(log(["2024-05-05", "2024-05-06", "2024-05-12"]), "week")
+    assert (week, names.tolist()) == ("week", ["week of 2024-04-29", "week of 2024-05-06", "week of 2024-05-06"])
+    kind, names = periods_of(log([float(k) for k in range(60)]))
+    assert kind == "block"
+    assert np.unique(names, return_counts=True)[1].tolist() == [10] * 6
+
+
+def test_what_was_saved_is_minus_what_it_cost_and_a_share_has_wilson_s_interval():
+    rows = [
+        {"id": str(k), "act": True, "probability": 0.5, "label": k % 2 if k % 3 else None, **COSTS} for k in range(600)
+    ]
+    saved = gather(at.DecisionLog.from_rows(rows)).whole.saved
+    assert saved.low < saved.value < saved.high
+    assert saved.value == pytest.approx(600 * (0.5 * 5 - 0.5), rel=0.1)
+    found = share(1, 10, 0.9)
+    for end in (found.low, found.high):  # (share - p)^2 = z^2 p (1 - p) / n
+        assert (0.1 - end) ** 2 == pytest.approx(1.6448536**2 * end * (1 - end) / 10)
+
+
+def test_rounds_with_a_fifth_of_their_labels_are_settled():
+    rows = [
+        {"id": str(k), "act": True, "probability": 0.5, "label": 1 if k < 500 or k % 4 == 0 else None, **COSTS}
+        for k in range(1000)
+    ]
+    whole = at.DecisionLog.from_rows(rows)
+    assert len(settled(whole)) == 1000
+    fewer = at.DecisionLog.from_rows(
+        [{**row, "label": row["label"] if k < 500 else None} for k, row in enumerate(rows)]
+    )
+    assert len(settled(fewer)) < 600
+    assert len(slices(whole, np.full(1000, "one"), 0.9)) == 1
