@@ -217,12 +217,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (AppleTasteError, OSError) as error:
-        print(f"appletaste: {error}", file=sys.stderr)
+        print(f"appletaste: {_in_words(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("appletaste: stopped", file=sys.stderr)
         return 130
     return 0
+
+
+def _in_words(error: Exception) -> str:
+    """Return what went wrong; of what the machine refuses, with which file and what to look at."""
+    if isinstance(error, AppleTasteError) or not isinstance(error, OSError) or error.filename is None:
+        return str(error)
+    return (
+        f"cannot read or write {error.filename}: {error.strerror}. Is the path right, is there room, and may you write "
+        "there?"
+    )
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ REPORT = """\
 Write the monthly report of a decision log: index.html (opens without a network),
 report.md, report.json and the pictures. What was decided, labels, precision, what was
 saved, what is being missed, what another threshold would have saved, whether the
-stream has changed, what is outstanding; by month, week or day where the log has dates, and by stratum where it
-has strata."""
+stream has changed, what is outstanding; by month, week or day where the log has dates,
+and by stratum where it has strata."""
 
 REPORT_EXAMPLES = """\
 examples:

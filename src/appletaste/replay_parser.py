@@ -74,8 +74,8 @@ def add_replay(verbs: Any, add_engine_options: Callable[[argparse.ArgumentParser
     )
     stream.add_argument("--delay", metavar="LAW", help="how late labels come (see below; default: at once)")
     stream.add_argument("--time", metavar="COLUMN", help="play in the order of this column; --delay is in its units")
-    stream.add_argument("--capacity", metavar="N/day|P%%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
-    stream.add_argument("--audit", metavar="P%%", help="act on every item with at least this probability, e.g. 2%%")
+    stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
+    stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
     table = parser.add_argument_group("the table")
     table.add_argument(

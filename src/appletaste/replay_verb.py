@@ -24,7 +24,7 @@ from .simulate import Entry
 #: Remedies as the library words them, and what they are on the command line.
 REMEDIES = (
     (r"categories=\[(?:'|\")(.*?)(?:'|\")\]", r"--category '\1'"),
-    (r"ignore=\[(?:'|\")(.*?)(?:'|\")\]", r"--drop '\1'"),
+    (r"(?:ignore|drop)=\[(?:'|\")(.*?)(?:'|\")\]", r"--drop '\1'"),
     (r"add it to missing=", "add it with --missing"),
     (r"positive=('.*?'|\".*?\")", r"--positive \1"),
     (r"with label=", "with --label"),

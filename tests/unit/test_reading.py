@@ -89,13 +89,42 @@ def test_json_lines_and_dicts_and_columns(tmp_path):
         ('a,b\n1,"x\ny"\n3\n', r"line 4: 1 fields"),
         ('a,b\n1,2\n3,"open\n5,6\n', r"line 3: .*quote"),
         ("a,,b\n1,2,3\n", r"line 1: column 2 has no name.*index=False"),
-        ("a,b,a\n1,2,3\n", r"line 1: two columns are named 'a'"),
+        ("a,b,a\n1,2,3\n", r"line 1: two columns are named 'a'; rename one.$"),
+        ("1,x,1\n2,y,0\n", r"line 1: two columns are named '1'; rename one. Is the line with the names .* missing"),
+        ("sep=;\na;;b\n1;2;3\n", r"line 2: column 2 has no name"),
+        ("sep=;\na;b\n1;2\n3\n", r"line 4: 1 fields"),
+        ("a;b\nx;1,5\ny;12\n", r"line 2: column 'b' has '1,5', and 1 of its first 2 values.* 1234\.5.*categories=\['b'\]"),
+        ("a;b\nx;1.234,50\n", r"line 2: column 'b' has '1\.234,50'"),
+        ('a;b\nx;?\nx;"1,234,000.5"\n', r"line 3: column 'b' has '1,234,000\.5'"),
+        ("a;b\nx;€ 12.50\n", r"line 2: column 'b' has '€ 12\.50'"),
+        ("a;b\nx;-3 %\n", r"line 2: column 'b' has '-3 %'"),
+        ("a;b\nx;1 234\n", r"line 2: column 'b' has '1 234'"),
     ],
 )
 def test_broken_files_are_named_with_their_line(text, message, tmp_path):
     path = write(tmp_path, text)
     with pytest.raises(at.DataError, match=f"people.csv.*{message}"):
         at.read_records(path)
+
+
+def test_what_only_resembles_a_number_is_a_category(tmp_path):
+    """Dates, ranges, versions and codes; and what looks like a number, where it is said to be a category."""
+    text = "date;range;version;code;rate\n31.05.2024;10-20;1.2.3;A1,5;5 %\n01.06.2024;20-30;1.2.4;B2;10 %\n"
+    records = at.read_records(write(tmp_path, text), categories=["rate"])
+    assert {column.dtype.kind for column in records.columns.values()} == {"O"}
+    mixed = "a\n" + "1,5\n" * 8 + "low\n" * 2  # most are like numbers, but not nearly all
+    assert at.read_records(write(tmp_path, mixed, "mixed.csv"), separator=";").columns["a"].dtype.kind == "O"
+
+
+def test_a_spreadsheet_may_say_its_separator(tmp_path):
+    records = at.read_records(write(tmp_path, "sep=|\r\na|b;c\r\n1|x\r\n2|y\r\n"))
+    assert list(records.columns) == ["a", "b;c"]
+    assert records.where(1).endswith("line 4")
+
+
+def test_a_folder_is_no_table(tmp_path):
+    with pytest.raises(at.DataError, match="is a folder: name the file"):
+        at.read_records(tmp_path)
 
 
 def test_unreadable_files(tmp_path):

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -59,15 +60,21 @@ def _undecodable_line(path: Path, zipped: bool) -> int:
 
 
 def read_csv(text: IO[str], path: Path, separator: str | None, warm_up: int) -> Raw:
-    """Read a table with a header line; the separator is the commonest of , ; tab | in that line."""
-    header_line = text.readline()
+    """Read a table with a header line; the separator is the commonest of , ; tab | in that line.
+
+    Spreadsheets may write it in a line before: ``sep=;``.
+    """
+    header_line, header_number = text.readline(), 1
+    if said := re.fullmatch(r"\ufeff?sep=(.)", header_line.strip("\r\n")):
+        separator = separator or said[1]
+        header_line, header_number = text.readline(), 2
     if not header_line.strip():
         raise DataError(f"{path} is empty, or its first line is: a table begins with the names of its columns")
     separator = separator or max(SEPARATORS, key=header_line.count)
     reader = csv.reader(text, delimiter=separator, strict=True)
     header = [name.strip() for name in next(csv.reader([header_line], delimiter=separator))]
-    _check_header(header, path)
-    rows, lines, line = [], [], 1
+    _check_header(header, path, header_number)
+    rows, lines, line = [], [], header_number
     try:
         for fields in reader:
             if fields:  # blank lines are no rows
@@ -78,7 +85,7 @@ def read_csv(text: IO[str], path: Path, separator: str | None, warm_up: int) -> 
                     )
                 rows.append(fields)
                 lines.append(line + 1)
-            line = reader.line_num + 1
+            line = reader.line_num + header_number
     except csv.Error as error:
         raise DataError(
             f"{path}, line {line + 1}: {error}. Is a quote opened there and not closed? A quote within quotes is "
@@ -88,15 +95,21 @@ def read_csv(text: IO[str], path: Path, separator: str | None, warm_up: int) -> 
     return Raw(dict(zip(header, columns, strict=True)), np.array(lines, dtype=np.int64))
 
 
-def _check_header(header: list[str], path: Path) -> None:
+def _check_header(header: list[str], path: Path, line: int) -> None:
+    missing = " Is the line with the names of the columns missing?" if _are_values(header) else ""
     for number, name in enumerate(header, 1):
         if not name:
             raise DataError(
-                f"{path}, line 1: column {number} has no name. If it only counts the rows, write the file without it "
-                "(pandas: to_csv(..., index=False)); else name it"
+                f"{path}, line {line}: column {number} has no name. If it only counts the rows, write the file without "
+                f"it (pandas: to_csv(..., index=False)); else name it.{missing}"
             )
         if header.index(name) != number - 1:
-            raise DataError(f"{path}, line 1: two columns are named {name!r}; rename one")
+            raise DataError(f"{path}, line {line}: two columns are named {name!r}; rename one.{missing}")
+
+
+def _are_values(header: list[str]) -> bool:
+    """Return whether half of the names are numbers, as in the first row of a table without names."""
+    return 2 * sum(re.fullmatch(r"[-+]?[0-9]+([.,][0-9]+)?", name) is not None for name in header) >= len(header)
 
 
 def read_json_lines(text: IO[str], path: Path, separator: str | None, warm_up: int) -> Raw:

@@ -117,6 +117,8 @@ def _open(source: Any, separator: str | None, warm_up: int) -> tuple[str, Raw]:
         path = Path(source)
         if not path.exists():
             raise FileNotFoundError(f"there is no file {path}")
+        if path.is_dir():
+            raise DataError(f"{path} is a folder: name the file in it that has the table")
         return str(path), read_file(path, separator, warm_up)
     if is_frame(source):
         return "the data frame", read_frame(source)

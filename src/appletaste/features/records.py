@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,11 @@ from .values import LARGEST, MISSING, as_level, as_number
 
 #: Among the values first seen, this share of numbers makes text beside them a fault rather than a level.
 NEARLY_ALL = 0.9
+
+#: A number as people write it and programs do not: 12,5 or 1.234,50 or 1,234.50 or 12 % or EUR 12. A date is none.
+_UNIT = r"(?:[%€$£¥]|EUR|USD|GBP|CHF)"
+_GROUPED = r"[0-9]{1,3}(?:[.,'\u2019\u00a0\u202f ][0-9]{3})+(?:[.,][0-9]+)?"
+DRESSED = re.compile(rf"{_UNIT}?\s*[-+]?\s*{_UNIT}?\s*(?:{_GROUPED}|[0-9]+(?:[.,][0-9]+)?)\s*{_UNIT}?")
 
 
 @dataclass(frozen=True)
@@ -132,13 +138,21 @@ def convert_levels(name: str, values: Any, missing: tuple[str, ...], where: Call
 def looks_numeric(name: str, first: Sequence[Any], missing: tuple[str, ...], where: Callable[[int], str]) -> bool:
     """Return whether the first values of a column are all numbers; nearly all is a fault, and said to be one."""
     codes = frozenset(missing)
-    numbers, texts, odd = 0, 0, -1
+    numbers, texts, odd, dressed = 0, 0, -1, []
     for row, value in enumerate(first):
         try:
             numbers += not math.isnan(as_number(value, codes))
         except ValueError:
             texts += 1
             odd = row if odd < 0 else odd
+            if isinstance(value, str) and DRESSED.fullmatch(value.strip()):
+                dressed.append(row)
+    if dressed and numbers + len(dressed) > NEARLY_ALL * (numbers + texts):
+        raise DataError(
+            f"{where(dressed[0])}: column {name!r} has {first[dressed[0]]!r}, and {len(dressed)} of its first "
+            f"{numbers + texts} values are like that. A number is written as 1234.5: a point before the decimals, "
+            f"nothing between thousands, no unit or currency. If the column is a category, categories=[{name!r}]"
+        )
     if texts and numbers > NEARLY_ALL * (numbers + texts):
         raise DataError(
             f"{where(odd)}: column {name!r} has {first[odd]!r} among numbers ({numbers} of its first "

@@ -17,7 +17,7 @@ from ..settings import whole
 from ..simulate import Entry
 from .comparators import COMPARATORS, make
 from .delays import Delay
-from .drifting import column_notes
+from .drifting import column_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .result import PolicyReplay, ReplayResult
 from .seam import Wrapper, awaiting
@@ -193,6 +193,7 @@ def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -
     for label, one in played.items():
         found = dict.fromkeys(note for tally in one.tallies for note in tally.notes)
         notes += [f"{label}: {note}" for note in list(found)[:2]]
+    notes += unlearnable_notes(stream)
     if not shuffled:
         notes += column_notes(stream)
     return tuple(notes)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..features import Records
+from ..features.reading import WARM_UP
 from ..watching import DriftWatch, Stability
 from ..watching.stability import LARGE, SHIFT, Bins, compare
 from .late import Path
@@ -14,6 +15,8 @@ from .tally import BLOCKS, edges
 
 #: Fewest items in a tenth that are worth comparing, columns that are named, and how often chance alone names one.
 LEAST, NAMED, RATE = 100, 5, 0.01
+#: Of so many texts at least, this share that no other row has makes a column one of names.
+FEWEST, OWN = 50, 0.9
 
 
 def label_notes(path: Path, labels: NDArray[np.int8]) -> tuple[str, ...]:
@@ -54,4 +57,18 @@ def column_notes(stream: Stream) -> list[str]:
     return [
         f"columns that are not distributed as in the first tenth (stability index above {SHIFT:g} and chance; above "
         f"{LARGE:g} is large): {worst}{rest}"
+    ]
+
+
+def unlearnable_notes(stream: Stream) -> list[str]:
+    """Return a note on texts that nearly every row has for itself: names, dates and remarks teach nothing; or none."""
+    found = []
+    for name, column in stream.records.columns.items() if isinstance(stream.records, Records) else ():
+        texts = [value for value in column[:WARM_UP] if value is not None] if column.dtype == object else []
+        if len(texts) >= FEWEST and len(set(texts)) > OWN * len(texts):
+            found.append((name, str(texts[0])))
+    return [
+        f"column {name!r} has another text in nearly every row, such as {text[:30]!r}: nothing can be learnt from it. "
+        f"Make numbers or a few categories of it, or leave it out: drop=[{name!r}]"
+        for name, text in found
     ]
