@@ -35,7 +35,7 @@ def test_every_command_and_block_runs(tmp_path, monkeypatch, capsys):
     codes = {at.explain(ledger.policy, decision, features).reason.code for decision in last}
     assert {"EXPLOIT", "CAPACITY", "AUDIT", "PASS"} <= codes  # what the page tells of them is there to see
     recall = at.missed(at.DecisionLog.read("decisions.parquet")).design.recall
-    assert recall.low < 0.554 < recall.high  # as the page says of the first two months
+    assert recall.low < 0.519 < recall.high  # as the page says of the first two months
 
 
 def test_its_links_and_pictures_exist():

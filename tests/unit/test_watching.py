@@ -244,3 +244,19 @@ def test_a_watch_says_what_is_wrong_with_items_and_labels():
         watch.item([1.0])
     with pytest.raises(InputError, match="a label is"):
         at.PageHinkley().update(2, 0.5)
+
+
+def test_labels_that_are_off_from_the_first_item_on_are_a_beginning_and_no_change():
+    def alarms(off_until):
+        watch, rng = at.DriftWatch(), np.random.default_rng(3)
+        for t in range(600):
+            watch.items = t + 1
+            watch.residual(int(rng.random() < 0.05), 0.5 if off_until[0] <= t < off_until[1] else 0.05)
+        return watch.alarms
+
+    (early,) = alarms((0, 60))
+    assert early.at_start
+    assert "a beginning, no change" in str(early)
+    (late,) = alarms((300, 400))
+    assert not late.at_start
+    assert "half_life" in str(late)

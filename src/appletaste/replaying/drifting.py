@@ -20,14 +20,15 @@ FEWEST, OWN = 50, 0.9
 
 
 def label_notes(path: Path, labels: NDArray[np.int8]) -> tuple[str, ...]:
-    """Return a note on labels that were not what the model expected, in the order of their items; or none."""
+    """Return a note on labels that were not what the model expected once it had begun to learn; or none."""
     watch = DriftWatch()
     for t in np.flatnonzero(path.observed & path.acts & ~np.isnan(path.chances)).tolist():
         watch.items = t + 1
         watch.residual(int(labels[t]), float(path.chances[t]))
-    if not watch.alarms:
+    alarms = [alarm for alarm in watch.alarms if not alarm.at_start]
+    if not alarms:
         return ()
-    first, count = watch.alarms[0], len(watch.alarms)
+    first, count = alarms[0], len(alarms)
     still = "" if first.until == first.item else f", and until item {first.until}"
     more = "" if count == 1 else f" ({count - 1} more alarm{'s' if count > 2 else ''} after that)"
     return (f"alarm at item {first.item}: {first.meaning}{still}{more}",)

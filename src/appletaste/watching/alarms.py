@@ -9,6 +9,8 @@ from .stability import LARGE, Stability
 
 #: Kinds of alarm: labels are not what the model expected; a feature is not distributed as it was.
 LABELS, FEATURES = "labels", "features"
+#: A change in labels that seems to have begun by this item is no change: the model had not learnt yet.
+BEGINNING = 20
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class Alarm:
     time: Any  #: of the item or label that raised it, as it was given
     meaning: str
     advice: str
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it is about the beginning of the stream, when the model knew next to nothing."""
+        return self.kind == LABELS and self.since <= BEGINNING
 
     def __str__(self) -> str:
         when = f"item {self.item}" + ("" if self.time is None else f" ({self.time})")
@@ -43,6 +50,8 @@ def label_alarm(sign: int, statistic: float, threshold: float, item: int, since:
         f"The policy {act} until it has learnt again. Check how labels are made; if the world has changed, set a "
         "half_life or halve it, and audit passes"
     )
+    if since <= BEGINNING:
+        advice = "The model had not learnt yet: a beginning, no change. If it goes on, look at how labels are made"
     return Alarm(LABELS, None, statistic, threshold, item, since, item, time, meaning, advice)
 
 
