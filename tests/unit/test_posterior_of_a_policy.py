@@ -105,3 +105,14 @@ def test_a_copy_continues_alone_and_alike(name):
     assert policy.round == 60
     if name == "voi":  # the copy knows which label belongs to which decision
         twin.retract(mine._replace(act=True))
+
+
+@pytest.mark.parametrize("name", ["pg-ts", "exact-ts", "voi"])
+def test_no_draw_comes_twice_and_another_round_has_others(name):
+    policy = at.policy(name, n_features=2, costs=COSTS, seed=3)
+    for k in range(30):
+        policy.learn(policy.decide([1.0, 0.1 * k])._replace(act=True), k % 2)
+    draws = policy.posterior.draws(300)
+    assert len(np.unique(draws, axis=0)) > 200  # a chain of Metropolis steps may stay where it is
+    policy.decide([1.0, 0.5])
+    assert not np.array_equal(policy.posterior.draws(300), draws)

@@ -336,3 +336,16 @@ def test_a_desk_with_late_labels_does_not_buy_the_same_knowledge_twice():
 def forgetful(staffing, policy, setting):
     """A desk as if no label were late."""
     return staffing(policy, replace(setting, late=False))
+
+
+def test_labels_that_come_before_the_end_are_counted_and_a_day_is_a_day():
+    """50 items late: that of item t is there before item t + 51, so those of the last 51 items are not."""
+    x = np.random.default_rng(1).normal(size=300)
+    table = {"x": x, "bad": (x > 0.5).astype(int)}
+    costs = {"miss": 5, "false_alarm": 1, "hit": 0}
+    late = at.replay(table, "bad", costs=costs, delay=50, order="as is")
+    assert [late["always"].tallies[0].learnt, late["never"].tallies[0].learnt] == [249, 0]
+    assert late["full-information"].tallies[0].learnt == 249
+    days = [f"2024-05-{1 + t // 30:02d}" for t in range(300)]
+    daily = at.replay({**table, "day": days}, "bad", costs=costs, time="day", capacity="4/day")
+    assert 20 < daily["voi"].tallies[0].acts <= 40

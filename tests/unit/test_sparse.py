@@ -171,3 +171,9 @@ def test_too_many_features_are_refused_with_a_remedy(name):
     with pytest.raises(at.InputError, match=r"262154 features are too many.*549\.8 GB.*hashing"):
         at.policy(name, n_features=262_154, costs=COSTS, **({"horizon": 100} if name == "suplogistic" else {}))
     assert at.policy("never", n_features=262_154, costs=COSTS).decide(sparse.csr_array((1, 262_154))).act is False
+
+
+def test_the_place_of_every_entry_also_after_empty_rows():
+    table = sparse.csr_array([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0], [0.0, 5.0]])
+    rows = own.SparseRows(table)
+    assert [rows.place(entry) for entry in range(3)] == [(1, 0), (1, 1), (3, 1)]

@@ -260,3 +260,34 @@ def test_labels_that_are_off_from_the_first_item_on_are_a_beginning_and_no_chang
     (late,) = alarms((300, 400))
     assert not late.at_start
     assert "half_life" in str(late)
+
+
+def test_a_second_alarm_begins_at_the_first():
+    test = at.PageHinkley()
+    places = [(test.labels, test.start) for _ in range(200) if test.update(1, 0.5)]
+    assert len(places) > 2
+    assert [start for _, start in places[1:]] == [item for item, _ in places[:-1]]
+    h = threshold_for(1000, 0.5)
+    assert 4 / 0.5**2 * (np.exp(h) - h - 1) == pytest.approx(1000)
+
+
+def test_bins_include_their_upper_edge_and_samples_of_any_size_have_their_threshold():
+    found = at.psi(np.arange(101.0), [10.0] * 20)
+    assert found.names[0] == "up to 10"
+    assert found.now[0] == 20
+    uneven = at.psi(np.linspace(0, 1, 1000), np.linspace(0, 1, 50))
+    assert uneven.critical(0.01) == pytest.approx((1 / 1000 + 1 / 50) * stats.chi2(9).isf(0.01), rel=0.03)
+
+
+def test_a_false_alarm_is_shared_by_all_features():
+    rng = np.random.default_rng(3)
+    watch = at.DriftWatch(window=100, least_index=0.0, items_per_false_alarm=10_000)
+    for t in range(200):
+        watch.item([*rng.normal(size=2), rng.normal(0.0 if t < 100 else 5.0)])
+    expected = 2 / 100 * stats.chi2(9).isf(100 / (3 * 10_000))
+    assert [alarm.threshold for alarm in watch.alarms] == [pytest.approx(expected, rel=0.03)]
+
+
+def test_labels_of_a_log_without_features_have_their_place():
+    log = rows(np.zeros((200, 1)), np.ones(200), np.full(200, 0.2))
+    assert at.drift(at.DecisionLog(**{**vars(log), "x": None})).alarms[0].item == at.drift(log).alarms[0].item > 5
