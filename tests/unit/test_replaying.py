@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import appletaste as at
 from appletaste.decision import Decision
-from appletaste.replaying.comparators import known_acts
+from appletaste.replaying.comparators import known_acts, make
 from appletaste.replaying.late import play_late
 from appletaste.replaying.seam import Clockless
 from appletaste.replaying.staffing import Staffing
@@ -349,3 +349,12 @@ def test_labels_that_come_before_the_end_are_counted_and_a_day_is_a_day():
     days = [f"2024-05-{1 + t // 30:02d}" for t in range(300)]
     daily = at.replay({**table, "day": days}, "bad", costs=costs, time="day", capacity="4/day")
     assert 20 < daily["voi"].tallies[0].acts <= 40
+    for one in late.policies.values():
+        assert one.curves[0, -1] == one.tallies[0].cost
+        assert one.curves.shape == (1, len(late.points))
+
+
+def test_a_policy_that_needs_a_horizon_is_told_the_length_of_the_stream():
+    costs = at.Costs(miss=5, false_alarm=1, hit=0)
+    assert make(at.Entry("suplogistic", {}), 2, 300, costs, seed=0).method.horizon == 300
+    assert make(at.Entry("suplogistic", {"horizon": 40}), 2, 300, costs, seed=0).method.horizon == 40
