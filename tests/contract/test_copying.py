@@ -90,7 +90,9 @@ def work(thing, items, start, stop, corrected=()):
 
 @pytest.mark.parametrize("kind", [awaiting, desk, ledger])
 @pytest.mark.parametrize("options", [{}, {"half_life": 20}], ids=["stays", "forgets"])
-@pytest.mark.parametrize("way", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))], ids=["deep", "pickle"])
+@pytest.mark.parametrize(
+    "way", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))], ids=["deep", "pickle"]
+)
 def test_what_holds_a_policy_is_copied_with_it(kind, options, way):
     items = np.random.default_rng(5).normal(size=(60, 2))
     for stop in (1, 24, 25, 40):  # among them: right after a label was corrected, and after something was forgotten

@@ -93,7 +93,10 @@ def test_json_lines_and_dicts_and_columns(tmp_path):
         ("1,x,1\n2,y,0\n", r"line 1: two columns are named '1'; rename one. Is the line with the names .* missing"),
         ("sep=;\na;;b\n1;2;3\n", r"line 2: column 2 has no name"),
         ("sep=;\na;b\n1;2\n3\n", r"line 4: 1 fields"),
-        ("a;b\nx;1,5\ny;12\n", r"line 2: column 'b' has '1,5', and 1 of its first 2 values.* 1234\.5.*categories=\['b'\]"),
+        (
+            "a;b\nx;1,5\ny;12\n",
+            r"line 2: column 'b' has '1,5', and 1 of its first 2 values.* 1234\.5.*categories=\['b'\]",
+        ),
         ("a;b\nx;1.234,50\n", r"line 2: column 'b' has '1\.234,50'"),
         ('a;b\nx;?\nx;"1,234,000.5"\n', r"line 3: column 'b' has '1,234,000\.5'"),
         ("a;b\nx;€ 12.50\n", r"line 2: column 'b' has '€ 12\.50'"),

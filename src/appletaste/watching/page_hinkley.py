@@ -76,6 +76,8 @@ class PageHinkley:
         After an alarm the sums begin anew, so that a change that lasts is told again. ``start`` is the ``place`` of the
         label at which the sum was last zero: the number of labels, unless places are given.
         """
+        if label not in (0, 1):
+            raise InputError(f"a label is 0 (negative) or 1 (positive), got {label!r}")
         if not 0.0 <= chance <= 1.0:
             raise InputError(f"a chance is P(positive), from 0 to 1, got {chance!r}")
         p = min(max(chance, 1e-9), 1.0 - 1e-9)
