@@ -65,7 +65,11 @@ def open_archive(
                 header,
                 {name.removeprefix("state."): file[name] for name in file.files if name.startswith("state.")},
             )
-    except (FileNotFoundError, IsADirectoryError, PermissionError, SaveFileError):
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {path} to read a {what} from") from None
+    except (IsADirectoryError, PermissionError, SaveFileError):
         raise
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RuntimeError, *DAMAGE) as error:
-        raise SaveFileError(f"{path} is not a readable appletaste {what}, or is damaged: {error}") from error
+        # NumPy takes whatever it does not know for a pickle, and advises to load that
+        told = "it is no file of NumPy arrays" if "pickle" in str(error) else error
+        raise SaveFileError(f"{path} is not a readable appletaste {what}, or is damaged: {told}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,6 +18,7 @@ from .features.values import MISSING
 from .plots import require_pyplot
 from .replaying import ReplayResult, replay
 from .replaying.comparators import COMPARATORS
+from .replaying.folder import SIGN
 from .replaying.result import HEADER
 from .runs import check_folder
 from .simulate import Entry
@@ -37,7 +39,7 @@ def run_replay(args: argparse.Namespace) -> None:
     """Play a file and print, and if asked store and draw, what it came to."""
     if args.out:
         require_pyplot()  # say what is missing before the work, not after it
-        check_folder(args.out)
+        check_folder(args.out, SIGN)
     if args.log:
         check_log_path(args.log)
     elif args.stratum:
@@ -87,6 +89,8 @@ def run_replay(args: argparse.Namespace) -> None:
         _write_log(result, entries[0].label, args)
     if args.json:
         print(json.dumps(result.describe(), indent=2))
+        for note in result.notes:
+            print(f"note: {as_flags(note)}", file=sys.stderr)
         return
     _print(result)
     if args.out:

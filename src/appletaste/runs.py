@@ -62,11 +62,11 @@ def write_aside(path: Path, content: bytes) -> None:
     aside.replace(path)
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot take a run, or that holds anything but an earlier one."""
+def check_folder(folder: Path, sign: str = RESULTS) -> None:
+    """Refuse a folder that cannot take a run, or that holds anything but an earlier one with the same sign."""
     folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()) and not (folder / MANIFEST).exists():
-        raise InputError(f"{folder} holds other files; give --out a new folder or one of an earlier run")
+    if any(folder.iterdir()) and not ((folder / MANIFEST).exists() and (folder / sign).exists()):
+        raise InputError(f"{folder} holds other files; give --out a new folder, or one of the same kind of run")
 
 
 def write_run(folder: Path, results: list[Result], settings: dict[str, Any]) -> None:

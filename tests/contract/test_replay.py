@@ -117,6 +117,7 @@ def test_help_teaches(capsys):
     assert stop.value.code == 0
     out = capsys.readouterr().out
     assert "examples:" in out
+    assert "%%" not in out
     assert all(word in out for word in ("--delay", "lognormal:200,1.0", "full-information", "--order as-is"))
 
 
@@ -138,6 +139,8 @@ BAD = {
         [],
         ["line 602", "holds numbers", "--category 'age'"],
     ),
+    "decimal commas": ("age;bad\n30,5;1\n40;0\n", [], ["line 2", "'30,5'", "1234.5", "--category 'age'"]),
+    "no header": ("30,1,1\n40,0,0\n", [], ["line 1", "names of the columns missing"]),
     "nothing": ("", [], ["appletaste: "]),
     "only a header": ("age,bad\n", [], ["no rows"]),
     "only labels": ("bad\n1\n0\n", [], ["no column besides the label"]),
@@ -163,6 +166,37 @@ def test_bad_files_and_mistakes_teach(capsys, tmp_path, what):
     assert err.count("\n") == 1
     for word in words:
         assert word in err
+
+
+def test_texts_that_every_row_has_for_itself_are_noted(capsys, tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{k % 7},{'north' if k % 3 else 'south'},call no. {k},{k % 2}\n" for k in range(60)]
+    path.write_text("age,region,remark,bad\n" + "".join(rows))
+    code, out, err = call(capsys, *arguments(path, "--shuffles", 1))
+    assert code == 0
+    assert "note: column 'remark' has another text in nearly every row, such as 'call no. 0'" in out
+    assert "--drop 'remark'" in out
+    assert "region" not in out
+    code, out, err = call(capsys, *arguments(path, "--shuffles", 1, "--json"))
+    assert json.loads(out)
+    assert "--drop 'remark'" in err  # a program reads the one, a person the other
+    assert "note" not in call(capsys, *arguments(path, "--shuffles", 1, "--drop", "remark"))[1]
+
+
+def test_a_folder_that_cannot_be_written_or_is_of_another_kind(capsys, loans, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = call(capsys, *arguments(loans, "--shuffles", 1, "--out", tmp_path / "file" / "below"))
+    assert code == 2
+    assert f"cannot read or write {tmp_path / 'file' / 'below'}: " in err
+    assert "Errno" not in err
+    out = tmp_path / "report"
+    out.mkdir()
+    (out / "manifest.json").write_text("{}")
+    (out / "report.json").write_text("{}")
+    code, _, err = call(capsys, *arguments(loans, "--shuffles", 1, "--out", out))
+    assert code == 2
+    assert "or one of the same kind of run" in err
+    assert (out / "manifest.json").read_text() == "{}"
 
 
 def test_a_file_that_is_not_there(capsys, tmp_path):

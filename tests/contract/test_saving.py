@@ -58,6 +58,9 @@ def test_damaged_files_are_refused(tmp_path):
     }
     for name, content in damaged.items():
         path.write_bytes(content)
+        with pytest.raises(SaveFileError) as told:
+            at.load(path)
+        assert "allow_pickle" not in str(told.value)
         with pytest.raises(SaveFileError, match=r"policy\.at"):
             at.load(path)
         assert path.read_bytes() == content, name

@@ -250,5 +250,7 @@ def test_wrong_questions_are_answered_clearly():
         at.explain("voi", rows[0])
     with pytest.raises(at.InputError, match="not its own map"):
         at.explain(policy, decisions[0], at.Encoder().fit(rows[:2]))
+    with pytest.raises(at.InputError, match=r"Encoder\(\)\.fit\(records\), got list"):
+        at.explain(policy, decisions[0], features.names())
     with pytest.raises(at.InputError, match="reference items"):
         at.explain(policy, decisions[0], features, reference=[[1.0, 2.0]])

@@ -39,6 +39,9 @@ def test_page_hinkley_says_which_way_and_since_when():
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(InputError, match="a chance is"):
             test.update(1, wrong)
+    for wrong in (2, -1, None, np.nan):
+        with pytest.raises(InputError, match="a label is 0"):
+            test.update(wrong, 0.5)
     for options in ({"shift": 0.0}, {"labels_per_false_alarm": 0}):
         with pytest.raises(OptionError):
             at.PageHinkley(**options)

@@ -50,7 +50,10 @@ class Support:
 def check_question(log: DecisionLog, verb: str, level: float, floor: float) -> None:
     """Say what is wrong with a question to a log, if anything is."""
     if not isinstance(log, DecisionLog):
-        raise InputError(f"{verb} takes an appletaste.DecisionLog, got {type(log).__name__}")
+        raise InputError(
+            f"{verb} takes an appletaste.DecisionLog, got {type(log).__name__}: DecisionLog.read(path) "
+            "reads one, DecisionLog.from_rows(ledger.rows()) makes one"
+        )
     number("level", level, above=0.0, most=0.999)
     number("floor", floor, least=0.0, most=0.5)
     if not len(log):

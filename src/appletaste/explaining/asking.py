@@ -81,6 +81,10 @@ def explain(
     owner = policy.policy if isinstance(policy, Desk | Ledger | Awaiting) else policy
     if not isinstance(owner, Policy):
         raise InputError(f"explain takes a policy, a desk or a ledger, got {type(policy).__name__}")
+    if not isinstance(features, FeatureMap | TransformerMap | None):
+        raise InputError(
+            f"features are the map that made the vectors, Encoder().fit(records), got {type(features).__name__}"
+        )
     if isinstance(item, Mapping):
         if features is None:
             raise InputError("a record needs the map that makes vectors of records: explain(policy, record, features)")

@@ -128,7 +128,7 @@ def _open(source: Any, separator: str | None, warm_up: int) -> tuple[str, Raw]:
         return "the table", Raw({name: _plain(column) for name, column in source.items()})
     try:
         rows = list(source)
-        return "the records", Raw(columns_of(rows, warm_up))
+        return "the list of records", Raw(columns_of(rows, warm_up))
     except (TypeError, AttributeError):
         raise InputError(
             f"a table is a file, a data frame, a dict of columns or an iterable of dicts, got {type(source).__name__}"

@@ -98,7 +98,7 @@ class Policy:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the settings and all that is carried: ``copy.deepcopy`` and other processes continue bit for bit.
+        """Return the settings and all that is carried: a deep copy, or another process, continues bit for bit.
 
         For joblib, multiprocessing and the like, between processes of one version. To keep a policy use ``save``: its
         file is no pickle, is safe to open, and later versions read it.

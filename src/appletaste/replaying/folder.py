@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 #: What a folder holds: one row for each policy, pass, tenth and point of the curves.
 TABLES = ("policies.csv", "passes.csv", "blocks.csv", "curves.csv")
+#: By this file a folder of a replay is known.
+SIGN = TABLES[0]
 PICTURES = ("replay.png", "replay.svg")
 
 
 def write_folder(result: ReplayResult, folder: Path, pictures: bool = True) -> None:
     """Write a replay into a folder, which must be new or hold an earlier run."""
-    check_folder(folder)
+    check_folder(folder, SIGN)
     (folder / MANIFEST).unlink(missing_ok=True)
     found = result.describe()
     money = ("cost_per_1000", "se", "saved_vs_never", "saved_vs_always")

@@ -47,7 +47,7 @@ def write_report(
     """
     require_pyplot()  # say what is missing before the work, not after it
     target = Path(folder)
-    check_folder(target)
+    check_folder(target, "report.json")
     facts = gather(log, level, period, names)
     sections = [section for make in SECTIONS if (section := make(facts)) is not None]
     figures = target / "figures"
