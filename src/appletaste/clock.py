@@ -37,6 +37,19 @@ def instant(time: Any) -> float | None:
     return float(time)
 
 
+def written(time: Any) -> float | str | None:
+    """Return a time as a log keeps it: a number, or a date as text in ISO 8601.
+
+    Examples
+    --------
+    >>> written(datetime(2024, 5, 31, 12)), written(3), written(None)
+    ('2024-05-31T12:00:00', 3.0, None)
+    """
+    if time is None or isinstance(time, str):
+        return time
+    return str(time.isoformat()) if isinstance(time, date) else float(time)
+
+
 def span(name: str, length: Any) -> float:
     """Return a length of time as a positive number: itself, or the seconds of a ``timedelta``."""
     if isinstance(length, timedelta):

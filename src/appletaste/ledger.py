@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from .clock import instant, span
+from .clock import instant, span, written
 from .costs import Costs
 from .decision import Decision, Observation
 from .desk import Desk
@@ -107,7 +107,12 @@ class Ledger:
             raise InputError(f"there is a decision {id!r} already: every item needs an id of its own")
         if stratum is not None and not isinstance(stratum, str):
             raise InputError(f"a stratum is a text such as 'new customers', got {stratum!r}")
-        clock = instant(time)
+        clock, time = instant(time), written(time)
+        if self._entries and type(time) is not type(last := next(reversed(self._entries.values())).time):
+            raise InputError(
+                "times are all numbers, all dates, or all left out: "
+                f"the decision before had {last!r}, this one has {time!r}"
+            )
         decision = self.desk.decide(x, costs, time=time, stratum=stratum)
         if id is None:
             id = str(decision.round)
@@ -124,6 +129,7 @@ class Ledger:
         entry = self[id]
         value = int(Observation(entry.decision, value).label)  # says no to a pass, and to what is not 0 or 1
         instant(time)
+        time = written(time)
         if entry.label is not None:
             if entry.label != value:
                 raise FeedbackError(

@@ -52,18 +52,11 @@ def save_ledger(ledger: Ledger, path: str | PathLike[str]) -> None:
         "labels": np.array([UNKNOWN if entry.label is None else entry.label for entry in entries], dtype=np.int8),
         "states": np.array([STATES.index(entry.state) for entry in entries], dtype=np.int8),
         "ids": text(list(ledger)),
-        "times": text([[plain(entry.time), plain(entry.label_time)] for entry in entries]),
+        "times": text([[entry.time, entry.label_time] for entry in entries]),
         "strata": text([entry.stratum for entry in entries]),
         "whys": text([d.why for d in decisions]),
     }
     write_archive(path, header, state)
-
-
-def plain(time: Any) -> Any:
-    """Return a time as JSON: dates as text."""
-    if time is None or isinstance(time, str):
-        return time
-    return time.isoformat() if hasattr(time, "isoformat") else float(time)
 
 
 def load_ledger(path: str | PathLike[str]) -> Ledger:

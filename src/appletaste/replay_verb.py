@@ -32,6 +32,8 @@ REMEDIES = (
     (r"with label=", "with --label"),
     (r"order='as is'", "--order as-is"),
     (r"its column with time=", "its column with --time"),
+    (r"^time='(.*?)' plays", r"--time \1 plays"),
+    (r"leave out shuffles=(\d+)", r"leave out --shuffles \1"),
 )
 
 

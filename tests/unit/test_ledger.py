@@ -185,3 +185,16 @@ def test_a_date_without_a_zone_is_utc_wherever_the_machine_is(monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_times_are_of_one_kind_and_dates_reach_the_log():
+    ledger = at.Ledger(at.policy("always", n_features=1, costs=COSTS))
+    ledger.decide([1.0], time=datetime(2024, 5, 1, 12))
+    ledger.decide([1.0], time=date(2024, 5, 2))
+    ledger.decide([1.0], time="2024-05-03T08:00")
+    for wrong in (3.0, None):
+        with pytest.raises(at.InputError, match=r"all numbers, all dates, or all left out: .*'2024-05-03T08:00'"):
+            ledger.decide([1.0], time=wrong)
+    assert len(ledger) == ledger.policy.round == 3  # nothing was decided
+    written = at.DecisionLog.from_rows(ledger.rows()).time
+    assert written.tolist() == ["2024-05-01T12:00:00", "2024-05-02", "2024-05-03T08:00"]

@@ -19,6 +19,8 @@ from .log_columns import COSTS, NEVER_DUE, OBSERVED, PENDING, UNKNOWN, column_of
 from .log_files import read_rows, write_log
 
 Floats = NDArray[np.float64]
+#: Fields that a row cannot do without.
+NEEDED = ("id", "act", "probability", "miss", "false_alarm", "hit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,10 @@ class DecisionLog:
             strange = sorted(set(row) - known)
             if strange:
                 raise DataError(f"{source}, row {place}: there is no field {strange[0]!r}; fields: {', '.join(known)}")
+            lacking = [name for name in NEEDED if row.get(name) is None]
+            if lacking:
+                named = f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"
+                raise DataError(f"{source}, row {place}: {named}; every row has {', '.join(NEEDED)}")
         columns: dict[str, Any] = {
             name: column_of(name, table, source) for name in known - {"schema_version", "label", "state", "x"}
         }
