@@ -6,7 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.reporting.facts import MOST, gather, share, slices
 from appletaste.reporting.periods import periods_of
-from appletaste.reporting.sections import by_stratum, decided
+from appletaste.reporting.sections import by_stratum, changed, decided
 from appletaste.reporting.settled import settled
 
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
@@ -71,3 +71,22 @@ def test_rounds_with_a_fifth_of_their_labels_are_settled():
     )
     assert len(settled(fewer)) < 600
     assert len(slices(whole, np.full(1000, "one"), 0.9)) == 1
+
+
+def test_a_stream_that_changes_raises_an_alarm_in_the_report():
+    """2,400 items whose one feature moves by three standard deviations half way; by itself it raises none."""
+
+    def facts(shift):
+        rng = np.random.default_rng(2)
+        x = rng.normal(size=2400) + shift * (np.arange(2400) >= 1200)
+        rows = [
+            {"id": str(k), "act": True, "probability": 0.5, "chance": 0.3, **COSTS, "label": label, "x": [value]}
+            for k, (value, label) in enumerate(zip(x, (rng.random(2400) < 0.3).astype(int).tolist(), strict=True))
+        ]
+        return gather(at.DecisionLog.from_rows(rows), names=["amount"])
+
+    moved = changed(facts(3.0)).sentences
+    assert moved[0].startswith("1 alarm in 2,400 items and 2,400 labels")
+    assert "'amount' has changed" in moved[1]
+    assert facts(3.0).as_dict()["alarms"][0]["feature"] == "amount"
+    assert changed(facts(0.0)).sentences == ["No alarm in 2,400 items and 2,400 labels with a chance beside them."]

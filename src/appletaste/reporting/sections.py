@@ -162,16 +162,7 @@ def changed(facts: Facts) -> Section:
     found = facts.drift
     alarms = "no alarm" if not found.alarms else f"{len(found)} alarm{'' if len(found) == 1 else 's'}"
     looked = f"{alarms} in {count(found.items)} items and {count(found.labels)} labels with a chance beside them."
-    rows = [
-        (
-            f"{count(alarm.item)}" + ("" if alarm.time is None else f" ({str(alarm.time)[:16]})"),
-            alarm.feature or "labels",
-            alarm.meaning,
-            alarm.advice,
-        )
-        for alarm in found.alarms[:MOST_ALARMS]
-    ]
-    sentences = [f"{looked[0].upper()}{looked[1:]}"]
+    sentences = [f"{looked[0].upper()}{looked[1:]}", *(f"At {alarm}." for alarm in found.alarms[:MOST_ALARMS])]
     if len(found) > MOST_ALARMS:
         sentences.append(f"The first {MOST_ALARMS} are shown; report.json has all of them.")
     sentences += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
@@ -180,7 +171,6 @@ def changed(facts: Facts) -> Section:
         "Has the stream changed?",
         "Do labels come as the model expects, and are features distributed as they were at the start of the log?",
         sentences,
-        [Grid("", ("at item", "what", "seen", "to do"), rows)] if rows else [],
     )
 
 
