@@ -118,7 +118,8 @@ class Policy:
 
         ``time`` is for policies that forget by it.
         """
-        item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
+        item = check_item(x, self.n_features)
+        costs = self.costs if costs is None else check_costs(costs, self.costs)
         if time is not None or self.timed:
             self.advance(time)
         round_ = self.round + 1
@@ -126,7 +127,7 @@ class Policy:
         act = bool(uniform_at(self._action_key, round_) < probability)
         self._learner.commit(round_, act)
         self.round = round_
-        return Decision(act, probability, item, costs, round_, why, time=self.now)
+        return Decision(act, probability, item, costs, round_, why, False, self.now)
 
     def decide_many(
         self, items: ArrayLike, costs: Costs | None = None, *, capacity: int | None = None, time: Any = None

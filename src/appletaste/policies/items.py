@@ -35,7 +35,7 @@ def is_item(x: object, n_features: int) -> bool:
 
 def check_item(x: ArrayLike, n_features: int) -> Vector:
     """Return x as a fresh float64 vector, or say what is wrong with it; a row of a sparse table will do."""
-    if is_sparse(x):
+    if type(x) is not np.ndarray and is_sparse(x):  # asked last: it takes 0.2 us
         x = _only_row(x)
     try:
         item = np.array(x, dtype=np.float64)
