@@ -103,5 +103,5 @@ bench-drift: setup  ## forgetting and alarms on streams with a known change, in 
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.drift $(ARGS)
 
 clean:  ## remove what was built
-	rm -rf $(VENV) build dist out
+	rm -rf $(VENV) $(VENV)-ope build dist out
 	find . -name '*.nb[ic]' -delete
