@@ -56,11 +56,13 @@ class Desk:
         own = None if audit is None else audit.budget
         #: Whether audits are among the acts that the budget allows.
         self.shared = audit is not None and budget is not None and own is None
-        self._audits = Spending(own) if own is not None else Spending(budget) if budget and self.shared else None
-        if self.shared and budget and audit and budget.share is not None and audit.floor >= budget.share:
+        lane = budget if self.shared else own
+        self._audits = None if lane is None else Spending(lane)
+        floor, share = 0.0 if audit is None else audit.floor, None if budget is None else budget.share
+        if self.shared and share is not None and floor >= share:
             raise OptionError(
-                f"an audit floor of {audit.floor:g} leaves nothing of a share of {budget.share:g}: lower the floor, or "
-                "give the lane a budget of its own, Audit(floor=..., budget=Budget(...))"
+                f"an audit floor of {floor:g} leaves nothing of a share of {share:g}: lower it, or give the lane "
+                "a budget of its own, Audit(floor=..., budget=Budget(...))"
             )
         #: What one more act would have saved when the last item was decided, in units of cost.
         self.shadow_price = 0.0

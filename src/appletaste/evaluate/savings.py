@@ -92,9 +92,7 @@ def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: b
     spread = float(np.sqrt((out**2 * (1.0 - q) / q**2).sum()))
     rest = question.open(guess)
     drawn = Seen(gain[usable], (acting / np.sqrt(q))[usable], p[usable], guess[known][usable])
-    errors = spread * generator("labels out").standard_normal(DRAWS) - Errors(drawn, rest).draws(
-        off[usable], rest.guess
-    )
-    low, high = interval(errors, level)
+    waiting = spread * generator("labels out").standard_normal(DRAWS)
+    low, high = interval(waiting - Errors(drawn, rest).draws(off[usable], rest.guess), level)
     least, middle, most = question.beyond()
     return Estimate(value, value + middle + low - most, value + middle + high - least, level, best.assumes)
