@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,8 +12,8 @@ import numpy as np
 from appletaste import Costs, Key, Table
 from appletaste.replaying.stream import Stream, default_encoder, encode, read_stream
 
-from ..peers.play import act_all
-from ..peers.players import Configuration, find_player
+from ..peers.play import attempt
+from ..peers.players import Configuration
 
 SEED = 11
 #: Policies of ours that sample, or that get slower with every label, play where an order takes about so many seconds.
@@ -98,14 +96,9 @@ class Run:
         table = table_of(self.environment, self.replication, self.data)
         line: dict[str, Any] = {name: getattr(self, name) for name in ("environment", "player", "replication")}
         word = int(Key(SEED).at("bench-files", self.environment, self.replication, "player", self.player).word())
-        started = time.perf_counter()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the same line of a library, thousands of times
-                make = find_player(self.player).make
-                acts = act_all(make(table.n_features, table.costs, 1 + word % (2**31 - 2), table.rounds), table)
-        except Exception as error:
-            return line | {"error": f"{type(error).__name__}: {error}"[:300]}
-        seconds = time.perf_counter() - started
+        found = attempt(self.player, table, 1 + word % (2**31 - 2))
+        if isinstance(found, str):
+            return line | {"error": found}
+        acts, seconds = found
         above = 1000.0 * float(np.mean(table.regret_of(acts)))
         return line | {"regret": above, "acts": int(acts.sum()), "seconds": seconds, "features": table.n_features}

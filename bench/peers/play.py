@@ -51,6 +51,18 @@ def act_all(player: Player, table: Table) -> np.ndarray:
     return acts
 
 
+def attempt(player: str, table: Table, seed: int) -> tuple[np.ndarray, float] | str:
+    """Return what a player did on a table and how many seconds it took, or what it said when it failed."""
+    started = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the same line of a library, thousands of times
+            acts = act_all(find_player(player).make(table.n_features, table.costs, seed, table.rounds), table)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:300]
+    return acts, time.perf_counter() - started
+
+
 @dataclass(frozen=True)
 class Run:
     """A player, an environment and the number of a replication."""
@@ -69,14 +81,8 @@ class Run:
             "replication": self.replication,
             "rounds": table.rounds,
         }
-        started = time.perf_counter()
-        try:
-            configuration = find_player(self.player)
-            seed = seed_of(self.player, self.environment, self.replication)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the same line of a library, thousands of times
-                acts = act_all(configuration.make(table.n_features, table.costs, seed, table.rounds), table)
-        except Exception as error:
-            return line | {"error": f"{type(error).__name__}: {error}"[:300]}
-        seconds = time.perf_counter() - started
+        found = attempt(self.player, table, seed_of(self.player, self.environment, self.replication))
+        if isinstance(found, str):
+            return line | {"error": found}
+        acts, seconds = found
         return line | {"regret": float(table.regret_of(acts).sum()), "acts": int(acts.sum()), "seconds": seconds}
