@@ -12,7 +12,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "appletaste needs Python 3.11 or newer; set PYTHON=python3.11"'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m appletaste.warm
+	$(BIN)/python -m appletaste.cli.warm
 	touch $@
 
 setup: $(VENV)/ready  ## make .venv, install everything, compile the kernels

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import appletaste as at
-from appletaste.plots import require_pyplot
+from appletaste.pages.charts import require_pyplot
 
 from .scale.page import END, START, table
 
@@ -46,7 +46,7 @@ def play(name: str, half_life: float | None, seed: int, change: int):
     """Return the regret of each item and the items at which labels raised an alarm."""
     items, chances, labels = stream(seed, change)
     policy = at.policy(name, n_features=D, costs=COSTS, seed=seed, half_life=half_life)
-    test, spent, alarms = at.PageHinkley(), np.empty(N), []
+    test, spent, alarms = at.drift.PageHinkley(), np.empty(N), []
     for t in range(N):
         decision = policy.decide(items[t])
         spent[t] = COSTS.regret(decision.act, chances[t])
@@ -94,7 +94,7 @@ def run_lengths(jobs: int):
     def alarms(stated: float, law: str, seed: int, n: int = 400_000) -> int:
         rng = np.random.default_rng(seed)
         p = np.full(n, float(law)) if law != "mixed" else rng.beta(1, 4, n)
-        test = at.PageHinkley(0.5, stated)
+        test = at.drift.PageHinkley(0.5, stated)
         pairs = zip((rng.random(n) < p).astype(int).tolist(), p.tolist(), strict=True)
         return sum(abs(test.update(label, chance)) for label, chance in pairs)
 
@@ -102,7 +102,7 @@ def run_lengths(jobs: int):
         rng = np.random.default_rng(seed)
         moved, found = 1 / (1 + np.exp(-(np.log(p / (1 - p)) + shift))), []
         for _ in range(40):
-            test = at.PageHinkley()
+            test = at.drift.PageHinkley()
             while test.labels < 500:
                 test.update(int(rng.random() < p), p)
             while not test.update(int(rng.random() < moved), p) and test.labels < 20_000:

@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 
 import appletaste as at
-from appletaste.console import progress_bar
+from appletaste.cli.console import progress_bar
 from appletaste.simulate import Entry
 
 PROBLEMS = {

@@ -15,11 +15,11 @@ import numpy as np
 from bench.peers.play import all_environments, table_of
 
 import appletaste as at
-from appletaste.console import progress_bar
+from appletaste.cli.console import progress_bar
 from appletaste.policies import Bayesian
 
 LEFT_OUT = ("d200", "long", "iii")  # time, time, and a problem that giving up solves
-RULE, POSTERIOR = at.ValueOfInformation(), at.Laplace(skew=True, adaptive=True)
+RULE, POSTERIOR = at.rules.ValueOfInformation(), at.posteriors.Laplace(skew=True, adaptive=True)
 #: What is varied: the default, then other values in words with the method they make.
 VARIANTS = {
     "default": Bayesian(POSTERIOR, RULE),
@@ -32,9 +32,9 @@ VARIANTS = {
     'ahead="shared"': Bayesian(POSTERIOR, replace(RULE, ahead="shared")),
     "no skew correction": Bayesian(replace(POSTERIOR, skew=False), RULE),
     "fixed prior N(0, I)": Bayesian(replace(POSTERIOR, adaptive=False), RULE),
-    "neither": Bayesian(at.Laplace(), RULE),
-    "prior N(0, 4 I), learnt from there": Bayesian(replace(POSTERIOR, prior=at.Gaussian(0.0, 4.0)), RULE),
-    "prior N(0, I / 4), learnt from there": Bayesian(replace(POSTERIOR, prior=at.Gaussian(0.0, 0.25)), RULE),
+    "neither": Bayesian(at.posteriors.Laplace(), RULE),
+    "prior N(0, 4 I), learnt from there": Bayesian(replace(POSTERIOR, prior=at.posteriors.Gaussian(0.0, 4.0)), RULE),
+    "prior N(0, I / 4), learnt from there": Bayesian(replace(POSTERIOR, prior=at.posteriors.Gaussian(0.0, 0.25)), RULE),
 }
 
 
@@ -47,7 +47,7 @@ class Stream:
 
     def play(self) -> list[float]:
         """Return the regret of each variant."""
-        warnings.simplefilter("ignore", at.PoorFitWarning)
+        warnings.simplefilter("ignore", at.errors.PoorFitWarning)
         table = table_of(self.environment, 1000 + self.replication, Path())
         found = []
         for method in VARIANTS.values():
@@ -66,7 +66,7 @@ def main() -> None:
     names = [name for name in all_environments(Path()) if name not in (*LEFT_OUT, *real)]
     tasks = [Stream(name, r) for name in names for r in range(args.replications * (4 if name == "random" else 1))]
     regrets: dict[str, list[list[float]]] = {name: [] for name in names}
-    with progress_bar("playing", len(tasks)) as step, at.engine("local", jobs=args.jobs) as workers:
+    with progress_bar("playing", len(tasks)) as step, at.engines.engine("local", jobs=args.jobs) as workers:
         for index, found in workers.run(Stream.play, tasks):
             regrets[tasks[index].environment].append(found)
             step(tasks[index].environment)

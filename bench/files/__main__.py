@@ -11,6 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from appletaste._code import files_of
 from appletaste.engines import engine
 
 from ..peers.__main__ import chosen, say
@@ -21,12 +22,8 @@ from .page import duels, ranked, write
 from .streams import STREAMS, Run
 
 HERE = Path(__file__).parent
-SOURCE = HERE.parents[1] / "src" / "appletaste"
 #: What makes the vectors that everybody meets.
-DECISIVE = (
-    HERE / "streams.py",
-    *(SOURCE / name for name in ("replaying/stream.py", "features/encoder.py", "features/columns.py")),
-)
+DECISIVE = (HERE / "streams.py", *sorted(files_of("features", "replays.table")))
 #: How many of the slow peers, those that came nearest on a stream, play all its orders.
 CLOSEST = 2
 DOCS = HERE.parents[1] / "docs" / "replay.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from appletaste.paper.store import write_aside
+from appletaste._files import write_aside
 
 from ..peers.summary import Summary, mean_and_error, paired_difference
 from ..peers.tables import with_error

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from appletaste import Costs, Key, Table
-from appletaste.replaying.stream import Stream, default_encoder, encode, read_stream
+from appletaste import Costs, Key
+from appletaste.problems import Table
+from appletaste.replays.table import Stream, default_encoder, encode, read_stream
 
 from ..peers.play import attempt
 from ..peers.players import Configuration

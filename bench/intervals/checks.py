@@ -8,7 +8,7 @@ import numpy as np
 
 import appletaste as at
 from appletaste.evaluate.by_design import by_design
-from appletaste.evaluate.meter import FLOOR
+from appletaste.evaluate.missed import FLOOR
 from appletaste.evaluate.support import support_of
 
 from .streams import Stream
@@ -42,7 +42,7 @@ def mislogged(log: at.DecisionLog) -> at.DecisionLog:
 
 def row(answer: object, truth: float) -> Row:
     """Return an answer beside the truth; NaN where there is none."""
-    if isinstance(answer, at.Estimate):
+    if isinstance(answer, at.evaluate.Estimate):
         return answer.value, answer.low, answer.high, truth
     if isinstance(answer, tuple):
         return np.nan, *answer, truth

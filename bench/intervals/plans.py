@@ -39,8 +39,10 @@ def month(model: str, number: int, seed: int) -> list[tuple[float, ...]]:
     p, act = np.append(p, np.ones(FOUND)), np.append(act, np.ones(FOUND, dtype=bool))
     labels = np.append(labels, np.ones(FOUND, dtype=bool)).astype(np.int8)
     n = len(p)
-    table = at.Table("a month", np.zeros((n, 1)), np.zeros(n), labels, at.Costs(miss=5.0, false_alarm=1.0, hit=0.0))
-    trace = at.Trace(act, p, np.zeros(n))
+    table = at.problems.Table(
+        "a month", np.zeros((n, 1)), np.zeros(n), labels, at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
+    )
+    trace = at.simulate.Trace(act, p, np.zeros(n))
     design = at.missed(at.DecisionLog.from_trace(table, trace, features=False), LEVEL).design
     missed = int(labels[~act].sum())
     truth = int(labels[act].sum()) / int(labels.sum())

@@ -33,7 +33,7 @@ class Stream:
     gains: np.ndarray  #: what acting on each item changes
 
 
-def problem(key: at.Key) -> at.Table:
+def problem(key: at.Key) -> at.problems.Table:
     """Return the items of one stream: four features and an intercept, about one positive in five."""
     return at.problem("synthetic", features=4, rounds=ROUNDS, intercept=-2.2, theta="normal", costs=COSTS).draw(key)
 
@@ -46,7 +46,7 @@ def players() -> dict[str, tuple[str, dict]]:
     """
     found: dict[str, tuple[str, dict]] = {}
     table = problem(at.Key(0).at("who draws"))
-    for info in at.policies():
+    for info in at.list_policies():
         options = {"randomised": True} if "randomised" in info.options else {}
         if info.name == "oracle":
             continue  # knows theta, which no log has
@@ -84,7 +84,7 @@ def stream(policy: str, setting: str, number: int, seed: int = SEED) -> Stream:
         if decision.act and np.isfinite(due[t]):
             waiting.append((due[t], t))
     acts = np.array([d.act for d in decisions])
-    trace = at.Trace(acts, np.array([d.probability for d in decisions]), table.regret_of(acts))
+    trace = at.simulate.Trace(acts, np.array([d.probability for d in decisions]), table.regret_of(acts))
     log = at.DecisionLog.from_trace(
         table,
         trace,

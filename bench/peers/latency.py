@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from appletaste import Table
+from appletaste.problems import Table
 
 from .play import seed_of, table_of
 from .players import Configuration, find_player

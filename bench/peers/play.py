@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from appletaste import Key, Table
+from appletaste import Key
+from appletaste.problems import Table
 
 from .environments import Environment, drawn_environments
 from .players import Player, find_player

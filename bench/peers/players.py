@@ -155,10 +155,10 @@ def registry_players() -> list[Configuration]:
 
     A policy that cannot do without a horizon (its default is a number) appears only as the one that knows it.
     """
-    from appletaste import policies
+    from appletaste import list_policies
 
     found = []
-    for info in policies():
+    for info in list_policies():
         if info.name in LEFT_OUT:
             continue
         needs = "horizon" in info.options and info.options["horizon"] is not None

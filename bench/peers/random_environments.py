@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from appletaste import Key, Table
+from appletaste import Key
+from appletaste.problems import Table
 from appletaste.problems.table import logistic_table
 
 from .environments import Environment, costs_at, direction

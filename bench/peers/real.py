@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from appletaste import Costs, Key, Table
+from appletaste import Costs, Key
+from appletaste.problems import Table
 
 from .environments import Environment
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from appletaste.page import STYLE, Grid, html_table, markdown_table
-from appletaste.runs import write_aside
+from appletaste._files import write_aside
+from appletaste.pages.page import STYLE, Grid, html_table, markdown_table
 
 from . import tables
 from .budget import why_not

@@ -29,9 +29,9 @@ def _digest(*parts: bytes) -> str:
 
 @cache
 def _appletaste_code() -> str:
-    from appletaste.paper.store import fingerprint
+    from appletaste._code import fingerprint
 
-    return fingerprint()
+    return fingerprint("simulate.replications")
 
 
 def code_of(player: Configuration, decisive: Iterable[Path]) -> str:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._sparse import SparseRows
 from .costs import Costs
 from .errors import FeedbackError
-from .sparse import SparseRows
 
 _NUMBERS = (int, float, np.number, np.bool_)  # bool counts as int
 

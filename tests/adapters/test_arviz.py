@@ -73,7 +73,7 @@ def test_a_policy_gives_its_labels_and_its_prior():
     for name in ("pg-ts", "exact-ts", "greedy"):
         data = to_arviz(learnt(name, prior=0.3), chains=2, draws=50)
         np.testing.assert_array_equal(data.posterior["theta"], direct.posterior["theta"])
-    box = learnt("pg-ts", prior=at.Gaussian(region=at.Box(-0.2, 0.2)))
+    box = learnt("pg-ts", prior=at.posteriors.Gaussian(region=at.posteriors.Box(-0.2, 0.2)))
     assert np.abs(to_arviz(box, chains=2, draws=50).posterior["theta"]).max() <= 0.2
 
 
@@ -115,5 +115,5 @@ def test_wrong_use_is_named():
         ((items, labels), {"chains": 0}, "chains must be a whole number"),
         ((items, labels), {"tune": -1}, "tune must be a whole number"),
     ]:
-        with pytest.raises(at.InputError, match=message):
+        with pytest.raises(at.errors.InputError, match=message):
             to_arviz(source, **rest)

@@ -16,7 +16,7 @@ def test_a_missing_library_is_named(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.setitem(sys.modules, f"{library}.base", None)
     monkeypatch.delitem(sys.modules, f"appletaste.adapters.{library}", raising=False)
-    with pytest.raises(at.MissingExtraError, match=rf"pip install 'appletaste\[{library}\]'"):
+    with pytest.raises(at.errors.MissingExtraError, match=rf"pip install 'appletaste\[{library}\]'"):
         import_module(f"appletaste.adapters.{library}")
 
 
@@ -24,7 +24,7 @@ def test_arviz_is_named_when_it_is_needed(monkeypatch):
     from appletaste.adapters.arviz import to_arviz
 
     monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(at.MissingExtraError, match=r"pip install 'appletaste\[arviz\]'"):
+    with pytest.raises(at.errors.MissingExtraError, match=r"pip install 'appletaste\[arviz\]'"):
         to_arviz(([[1.0]], [1]))
 
 

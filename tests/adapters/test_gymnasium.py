@@ -110,7 +110,7 @@ def test_wrong_use_is_named():
     with pytest.raises(gymnasium.error.ResetNeeded, match="not begun"):
         env.step(0)
     env.reset(seed=1)
-    with pytest.raises(at.InputError, match=r"an action is 0 \(pass\) or 1 \(act\), got 2"):
+    with pytest.raises(at.errors.InputError, match=r"an action is 0 \(pass\) or 1 \(act\), got 2"):
         env.step(2)
     env.step(1)
     observation, _, over, _, _ = env.step(1)
@@ -118,7 +118,7 @@ def test_wrong_use_is_named():
     assert not observation["item"].any()
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(0)
-    with pytest.raises(at.OptionError, match="rounds is a setting of a problem by name"):
+    with pytest.raises(at.errors.OptionError, match="rounds is a setting of a problem by name"):
         AppleTastingEnv(at.problem("i"), rounds=3)
-    with pytest.raises(at.OptionError, match="shuffle is for a Table"):
+    with pytest.raises(at.errors.OptionError, match="shuffle is for a Table"):
         AppleTastingEnv("i", shuffle=True)

@@ -101,7 +101,7 @@ def test_costs_and_classes():
         chances = model.predict_proba_one(x)
         assert tuple(chances) == clean_or_fraud
         assert model.predict_one(x) == clean_or_fraud[chances["fraud"] >= 0.1]
-    with pytest.raises(at.InputError, match=r"a label is one of \('clean', 'fraud'\), got 'ham'"):
+    with pytest.raises(at.errors.InputError, match=r"a label is one of \('clean', 'fraud'\), got 'ham'"):
         model.learn_one({"amount": 1.0}, "ham")
 
 
@@ -165,11 +165,11 @@ def test_transformers_go_before_it():
 
 
 def test_wrong_use_is_named():
-    with pytest.raises(at.OptionError, match="takes a PolicyClassifier, got LogisticRegression"):
+    with pytest.raises(at.errors.OptionError, match="takes a PolicyClassifier, got LogisticRegression"):
         ActOrPass(linear_model.LogisticRegression())
-    with pytest.raises(at.OptionError, match="the negative label and the positive one"):
+    with pytest.raises(at.errors.OptionError, match="the negative label and the positive one"):
         PolicyClassifier(classes=("a", "a"))
-    with pytest.raises(at.OptionError, match="always has no model of the labels"):
+    with pytest.raises(at.errors.OptionError, match="always has no model of the labels"):
         PolicyClassifier("always").learn_one({"a": 1}, True)
-    with pytest.raises(at.InputError, match="features are a dict, got list"):
+    with pytest.raises(at.errors.InputError, match="features are a dict, got list"):
         PolicyClassifier().learn_one([1.0], True)

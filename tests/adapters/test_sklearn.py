@@ -39,7 +39,7 @@ def data(n=300, d=3, seed=1):
 
 def test_probabilities_are_predictive_and_not_a_plug_in():
     X, y = data(60)
-    model = PosteriorClassifier(at.Laplace()).fit(X, y)
+    model = PosteriorClassifier(at.posteriors.Laplace()).fit(X, y)
     x = np.array([[3.0, 3.0, 3.0]])
     item = np.append(x[0], 1.0)
     mean, variance = item @ model.belief_.mean, item @ model.belief_.covariance @ item
@@ -129,14 +129,14 @@ def test_it_works_in_pipelines_and_searches():
     ("settings", "message"),
     [
         ({"posterior": "nothing"}, "there is no posterior 'nothing'; there are laplace"),
-        ({"posterior": at.Laplace(), "prior": 2.0}, "belongs in them"),
-        ({"posterior": at.Laplace(half_life=100)}, "no clock to forget by"),
+        ({"posterior": at.posteriors.Laplace(), "prior": 2.0}, "belongs in them"),
+        ({"posterior": at.posteriors.Laplace(half_life=100)}, "no clock to forget by"),
         ({"costs": 0.3}, "costs must be an appletaste.Costs"),
         ({"draws": 0}, "draws must be a whole number"),
     ],
 )
 def test_wrong_settings_are_named(settings, message):
-    with pytest.raises(at.InputError, match=message):
+    with pytest.raises(at.errors.InputError, match=message):
         PosteriorClassifier(**settings).fit(*data(20))
 
 
@@ -158,6 +158,6 @@ def test_wrong_labels_are_named():
 
 def test_a_point_predicts_with_itself():
     X, y = data()
-    model = PosteriorClassifier(at.Map()).fit(X, y)
+    model = PosteriorClassifier(at.posteriors.Map()).fit(X, y)
     assert model.draws_ is None
     assert model.score(X, y) > 0.7

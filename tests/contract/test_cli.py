@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from appletaste import __version__
-from appletaste.arguments import parse_value
-from appletaste.cli import main
+from appletaste.cli.arguments import parse_value
+from appletaste.cli.main import main
 from appletaste.policies import POLICIES
 from appletaste.problems import PROBLEMS
 
@@ -22,7 +22,7 @@ def call(capsys, *arguments):
 
 
 def test_help_is_quick_to_load_and_teaches():
-    script = "import sys; from appletaste.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    script = "import sys; from appletaste.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
     script += "heavy = {'numba', 'numpy', 'rich', 'joblib', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "examples:" in found.stdout
@@ -109,8 +109,8 @@ def test_a_bad_folder_is_found_before_the_work(capsys, tmp_path, monkeypatch):
     def work(*args, **kwargs):
         raise AssertionError("it began to play")
 
-    monkeypatch.setattr("appletaste.verbs.play_with_progress", work)
-    monkeypatch.setattr("appletaste.verbs.play_missing", work)
+    monkeypatch.setattr("appletaste.cli.verbs.play_with_progress", work)
+    monkeypatch.setattr("appletaste.cli.verbs.play_missing", work)
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         for verb in (QUICK, ["demo", "--replications", "2"], ["paper", "--only", "estimators"]):

@@ -53,7 +53,7 @@ class Stubborn:
 
 def test_methods_of_others_are_copied_too(tmp_path):
     policy = at.Policy(Stubborn(0.3), n_features=2, costs=COSTS)
-    with pytest.raises(at.SaveFileError, match="cannot save Stubborn"):
+    with pytest.raises(at.errors.SaveFileError, match="cannot save Stubborn"):
         policy.save(tmp_path / "policy.at")
     assert pickle.loads(pickle.dumps(policy)).method == Stubborn(0.3)
 

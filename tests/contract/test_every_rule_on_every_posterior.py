@@ -8,33 +8,33 @@ import appletaste as at
 from .entries import COSTS, run, stream
 
 POSTERIORS = {
-    "gibbs": at.Gibbs(sweeps=5),
-    "gibbs, averaged": at.Gibbs(sweeps=5, rao_blackwell=True),
-    "exact": at.Exact(switch=15),
-    "laplace": at.Laplace(skew=True, adaptive=True),
-    "adf": at.Adf(),
-    "map": at.Map(),
+    "gibbs": at.posteriors.Gibbs(sweeps=5),
+    "gibbs, averaged": at.posteriors.Gibbs(sweeps=5, rao_blackwell=True),
+    "exact": at.posteriors.Exact(switch=15),
+    "laplace": at.posteriors.Laplace(skew=True, adaptive=True),
+    "adf": at.posteriors.Adf(),
+    "map": at.posteriors.Map(),
 }
 RULES = {
-    "thompson": at.Thompson(),
-    "tunable": at.InformationDirected(0.2),
-    "traditional": at.Traditional(),
-    "greedy": at.EpsilonGreedy(),
-    "bound": at.UpperBound(),
-    "bound, drawn": at.UpperBound(randomised=True),
-    "value": at.ValueOfInformation(),
-    "value, drawn": at.ValueOfInformation(randomised=True, ahead="lindy"),
-    "value, known": at.ValueOfInformation(horizon=60, ahead="shared"),
+    "thompson": at.rules.Thompson(),
+    "tunable": at.rules.InformationDirected(0.2),
+    "traditional": at.rules.Traditional(),
+    "greedy": at.rules.EpsilonGreedy(),
+    "bound": at.rules.UpperBound(),
+    "bound, drawn": at.rules.UpperBound(randomised=True),
+    "value": at.rules.ValueOfInformation(),
+    "value, drawn": at.rules.ValueOfInformation(randomised=True, ahead="lindy"),
+    "value, known": at.rules.ValueOfInformation(horizon=60, ahead="shared"),
 }
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("posterior", POSTERIORS)
 def test_together(posterior, rule):
-    policy = at.Policy(at.Bayesian(POSTERIORS[posterior], RULES[rule]), n_features=3, costs=COSTS, seed=3)
+    policy = at.Policy(at.policies.Bayesian(POSTERIORS[posterior], RULES[rule]), n_features=3, costs=COSTS, seed=3)
     items, labels = stream(3)
     if posterior == "map" and rule.startswith("value"):
-        with pytest.raises(at.OptionError, match="covariance"):
+        with pytest.raises(at.errors.OptionError, match="covariance"):
             policy.decide(items[0])
         return
     decisions = run(policy, items, labels)
@@ -47,9 +47,11 @@ def test_together(posterior, rule):
 
 @pytest.mark.parametrize("estimator", ["printed", "corrected"])
 def test_estimators_made_of_draws_need_draws(estimator):
-    for posterior in (at.Laplace(), at.Adf(), at.Exact()):
+    for posterior in (at.posteriors.Laplace(), at.posteriors.Adf(), at.posteriors.Exact()):
         policy = at.Policy(
-            at.Bayesian(posterior, at.InformationDirected(estimator=estimator)), n_features=2, costs=COSTS
+            at.policies.Bayesian(posterior, at.rules.InformationDirected(estimator=estimator)),
+            n_features=2,
+            costs=COSTS,
         )
-        with pytest.raises(at.OptionError, match="draws"):
+        with pytest.raises(at.errors.OptionError, match="draws"):
             policy.decide([1.0, 0.0])

@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from appletaste.cli import main
+from appletaste.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDE = (ROOT / "docs" / "guide.md").read_text()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.cli import main
+from appletaste.cli.main import main
 
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
 
@@ -139,7 +139,7 @@ def test_report_of_a_log_that_can_say_little(capsys, tmp_path):
 
 
 def test_periods(capsys, log, tmp_path):
-    from appletaste.reporting.periods import periods_of
+    from appletaste.reports.periods import periods_of
 
     dated = at.DecisionLog.read(log)
     assert periods_of(dated)[0] == "month"
@@ -225,7 +225,7 @@ def test_replay_writes_a_log_that_the_verbs_read(capsys, tmp_path):
 
 def test_ids_are_lines_of_the_file_in_a_shuffled_log_too(tmp_path):
     table = tmp_path / "orders.csv"
-    at.write_orders(table, rows=800)
+    at.problems.write_orders(table, rows=800)
     drop, costs = ["order", "settled_on", "placed_at"], at.Costs(miss=95, false_alarm=6, hit=4)
     at.replay(table, "fraud", costs=costs, drop=drop, shuffles=1).write_log(tmp_path / "log.jsonl", "voi")
     found = at.DecisionLog.read(tmp_path / "log.jsonl")
@@ -238,9 +238,9 @@ def test_ids_are_lines_of_the_file_in_a_shuffled_log_too(tmp_path):
 
 def test_the_example_is_the_same_for_everybody(tmp_path):
     one, two, other = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
-    at.write_orders(one, rows=300)
-    at.write_orders(two, rows=300)
-    at.write_orders(other, rows=300, seed=8)
+    at.problems.write_orders(one, rows=300)
+    at.problems.write_orders(two, rows=300)
+    at.problems.write_orders(other, rows=300, seed=8)
     assert one.read_bytes() == two.read_bytes() != other.read_bytes()
     records = at.read_records(one, label="fraud")
     assert records.labels.sum() > 3

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from appletaste.cli import main
+from appletaste.cli.main import main
 
 #: The cheapest study: six pairings, on one process so that a kill leaves no worker behind.
 COMMAND = ["paper", "--only", "estimators", "--replications", "3", "--jobs", "1", "--seed", "7"]
@@ -17,7 +17,7 @@ COMMAND = ["paper", "--only", "estimators", "--replications", "3", "--jobs", "1"
 
 def start(out):
     return subprocess.Popen(
-        [sys.executable, "-m", "appletaste.cli", *COMMAND, "--out", str(out)],
+        [sys.executable, "-m", "appletaste", *COMMAND, "--out", str(out)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -207,11 +207,21 @@ def learn_from_another(name):
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=2.5), "whole number"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS).decide(np.ones(3), {"miss": 1}), "costs must be"),
         (lambda: at.policy("greedy", n_features=3, costs=COSTS, estimator="mle", prior=2.0), "no prior"),
-        (lambda: at.policy("exact-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Ball(1))), "region"),
+        (
+            lambda: at.policy(
+                "exact-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(region=at.posteriors.Ball(1))
+            ),
+            "region",
+        ),
         (lambda: at.policy("exact-ts", n_features=2, costs=COSTS, draws=0), "draws"),
         (lambda: at.policy("exact-ids", n_features=2, costs=COSTS, switch=0), "switch"),
         (lambda: at.policy("exact-ids", n_features=2, costs=COSTS, sweeps=0), "sweeps"),
-        (lambda: make("pg-ts", {"rao_blackwell": True, "prior": at.Gaussian(region=at.Ball(1))}), "region"),
+        (
+            lambda: make(
+                "pg-ts", {"rao_blackwell": True, "prior": at.posteriors.Gaussian(region=at.posteriors.Ball(1))}
+            ),
+            "region",
+        ),
         (lambda: make("pg-ids", {"rao_blackwell": True, "separate_draws": True}), "separate_draws"),
         (lambda: make("pg-ids", {"rao_blackwell": True, "estimator": "printed"}), "made of draws"),
         (lambda: learn_from_another("suplogistic"), "names no bucket"),
@@ -220,24 +230,53 @@ def learn_from_another(name):
         (lambda: at.policy("oracle", n_features=3, costs=COSTS, theta="abc"), "theta"),
         (lambda: at.policy("oracle", n_features=2, costs=COSTS, theta=[math.nan, 1]), "theta"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps=10**13), "sweeps"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(0, "abc")), "covariance"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(0, [[1], [1, 2]])), "covariance"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region="box")), "region"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Ball("x"))), "radius"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(1e300)), "prior mean"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(0, 1e-300)), "variances"),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(0, "abc")), "covariance"),
+        (
+            lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(0, [[1], [1, 2]])),
+            "covariance",
+        ),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(region="box")), "region"),
+        (
+            lambda: at.policy(
+                "pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(region=at.posteriors.Ball("x"))
+            ),
+            "radius",
+        ),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(1e300)), "prior mean"),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(0, 1e-300)), "variances"),
         (lambda: at.replicate(at.problem("i"), [Entry("never", {})] * 2, 2), "entered twice"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=-1), "burn_in"),
         (lambda: at.policy("pg-ids", n_features=3, costs=COSTS, sweeps=1, separate_draws=True), "sweeps"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior="flat"), "prior is"),
-        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior=at.Gaussian([0, 1])), "prior mean"),
-        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior=at.Gaussian(0, -1)), "variances"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(0, [[1, 2], [2, 1]])), "definite"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(0, [[1, 0], [1, 1]])), "symmetric"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(math.nan)), "NaN"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Box(1, -1))), "lower"),
-        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Ball(-1))), "radius"),
-        (lambda: at.policy("greedy", n_features=2, costs=COSTS, prior=at.Gaussian(region=at.Ball(1))), "region"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior=at.posteriors.Gaussian([0, 1])), "prior mean"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior=at.posteriors.Gaussian(0, -1)), "variances"),
+        (
+            lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(0, [[1, 2], [2, 1]])),
+            "definite",
+        ),
+        (
+            lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(0, [[1, 0], [1, 1]])),
+            "symmetric",
+        ),
+        (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(math.nan)), "NaN"),
+        (
+            lambda: at.policy(
+                "pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(region=at.posteriors.Box(1, -1))
+            ),
+            "lower",
+        ),
+        (
+            lambda: at.policy(
+                "pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(region=at.posteriors.Ball(-1))
+            ),
+            "radius",
+        ),
+        (
+            lambda: at.policy(
+                "greedy", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(region=at.posteriors.Ball(1))
+            ),
+            "region",
+        ),
         (lambda: at.policy("greedy", n_features=2, costs=COSTS, epsilon=2), "epsilon"),
         (lambda: at.policy("greedy", n_features=2, costs=COSTS, estimator="lasso"), "estimator"),
         (lambda: at.policy("cbp-side", n_features=2, costs=COSTS, curvature=0), "curvature"),
@@ -253,7 +292,7 @@ def test_mistakes_get_one_clear_sentence(call, message):
 
 
 def test_the_registry_tells_what_it_has():
-    infos = at.policies()
+    infos = at.list_policies()
     assert [info.name for info in infos] == list(POLICIES)
     assert all(info.summary.endswith(".") for info in infos)
     from appletaste.policies import OPTION_HELP
@@ -279,7 +318,7 @@ def test_numbers_do_not_depend_on_workers_or_company():
 def test_compiled_kernels_have_one_signature():
     """A second signature means that some caller passes another type, and pays for compiling it."""
     script = (
-        "from appletaste.warm import warm; warm();"
+        "from appletaste.cli.warm import warm; warm();"
         "from appletaste.kernels._jit import KERNELS;"
         "print({n: [str(s) for s in k.signatures] for n, k in KERNELS.items() if len(k.signatures) > 1})"
     )

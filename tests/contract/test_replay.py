@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.cli import main
-from appletaste.replaying.seam import bare
+from appletaste.cli.main import main
+from appletaste.replays.players import bare
 
 FOLDER = Path(os.environ.get("APPLETASTE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 COSTS = {
@@ -270,5 +270,5 @@ def test_limited_reviewers_and_an_audit_lane(rng):
 )
 def test_impossible_staffing(settings, message):
     table = {"x": [0.0, 1.0] * 30, "bad": [0, 1] * 30}
-    with pytest.raises(at.OptionError, match=message):
+    with pytest.raises(at.errors.OptionError, match=message):
         at.replay(table, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, **settings)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from appletaste.cli import GAME_EXAMPLES, main
+from appletaste.cli.main import GAME_EXAMPLES, main
 from appletaste.theory.report import plain, study, study_sheets
 from appletaste.theory.studies import Size
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from appletaste import engine
+from appletaste.engines import engine
 from tests.engines import work
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import appletaste as at
-from appletaste.cli import main
+from appletaste.cli.main import main
 
 from . import work
 from .clusters import ENTRIES, MARKS, PROBLEM, assert_same
@@ -23,7 +23,7 @@ pytestmark = MARKS
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_any_number_of_workers_same_numbers(kind, jobs, expected):
-    with at.engine(kind, jobs=jobs) as workers:
+    with at.engines.engine(kind, jobs=jobs) as workers:
         assert_same(at.replicate(PROBLEM, ENTRIES, 4, seed=5, engine=workers), expected)
         processes = {process for _, (_, process) in workers.run(work.square, range(60))}
     assert 1 <= len(processes - {os.getpid()}) <= jobs
@@ -51,11 +51,11 @@ def standing_cluster(kind):
 def test_a_cluster_that_stands_is_used_and_left_standing(kind, capsys, monkeypatch, expected):
     variables = {"ray": "RAY_ADDRESS", "dask": "DASK_SCHEDULER_ADDRESS"}
     with standing_cluster(kind) as address:
-        with at.engine(kind, jobs=7, address=address) as workers:
+        with at.engines.engine(kind, jobs=7, address=address) as workers:
             assert_same(at.replicate(PROBLEM, ENTRIES, 4, seed=5, engine=workers), expected)
             if kind == "ray":  # a process has one Ray, and it is not at another address
-                with pytest.raises(at.EngineError, match=r"is at the Ray cluster .* already"):
-                    at.engine("ray", address="127.0.0.1:1").__enter__()
+                with pytest.raises(at.errors.EngineError, match=r"is at the Ray cluster .* already"):
+                    at.engines.engine("ray", address="127.0.0.1:1").__enter__()
             first = {process for _, (_, process) in workers.run(work.square, range(20))}
             assert len(first - {os.getpid()}) == 1
         asked = "--problem i --rounds 30 --replications 2 --policy pg-ts --json --jobs 1"
@@ -75,11 +75,11 @@ def test_nobody_at_the_address(kind, capsys):
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         started = time.perf_counter()
-        with pytest.raises(at.OptionError, match=f"cluster with workers answers at '{address}'.*start one with"):
-            at.engine(kind, address=address).__enter__()
+        with pytest.raises(at.errors.OptionError, match=f"cluster with workers answers at '{address}'.*start one with"):
+            at.engines.engine(kind, address=address).__enter__()
         assert time.perf_counter() - started < 15
-    with pytest.raises(at.OptionError, match="answers at 'nowhere'"):
-        at.engine(kind, address="nowhere").__enter__()
+    with pytest.raises(at.errors.OptionError, match="answers at 'nowhere'"):
+        at.engines.engine(kind, address="nowhere").__enter__()
 
 
 def alive(process):

@@ -17,7 +17,7 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def workers(kind):
-    with at.engine(kind, jobs=2) as workers:
+    with at.engines.engine(kind, jobs=2) as workers:
         yield workers
 
 
@@ -50,11 +50,11 @@ def test_a_killed_worker_costs_no_result(workers, tmp_path):
 
 
 def test_errors_are_raised_as_themselves(workers):
-    with pytest.raises(at.OptionError, match="three is not a number") as caught:
+    with pytest.raises(at.errors.OptionError, match="three is not a number") as caught:
         list(workers.run(work.refuse, range(200)))
-    assert type(caught.value) is at.OptionError
+    assert type(caught.value) is at.errors.OptionError
     assert "in refuse" in caught.value.__notes__[0]
-    with pytest.raises(at.EngineError, match="StubbornError: one and two"):
+    with pytest.raises(at.errors.EngineError, match="StubbornError: one and two"):
         list(workers.run(work.stumble, [0]))
     assert sorted(workers.run(work.refuse, [1, 2])) == [(0, 1), (1, 2)]  # and the next run is none the worse
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.console import open_engine
+from appletaste.cli.console import open_engine
 from appletaste.engines import base
 from appletaste.simulate import Entry
 
@@ -18,37 +18,40 @@ from . import work
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_index_once_and_where_it_ran(jobs):
-    with at.engine("local", jobs=jobs) as workers:
+    with at.engines.engine("local", jobs=jobs) as workers:
         found = list(workers.run(work.square, range(50)))
     assert sorted((index, value) for index, (value, _) in found) == [(i, i * i) for i in range(50)]
     assert (os.getpid() in {process for _, (_, process) in found}) is (jobs == 1)
 
 
 def test_workers_use_one_thread_each():
-    with at.engine("local", jobs=2) as workers:
+    with at.engines.engine("local", jobs=2) as workers:
         for _, settings in workers.run(work.threads, range(4)):
             assert {name: settings[name] for name in base.ONE_THREAD} == base.ONE_THREAD
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_errors_are_raised_as_themselves(jobs):
-    with at.engine("local", jobs=jobs) as workers:
-        with pytest.raises(at.OptionError, match="three is not a number") as caught:
+    with at.engines.engine("local", jobs=jobs) as workers:
+        with pytest.raises(at.errors.OptionError, match="three is not a number") as caught:
             list(workers.run(work.refuse, range(10)))
-        with pytest.raises(at.MissingExtraError, match=r"appletaste\[plot\]"):
+        with pytest.raises(at.errors.MissingExtraError, match=r"appletaste\[plot\]"):
             list(workers.run(work.want_extra, [0]))
         assert len(list(workers.run(work.refuse, [1, 2]))) == 2  # and the next run is none the worse
     assert jobs == 1 or "in refuse" in caught.value.__notes__[0]
 
 
 def test_an_error_that_cannot_travel_is_told():
-    with at.engine("local", jobs=2) as workers, pytest.raises(at.EngineError, match="StubbornError: one and two"):
+    with (
+        at.engines.engine("local", jobs=2) as workers,
+        pytest.raises(at.errors.EngineError, match="StubbornError: one and two"),
+    ):
         list(workers.run(work.stumble, [0]))
 
 
 def test_a_killed_worker_costs_no_result(tmp_path):
     diary = tmp_path / "diary"
-    with at.engine("local", jobs=2) as workers:
+    with at.engines.engine("local", jobs=2) as workers:
         found = []
         for result in workers.run(work.nap, [(i, str(diary), 0.1) for i in range(12)]):
             if not found:
@@ -60,7 +63,10 @@ def test_a_killed_worker_costs_no_result(tmp_path):
 
 def test_a_task_that_kills_every_worker_is_given_up(monkeypatch):
     monkeypatch.setattr("appletaste.engines.local.RETRIES", 1)
-    with at.engine("local", jobs=2) as workers, pytest.raises(at.EngineError, match="workers died 2 times"):
+    with (
+        at.engines.engine("local", jobs=2) as workers,
+        pytest.raises(at.errors.EngineError, match="workers died 2 times"),
+    ):
         list(workers.run(work.die, range(3)))
 
 
@@ -68,7 +74,7 @@ def test_a_worker_of_another_version_is_refused():
     foreign = base.Work(work.refuse, {**base.versions(), "numpy": "1.0"})
     index, outcome = foreign(7, 1)
     assert index == 7
-    with pytest.raises(at.OptionError, match="the same numbers need the same versions"):
+    with pytest.raises(at.errors.OptionError, match="the same numbers need the same versions"):
         base.unpack(outcome)
 
 
@@ -81,20 +87,23 @@ def test_a_worker_of_another_version_is_refused():
     ],
 )
 def test_wrong_settings_are_refused(settings, sentence):
-    with pytest.raises(at.OptionError, match=sentence):
-        at.engine(**settings)
+    with pytest.raises(at.errors.OptionError, match=sentence):
+        at.engines.engine(**settings)
 
 
 @pytest.mark.parametrize(("name", "module"), [("ray", "ray"), ("dask", "distributed")])
 def test_missing_extras_are_named(monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(at.MissingExtraError, match=rf"pip install 'appletaste\[{name}\]'"), at.engine(name):
+    with (
+        pytest.raises(at.errors.MissingExtraError, match=rf"pip install 'appletaste\[{name}\]'"),
+        at.engines.engine(name),
+    ):
         pass
 
 
 def test_a_cluster_must_be_opened_first():
-    with pytest.raises(at.OptionError, match="open it first"):
-        list(at.engine("dask").run(work.square, [1]))
+    with pytest.raises(at.errors.OptionError, match="open it first"):
+        list(at.engines.engine("dask").run(work.square, [1]))
 
 
 class Backwards:

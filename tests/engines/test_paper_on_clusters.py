@@ -6,7 +6,7 @@ import signal
 import pytest
 
 import appletaste as at
-from appletaste.cli import main
+from appletaste.cli.main import main
 from appletaste.paper.play import play_missing, play_task
 from appletaste.paper.report import build
 from appletaste.paper.store import Store
@@ -60,7 +60,7 @@ class Murderous:
 def test_a_killed_worker_changes_nothing(kind, local, tmp_path):
     studies = find_studies(["figure-3"])
     store = Store(tmp_path / "pairings", 9)
-    with at.engine(kind, jobs=2) as workers:
+    with at.engines.engine(kind, jobs=2) as workers:
         engine = Murderous(workers)
         play_missing(studies, store, 2, engine)
     assert engine.victim != os.getpid()

@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from appletaste import MissingExtraError, OptionError
+from appletaste.errors import MissingExtraError, OptionError
 
 
 def square(number):

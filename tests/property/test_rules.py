@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appletaste import Costs, EpsilonGreedy, InformationDirected, Thompson, Traditional
+from appletaste import Costs
 from appletaste.errors import OptionError
 from appletaste.kernels import information
 from appletaste.posteriors import DrawnScore
+from appletaste.rules import EpsilonGreedy, InformationDirected, Thompson, Traditional
 from appletaste.rules.information_directed import traditional_probability, tunable_probability
 
 GRID = np.linspace(0, 1, 20_001)

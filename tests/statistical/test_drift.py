@@ -23,7 +23,7 @@ def flipping(seed, change=CHANGE):
 def regret(name, options, seed, change=CHANGE):
     items, chances, labels = flipping(seed, change)
     policy = at.policy(name, n_features=D, costs=COSTS, seed=seed, **options)
-    watch = at.DriftWatch(shift=1.0, labels_per_false_alarm=2000)
+    watch = at.drift.Watch(shift=1.0, labels_per_false_alarm=2000)
     spent, alarms = np.empty(N), []
     for t in range(N):
         decision = policy.decide(items[t])
@@ -65,14 +65,14 @@ def test_forgetting_pays_after_a_change_and_costs_little_without(name):
 def test_false_alarms_are_as_rare_as_stated(chance):
     """At most one in 300 labels, and for even odds not much rarer: measured over 60,000 labels."""
     rng = np.random.default_rng(int(1000 * chance))
-    test = at.PageHinkley(0.5, 300)
+    test = at.drift.PageHinkley(0.5, 300)
     labels = (rng.random(60_000) < chance).tolist()
     alarms = sum(abs(test.update(int(label), chance)) for label in labels)
     expected = 60_000 / 300
     assert alarms < expected + 3 * np.sqrt(expected)
     if chance == 0.5:
         assert alarms > expected / 2.5
-    wrong = at.PageHinkley(0.5, 300)  # the control: a chance that is off by the shift is found out
+    wrong = at.drift.PageHinkley(0.5, 300)  # the control: a chance that is off by the shift is found out
     off = 1 / (1 + np.exp(-(np.log(chance / (1 - chance)) + 0.5)))
     assert sum(abs(wrong.update(int(label), off)) for label in labels) > 2 * alarms
 
@@ -83,7 +83,7 @@ def test_residuals_are_fair_whatever_the_policy_chose():
     chances = rng.beta(1, 4, 40_000)
     labels = rng.random(40_000) < chances
     chosen = rng.random(40_000) < chances**2 + 0.05
-    honest, peeking = at.PageHinkley(0.5, 20_000), at.PageHinkley(0.5, 20_000)
+    honest, peeking = at.drift.PageHinkley(0.5, 20_000), at.drift.PageHinkley(0.5, 20_000)
     assert sum(abs(honest.update(int(y), p)) for y, p in zip(labels[chosen], chances[chosen], strict=True)) == 0
     told = chosen & (labels | (rng.random(40_000) < 0.5))
     assert sum(abs(peeking.update(int(y), p)) for y, p in zip(labels[told], chances[told], strict=True)) > 5
@@ -102,10 +102,10 @@ def test_stability_index_has_the_law_that_is_claimed(kind):
         else:
             before, now = rng.integers(0, 6, 400), rng.integers(0, 6, 300)
             moved = np.where(now < 2, 0, now)
-        found = at.psi(before, now)
+        found = at.drift.psi(before, now)
         for rate in exceeded:
             exceeded[rate] += found.value > found.critical(rate)
-        moved_too = at.psi(before, moved)
+        moved_too = at.drift.psi(before, moved)
         shifted += moved_too.value > moved_too.critical(0.02)
     for rate, count in exceeded.items():
         assert count / 1500 == pytest.approx(rate, abs=0.2 * rate + 3 * np.sqrt(rate / 1500))

@@ -67,8 +67,10 @@ def test_control_a_normal_interval_misses_too_often():
         count, missed = int(labels[acts].sum()), int(labels[~acts].sum())
         value, se = 19 * count, math.sqrt(count * 0.95) / 0.05
         covered.append(abs(value - missed) <= 1.645 * se)
-        table = at.Table("t", np.ones((600, 1)), np.full(600, 0.03), labels, at.Costs(1.0, 0.3, 0.0))
-        log = at.DecisionLog.from_trace(table, at.Trace(acts, np.full(600, 0.05), np.zeros(600)), features=False)
+        table = at.problems.Table("t", np.ones((600, 1)), np.full(600, 0.03), labels, at.Costs(1.0, 0.3, 0.0))
+        log = at.DecisionLog.from_trace(
+            table, at.simulate.Trace(acts, np.full(600, 0.05), np.zeros(600)), features=False
+        )
         answer = at.missed(log).design.missed
         if answer:
             ours.append(answer.covers(missed))

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from appletaste import Costs, Exact, Gaussian, Gibbs, Key
+from appletaste import Costs, Key
 from appletaste.kernels import anchored, metropolis
+from appletaste.posteriors import Exact, Gaussian, Gibbs
 from appletaste.posteriors import anchors as anchors_module
 from appletaste.posteriors import exact as exact_module
 from appletaste.posteriors.anchors import Anchors

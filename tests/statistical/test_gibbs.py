@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from appletaste import Ball, Box, Costs, Gaussian, Gibbs, Key
+from appletaste import Costs, Key
 from appletaste.kernels import gibbs as kernels
+from appletaste.posteriors import Ball, Box, Gaussian, Gibbs
 
 TILTED = Gaussian([0.5, -1.0], [[2.0, 0.8], [0.8, 1.0]])
 PRIORS = {

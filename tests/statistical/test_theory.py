@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from appletaste import Costs, Gaussian, Gibbs, InputError, Key, play, policy, problem
+from appletaste import Costs, Key, play, policy, problem
+from appletaste.errors import InputError
+from appletaste.posteriors import Gaussian, Gibbs
 from appletaste.theory import (
     Bounded,
     boundary_shares,
@@ -210,7 +212,7 @@ def test_wrong_settings_are_refused():
         follow(table, acts, [2], Key(1), chains=1)
     with pytest.raises(InputError, match="one or two features"):
         exact_posterior(np.ones((2, 3)), np.ones(2, dtype=np.int8))
-    from appletaste import Ball
+    from appletaste.posteriors import Ball
 
     with pytest.raises(InputError, match="without a region"):
         exact_posterior(np.ones((2, 1)), np.ones(2, dtype=np.int8), Gaussian(region=Ball()))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.posteriors.outstanding import EVERY, Outstanding
+from appletaste.posteriors.waiting import EVERY, Outstanding
 
 COSTS = at.Costs(miss=1, false_alarm=2, hit=0)
 
@@ -72,7 +72,7 @@ def test_what_is_on_its_way_is_not_bought_again():
 
 def test_late_labels_cost_less_when_they_are_awaited():
     """20 orders of a made table, labels 200 items late; paired difference above 3 standard errors."""
-    from appletaste.replaying.seam import bare
+    from appletaste.replays.players import bare
 
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1500, 6))
@@ -88,7 +88,7 @@ def test_late_labels_cost_less_when_they_are_awaited():
 
 
 def wait(policy, setting):
-    from appletaste.replaying.seam import awaiting
+    from appletaste.replays.players import awaiting
 
     return awaiting(policy, setting)
 
@@ -187,7 +187,7 @@ def test_after_so_many_labels_the_covariance_is_computed_afresh():
 
 
 def test_what_a_label_will_tell_is_by_mackay_s_formula():
-    belief = at.Laplace(at.Gaussian(2.0, 4.0)).start(1, at.Key(0))
+    belief = at.posteriors.Laplace(at.posteriors.Gaussian(2.0, 4.0)).start(1, at.Key(0))
     waiting = Outstanding(belief)
     waiting.add(1, np.ones(1))
     chance = 1 / (1 + np.exp(-2 / np.sqrt(1 + np.pi * 4 / 8)))

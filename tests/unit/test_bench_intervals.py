@@ -18,7 +18,7 @@ def cell(low, high, truth, streams=200):
 
 
 def test_every_policy_that_can_draw_plays():
-    randomised = {info.name for info in at.policies() if "randomised" in info.options}
+    randomised = {info.name for info in at.list_policies() if "randomised" in info.options}
     played = {name for name, options in players().values() if options}
     assert randomised == played
     assert {"ts", "pg-ts", "exact-ts", "ids", "pg-ids", "exact-ids", "ids-traditional", "greedy"} <= set(players())

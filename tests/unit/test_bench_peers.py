@@ -98,7 +98,7 @@ def test_peers_play_fifty_rounds(name):
 
 def test_every_policy_of_the_registry_plays():
     names = {player.settings["name"] for player in registry_players()}
-    assert names == {info.name for info in at.policies()} - {"oracle"}
+    assert names == {info.name for info in at.list_policies()} - {"oracle"}
     table = at.problem("i", rounds=20).draw(at.Key(3))
     for player in registry_players():
         assert act_all(player.make(5, table.costs, 7, 20), table).shape == (20,)

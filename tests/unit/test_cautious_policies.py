@@ -149,7 +149,7 @@ def test_suplogistic_keeps_labels_of_estimates_out_of_its_buckets():
     for bucket, expected in ((0.0, [0, 0]), (2.0, [0, 1])):
         policy.learn(decision._replace(why={"bucket": bucket}), 1)
         assert [part.labels.n for part in policy._learner._buckets[:2]] == expected
-    with pytest.raises(at.FeedbackError, match="another horizon"):
+    with pytest.raises(at.errors.FeedbackError, match="another horizon"):
         policy.learn(decision._replace(why={"bucket": 40.0}), 1)
     assert policy._learner._alpha == pytest.approx(3.5 * math.sqrt(math.log(2 * 66 * 64)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.evaluate import log_files
+from appletaste.logs import files as log_files
 
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
 
@@ -59,19 +59,19 @@ def test_labels_of_passes_are_not_in_the_log():
     ],
 )
 def test_what_no_stream_could_have_logged_is_refused(changes, message):
-    with pytest.raises(at.InputError, match=message):
+    with pytest.raises(at.errors.InputError, match=message):
         at.DecisionLog.from_rows([row(**changes)])
 
 
 def test_more_refusals():
-    with pytest.raises(at.DataError, match="rows 1 and 3"):
+    with pytest.raises(at.errors.DataError, match="rows 1 and 3"):
         at.DecisionLog.from_rows([row(), row(id="b"), row()])
-    with pytest.raises(at.DataError, match="one length"):
+    with pytest.raises(at.errors.DataError, match="one length"):
         at.DecisionLog.from_rows([row(x=[1.0]), row(id="b", x=[1.0, 2.0])])
-    with pytest.raises(at.DataError, match="time is"):
+    with pytest.raises(at.errors.DataError, match="time is"):
         at.DecisionLog.from_rows([row(time=1.0), row(id="b", time="2024-01-01")])
     _, trace = played()
-    with pytest.raises(at.DataError, match="one play"):
+    with pytest.raises(at.errors.DataError, match="one play"):
         at.DecisionLog.from_trace(at.problem("i", rounds=10).draw(at.Key(3)), trace)
 
 
@@ -94,22 +94,22 @@ def test_written_and_read_back(tmp_path, suffix):
 def test_files_of_another_version_or_kind_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"schema_version": 99, **row()}) + "\n")
-    with pytest.raises(at.DataError, match="99"):
+    with pytest.raises(at.errors.DataError, match="99"):
         at.DecisionLog.read(path)
     path.write_text("{\n")
-    with pytest.raises(at.DataError, match="line 1"):
+    with pytest.raises(at.errors.DataError, match="line 1"):
         at.DecisionLog.read(path)
-    with pytest.raises(at.DataError, match=r"\.parquet or \.jsonl"):
+    with pytest.raises(at.errors.DataError, match=r"\.parquet or \.jsonl"):
         at.DecisionLog.from_rows([row()]).write(tmp_path / "log.csv")
     with pytest.raises(FileNotFoundError, match="no folder"):
         at.DecisionLog.from_rows([row()]).write(tmp_path / "none" / "log.jsonl")
     (tmp_path / "log.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(at.DataError, match="not a whole Parquet"):
+    with pytest.raises(at.errors.DataError, match="not a whole Parquet"):
         at.DecisionLog.read(tmp_path / "log.parquet")
     monkeypatch.setattr(log_files, "SCHEMA_VERSION", 2)
     at.DecisionLog.from_rows([row()]).write(tmp_path / "new.parquet")
     monkeypatch.undo()
-    with pytest.raises(at.DataError, match="schema_version is 2"):
+    with pytest.raises(at.errors.DataError, match="schema_version is 2"):
         at.DecisionLog.read(tmp_path / "new.parquet")
 
 
@@ -125,7 +125,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 def test_obp_feedback_says_what_the_log_says():
     table, trace = played()
     log = at.DecisionLog.from_trace(table, trace)
-    feedback = at.obp_feedback(log)
+    feedback = at.logs.obp_feedback(log)
     assert feedback["n_rounds"] == 200
     assert feedback["n_actions"] == 2
     np.testing.assert_array_equal(feedback["action"], trace.acts)
@@ -136,15 +136,15 @@ def test_obp_feedback_says_what_the_log_says():
     assert np.allclose(feedback["reward"][positive], table.costs.catch_gain)
     assert np.allclose(feedback["reward"][negative], -table.costs.alarm_price)
     assert (feedback["reward"][~trace.acts] == 0).all()
-    with pytest.raises(at.DataError, match="no x"):
-        at.obp_feedback(at.DecisionLog.from_rows([row()]))
+    with pytest.raises(at.errors.DataError, match="no x"):
+        at.logs.obp_feedback(at.DecisionLog.from_rows([row()]))
 
 
 def test_vw_text_and_dsjson_parse_back():
     table, trace = played()
     log = at.DecisionLog.from_trace(table, trace)
-    feedback = at.obp_feedback(log)
-    for k, (text, line) in enumerate(zip(at.vw_text(log), at.vw_dsjson(log), strict=True)):
+    feedback = at.logs.obp_feedback(log)
+    for k, (text, line) in enumerate(zip(at.logs.vw_text(log), at.logs.vw_dsjson(log), strict=True)):
         label, features = text.split(" | ")
         action, cost, probability = label.split(":")
         parsed = json.loads(line)
@@ -158,7 +158,7 @@ def test_vw_text_and_dsjson_parse_back():
 
 def test_an_act_without_label_is_not_exported():
     log = at.DecisionLog.from_rows([row(label=None), row(id="b", act=False, label=None)])
-    assert list(at.vw_text(log)) == ["1:0.0:0.5 |"]
+    assert list(at.logs.vw_text(log)) == ["1:0.0:0.5 |"]
 
 
 def test_vowpal_wabbit_takes_the_lines():
@@ -166,12 +166,12 @@ def test_vowpal_wabbit_takes_the_lines():
     table, trace = played("greedy", epsilon=0.4)
     log = at.DecisionLog.from_trace(table, trace)
     learner = vw.Workspace("--cb 2 --quiet")
-    for line in at.vw_text(log):
+    for line in at.logs.vw_text(log):
         learner.learn(line)
     assert learner.get_weighted_examples() == 200
     learner.finish()
     learner = vw.Workspace("--cb_explore_adf --dsjson --quiet")
-    for line in at.vw_dsjson(log):
+    for line in at.logs.vw_dsjson(log):
         examples = learner.parse(line)
         learner.learn(examples)
         learner.finish_example(examples)

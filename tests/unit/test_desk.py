@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.budget import Spending
 from appletaste.errors import InputError, OptionError
+from appletaste.streams.budget import Spending
 
 from ..contract.entries import COSTS, ENTRIES, IDS, make, run, stream
 

@@ -20,8 +20,8 @@ def coin_log(n=400, p=0.25, rate=0.2, seed=1, known=1.0):
     rng = np.random.default_rng(seed)
     labels, x = (rng.random(n) < rate).astype(np.int8), rng.standard_normal((n, 2))
     acts = rng.random(n) < p
-    table = at.Table("coin", x, np.full(n, rate), labels, COSTS)
-    trace = at.Trace(acts, np.full(n, p), np.zeros(n))
+    table = at.problems.Table("coin", x, np.full(n, rate), labels, COSTS)
+    trace = at.simulate.Trace(acts, np.full(n, p), np.zeros(n))
     seen = rng.random(n) < known
     return at.DecisionLog.from_trace(table, trace, chance=np.full(n, rate), known=seen), labels
 
@@ -104,9 +104,9 @@ def test_other_refusals():
     found = at.missed(log).design
     assert found.missed.low == found.missed.value == 0 < found.missed.high
     assert "no positive" in found.recall.reason
-    with pytest.raises(at.InputError, match="DecisionLog"):
+    with pytest.raises(at.errors.InputError, match="DecisionLog"):
         at.missed([1])
-    with pytest.raises(at.OptionError, match="level"):
+    with pytest.raises(at.errors.OptionError, match="level"):
         at.missed(log, level=1.5)
 
 
@@ -150,9 +150,9 @@ def test_what_if_weights_by_hand():
 def test_what_was_done_is_priced_exactly():
     """The logged policy itself, asked as certain where it acted for certain, has no error."""
     n = 100
-    table = at.Table("sure", np.ones((n, 1)), np.full(n, 0.5), (np.arange(n) % 2).astype(np.int8), COSTS)
+    table = at.problems.Table("sure", np.ones((n, 1)), np.full(n, 0.5), (np.arange(n) % 2).astype(np.int8), COSTS)
     acts = np.arange(n) < 60
-    log = at.DecisionLog.from_trace(table, at.Trace(acts, acts.astype(float), np.zeros(n)))
+    log = at.DecisionLog.from_trace(table, at.simulate.Trace(acts, acts.astype(float), np.zeros(n)))
     found = at.what_if(replace(log, x=acts[:, None].astype(float)), lambda x: float(x[0]))
     assert found.ips.low == found.ips.high == pytest.approx(30 * 0.3 - 30)
 
@@ -178,11 +178,11 @@ def test_what_if_refuses():
     assert found.unsupported_share == pytest.approx(0.5)
     assert "positives were seen" in at.what_if(coin_log(rate=0.01)[0], lambda x: 1.0).ips.reason
     assert "worth" in at.what_if(coin_log(n=100)[0], lambda x: 1.0).ips.reason
-    with pytest.raises(at.InputError, match=r"in \[0, 1\]"):
+    with pytest.raises(at.errors.InputError, match=r"in \[0, 1\]"):
         at.what_if(log, 1.5)
-    with pytest.raises(at.InputError, match="probabilities"):
+    with pytest.raises(at.errors.InputError, match="probabilities"):
         at.what_if(log, lambda x: 2.0)
-    with pytest.raises(at.InputError, match="what_if takes"):
+    with pytest.raises(at.errors.InputError, match="what_if takes"):
         at.what_if(log, "ts")
 
 
@@ -224,9 +224,9 @@ def test_missed_by_stratum_is_missed_of_each_stratum():
         assert answer.as_dict().keys() == alone.as_dict().keys()
     assert list(at.missed(log, by="policy")) == ["greedy"]
     assert at.missed(log, by="policy")["greedy"].as_dict() == at.missed(log).as_dict()
-    with pytest.raises(at.InputError, match="by is 'stratum' or 'policy'"):
+    with pytest.raises(at.errors.InputError, match="by is 'stratum' or 'policy'"):
         at.missed(log, by="age")
-    with pytest.raises(at.InputError, match="the log has no stratum"):
+    with pytest.raises(at.errors.InputError, match="the log has no stratum"):
         at.missed(at.DecisionLog.from_trace(table, trace), by="stratum")
 
 
@@ -235,8 +235,8 @@ def rare_looks(rng, n=400):
     act = np.append(rng.random(n) < 0.1, np.ones(12, dtype=bool))
     labels = np.append(np.zeros(n), np.ones(12)).astype(np.int8)
     p = np.append(np.full(n, 0.1), np.ones(12))
-    table = at.Table("t", np.ones((n + 12, 1)), np.zeros(n + 12), labels, at.Costs(1.0, 0.3, 0.0))
-    return at.DecisionLog.from_trace(table, at.Trace(act, p, np.zeros(n + 12)), chance=np.full(n + 12, 0.2))
+    table = at.problems.Table("t", np.ones((n + 12, 1)), np.zeros(n + 12), labels, at.Costs(1.0, 0.3, 0.0))
+    return at.DecisionLog.from_trace(table, at.simulate.Trace(act, p, np.zeros(n + 12)), chance=np.full(n + 12, 0.2))
 
 
 def test_what_if_allows_for_items_that_none_of_the_seen_stands_for():
@@ -271,8 +271,8 @@ def test_what_was_sure_to_be_seen_stands_for_itself():
 def test_items_beyond_those_drawn_count_as_normal(monkeypatch):
     rng = np.random.default_rng(6)
     act, labels = rng.random(1500) < 0.3, (rng.random(1500) < 0.3).astype(np.int8)
-    table = at.Table("t", np.ones((1500, 1)), np.zeros(1500), labels, at.Costs(1.0, 0.3, 0.0))
-    log = at.DecisionLog.from_trace(table, at.Trace(act, np.full(1500, 0.3), np.zeros(1500)))
+    table = at.problems.Table("t", np.ones((1500, 1)), np.zeros(1500), labels, at.Costs(1.0, 0.3, 0.0))
+    log = at.DecisionLog.from_trace(table, at.simulate.Trace(act, np.full(1500, 0.3), np.zeros(1500)))
     all_drawn = at.what_if(log, lambda x: 1.0).ips
     monkeypatch.setattr(weighting, "MOST_DRAWN", 100)
     some = at.what_if(log, lambda x: 1.0).ips

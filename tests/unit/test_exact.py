@@ -6,10 +6,11 @@ import time
 import numpy as np
 import pytest
 
-from appletaste import Exact, Gaussian, Key, OptionError
-from appletaste.errors import InputError
+from appletaste import Key
+from appletaste.errors import InputError, OptionError
 from appletaste.kernels import anchored, cubic, linear, metropolis
 from appletaste.kernels.logistic import objective
+from appletaste.posteriors import Exact, Gaussian
 from appletaste.posteriors import anchors as anchors_module
 from appletaste.posteriors import exact as exact_module
 from appletaste.posteriors.anchors import Anchors

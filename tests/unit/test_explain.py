@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.explaining.reasons import REASONS, reason_of
+from appletaste.evaluate.reasons import REASONS, reason_of
 from appletaste.features.parts import average_item, parts_of
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
@@ -81,7 +81,7 @@ def test_every_policy_with_a_posterior(name):
 @pytest.mark.parametrize("name", ["greedy", "cbp-side", "suplogistic", "always", "never"])
 def test_policies_without_one_say_so(name):
     policy = at.policy(name, n_features=2, costs=COSTS)
-    with pytest.raises(at.OptionError, match="no posterior"):
+    with pytest.raises(at.errors.OptionError, match="no posterior"):
         at.explain(policy, [1.0, 0.0])
 
 
@@ -134,7 +134,7 @@ def test_no_map_and_a_transformer():
     assert [p.words for p in at.explain(policy, [1.0, -2.0]).contributions] == ["feature 2 = -2", "feature 1 = 1"]
     from sklearn.preprocessing import StandardScaler
 
-    scaler = at.TransformerMap(StandardScaler(), {"age": [30, 50], "income": [1, 3]})
+    scaler = at.features.TransformerMap(StandardScaler(), {"age": [30, 50], "income": [1, 3]})
     found = at.explain(policy, {"age": 60, "income": 5}, scaler)
     assert {p.column for p in found.contributions} == {"age", "income"}
 
@@ -196,7 +196,7 @@ def test_what_a_desk_would_do_is_within_its_budget_and_lane():
         assert at.explain(who, x, time="2024-05-01", stratum="new").probability == 0.6
         assert at.explain(who, x, time="2024-05-02").probability == 1.0
     assert desk.policy.round == 1
-    with pytest.raises(at.OptionError, match="needs the time"):
+    with pytest.raises(at.errors.OptionError, match="needs the time"):
         at.explain(desk, x)
     waits = at.Awaiting(at.policy("ts", n_features=2, costs=COSTS, seed=2))
     for k in range(20):
@@ -216,7 +216,7 @@ def test_a_ledger_by_id_and_what_was_learnt_since():
     assert found.chance != found.chance_then
     assert "when decided" in str(found)
     assert found.base == pytest.approx(ledger.policy.posterior.mean @ [1.0, 2.0])  # the mean item of the ledger
-    with pytest.raises(at.FeedbackError, match="no decision 'case-99'"):
+    with pytest.raises(at.errors.FeedbackError, match="no decision 'case-99'"):
         at.explain(ledger, "case-99")
 
 
@@ -242,15 +242,15 @@ def test_text_and_json():
 
 def test_wrong_questions_are_answered_clearly():
     policy, features, rows, decisions = taught(n=20)
-    with pytest.raises(at.InputError, match="give explain the ledger"):
+    with pytest.raises(at.errors.InputError, match="give explain the ledger"):
         at.explain(policy, "case-1")
-    with pytest.raises(at.InputError, match="needs the map"):
+    with pytest.raises(at.errors.InputError, match="needs the map"):
         at.explain(policy, rows[0])
-    with pytest.raises(at.InputError, match="takes a policy"):
+    with pytest.raises(at.errors.InputError, match="takes a policy"):
         at.explain("voi", rows[0])
-    with pytest.raises(at.InputError, match="not its own map"):
+    with pytest.raises(at.errors.InputError, match="not its own map"):
         at.explain(policy, decisions[0], at.Encoder().fit(rows[:2]))
-    with pytest.raises(at.InputError, match=r"Encoder\(\)\.fit\(records\), got list"):
+    with pytest.raises(at.errors.InputError, match=r"Encoder\(\)\.fit\(records\), got list"):
         at.explain(policy, decisions[0], features.names())
-    with pytest.raises(at.InputError, match="reference items"):
+    with pytest.raises(at.errors.InputError, match="reference items"):
         at.explain(policy, decisions[0], features, reference=[[1.0, 2.0]])

@@ -72,9 +72,9 @@ def test_options():
         {"interactions": ["ab"]},
         {"interactions": [("a", "a")]},
     ):
-        with pytest.raises(at.OptionError, match=next(iter(wrong))):
+        with pytest.raises(at.errors.OptionError, match=next(iter(wrong))):
             at.Encoder(**wrong)
-    with pytest.raises(at.DataError, match="no column 'ages'; did you mean 'age'"):
+    with pytest.raises(at.errors.DataError, match="no column 'ages'; did you mean 'age'"):
         at.Encoder(interactions=[("ages", "job")]).fit(PEOPLE)
     assert at.Encoder(interactions=[["age", "job"]]) == at.Encoder(interactions=(("age", "job"),))
 
@@ -106,16 +106,16 @@ def test_online_statistics_and_spare_levels():
 def test_nothing_is_counted_of_a_record_that_is_refused():
     features = at.Encoder(online=True).fit([{"a": 1, "b": 2}, {"a": 2, "b": 5}])
     before = features.arrays()["statistics"].copy()
-    with pytest.raises(at.DataError, match="column 'b' takes numbers, got 'many'; give None"):
+    with pytest.raises(at.errors.DataError, match="column 'b' takes numbers, got 'many'; give None"):
         features.transform({"a": 3, "b": "many"})
-    with pytest.raises(at.DataError, match="row 1: column 'b' holds numbers, got 'many'"):
+    with pytest.raises(at.errors.DataError, match="row 1: column 'b' holds numbers, got 'many'"):
         features.transform_many([{"a": 3, "b": 1}, {"a": 3, "b": "many"}])
     assert (features.arrays()["statistics"] == before).all()
-    with pytest.raises(at.InputError, match=r"no column of this map is in the record: it has c; wanted a, b"):
+    with pytest.raises(at.errors.InputError, match=r"no column of this map is in the record: it has c; wanted a, b"):
         features.transform({"c": 3})
-    with pytest.raises(at.InputError, match="a record is a dict"):
+    with pytest.raises(at.errors.InputError, match="a record is a dict"):
         features.transform([1, 2])
-    with pytest.raises(at.DataError, match="no column 'b'"):
+    with pytest.raises(at.errors.DataError, match="no column 'b'"):
         features.transform_many({"a": [1]})
 
 
@@ -174,9 +174,9 @@ def test_explanations_add_up_to_the_score():
         assert sum(share for _, share in shares) == pytest.approx(x @ theta)
         assert shares == features.explain(row, theta)
         assert sorted(shares, key=lambda share: -abs(share[1])) == shares
-    with pytest.raises(at.InputError, match="theta must have"):
+    with pytest.raises(at.errors.InputError, match="theta must have"):
         features.explain(PEOPLE[0], [1.0])
-    with pytest.raises(at.InputError, match="an item must have"):
+    with pytest.raises(at.errors.InputError, match="an item must have"):
         features.explain([1.0], theta)
 
 
@@ -195,7 +195,7 @@ def test_sparse_without_scipy_says_what_to_install(monkeypatch):
     features = at.Encoder(online=True).fit(PEOPLE)
     before = features.arrays()["statistics"].tolist()
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(at.MissingExtraError, match=r"pip install 'appletaste\[sparse\]'"):
+    with pytest.raises(at.errors.MissingExtraError, match=r"pip install 'appletaste\[sparse\]'"):
         features.transform_many(PEOPLE, sparse=True)
     assert features.arrays()["statistics"].tolist() == before
 
@@ -244,7 +244,7 @@ def test_a_map_is_saved_with_its_policy_and_both_continue_bit_for_bit(costs, tmp
     policy.save(path)
     with pytest.raises(SaveFileError, match="not a readable appletaste feature map"):
         at.FeatureMap.load(path)
-    with pytest.raises(at.InputError, match="vectors of 8 features, the policy takes 2"):
+    with pytest.raises(at.errors.InputError, match="vectors of 8 features, the policy takes 2"):
         at.policy("never", n_features=2, costs=costs).save(path, features=features)
 
 

@@ -12,7 +12,7 @@ from appletaste.errors import OptionError
 from appletaste.posteriors.forgetting import STEP, Clock, Forgetting
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
-PRIOR = at.Gaussian([0.1, -0.2, 0.3], [[1.0, 0.3, 0.0], [0.3, 2.0, 0.1], [0.0, 0.1, 0.5]])
+PRIOR = at.posteriors.Gaussian([0.1, -0.2, 0.3], [[1.0, 0.3, 0.0], [0.3, 2.0, 0.1], [0.0, 0.1, 0.5]])
 B, MEAN = np.array(PRIOR.covariance), np.array(PRIOR.mean)
 
 
@@ -31,7 +31,7 @@ def stream(n, d=3, seed=0, flip=None):
     return items, labels
 
 
-@pytest.mark.parametrize("posterior", [at.Adf(PRIOR, 100), at.Laplace(PRIOR, half_life=100)])
+@pytest.mark.parametrize("posterior", [at.posteriors.Adf(PRIOR, 100), at.posteriors.Laplace(PRIOR, half_life=100)])
 def test_what_labels_say_halves_in_a_half_life(posterior):
     items, labels = stream(5)
     belief = posterior.start(3, at.Key(0))
@@ -47,7 +47,7 @@ def test_what_labels_say_halves_in_a_half_life(posterior):
     assert np.abs(faded - precision).max() > 0.1  # the control: it has moved
 
 
-@pytest.mark.parametrize("posterior", [at.Adf(PRIOR, 30), at.Laplace(PRIOR, half_life=30)])
+@pytest.mark.parametrize("posterior", [at.posteriors.Adf(PRIOR, 30), at.posteriors.Laplace(PRIOR, half_life=30)])
 def test_without_labels_the_belief_goes_back_to_the_prior(posterior):
     items, labels = stream(40)
     belief = posterior.start(3, at.Key(0))
@@ -63,7 +63,7 @@ def test_without_labels_the_belief_goes_back_to_the_prior(posterior):
 
 def test_adf_takes_the_moments_of_a_label_that_counts_less():
     """One dimension, by brute force: prior x sigma(z)^w, w = 2^(-age / half-life)."""
-    belief = at.Adf(at.Gaussian(0.4, 2.0), half_life=100).start(1, at.Key(0))
+    belief = at.posteriors.Adf(at.posteriors.Gaussian(0.4, 2.0), half_life=100).start(1, at.Key(0))
     belief.clock.moments[:] = 500.0
     belief.learn(np.array([1.5]), 1, 350.0)
     theta = np.linspace(-15, 15, 60001)
@@ -91,7 +91,7 @@ def test_laplace_is_the_mode_of_the_weighted_posterior(late):
     moments = np.arange(400.0)
     if late:
         np.random.default_rng(2).shuffle(moments)
-    belief = at.Laplace(PRIOR, half_life=60).start(3, at.Key(0))
+    belief = at.posteriors.Laplace(PRIOR, half_life=60).start(3, at.Key(0))
     belief.clock.moments[:] = 400.0
     for x, label, moment in zip(items, labels, moments, strict=True):
         belief.learn(x, int(label), moment)
@@ -105,7 +105,7 @@ def test_laplace_is_the_mode_of_the_weighted_posterior(late):
 
 
 def test_laplace_mean_is_near_the_mean_by_quadrature():
-    belief = at.Laplace(half_life=10).start(1, at.Key(0))
+    belief = at.posteriors.Laplace(half_life=10).start(1, at.Key(0))
     theta = np.linspace(-12, 12, 20001)
     log = -0.5 * theta**2
     for t in range(1, 60):
@@ -256,7 +256,7 @@ def test_a_label_that_will_be_forgotten_is_worth_less():
     items, _ = stream(600)
     values = []
     for half_life in (None, 1e9, 50.0):
-        method = at.Bayesian(at.Adf(), at.ValueOfInformation(half_life=half_life))
+        method = at.policies.Bayesian(at.posteriors.Adf(), at.rules.ValueOfInformation(half_life=half_life))
         policy = at.Policy(method, n_features=3, costs=COSTS)
         values.append([policy.decide(x).why["value_of_label"] for x in items])
     assert values[0] == values[1]
@@ -266,7 +266,7 @@ def test_a_label_that_will_be_forgotten_is_worth_less():
 
 @pytest.mark.parametrize("wrong", [0, -5, np.nan, "", "30", "d", "-3d", "1e-d", "3 months", True, [5], timedelta(0)])
 def test_half_lives_that_are_none_are_refused(wrong):
-    for make in (at.Adf, at.Laplace):
+    for make in (at.posteriors.Adf, at.posteriors.Laplace):
         with pytest.raises(OptionError, match="half_life is a number of items > 0"):
             make(half_life=wrong)
 
@@ -362,7 +362,7 @@ def test_a_late_label_is_weighed_before_the_next_renewal():
     items, labels = stream(100)
     x, told = np.array([0.0, 0.05, 0.0]), []
     for moment in (400.0, 300.0):
-        belief = at.Laplace(PRIOR, half_life=100).start(3, at.Key(0))
+        belief = at.posteriors.Laplace(PRIOR, half_life=100).start(3, at.Key(0))
         belief.clock.moments[:] = 400.0
         for item, label in zip(items, labels, strict=True):
             belief.learn(item, int(label), 400.0)
@@ -376,7 +376,7 @@ def test_a_late_label_is_weighed_before_the_next_renewal():
 
 def test_more_labels_than_there_was_room_for():
     items, labels = stream(1100)
-    belief = at.Laplace(half_life=20).start(3, at.Key(0))
+    belief = at.posteriors.Laplace(half_life=20).start(3, at.Key(0))
     for t, (x, label) in enumerate(zip(items, labels, strict=True)):
         belief.commit(t)
         belief.learn(x, int(label), float(t))

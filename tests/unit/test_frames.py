@@ -57,9 +57,9 @@ def test_frames(make, tmp_path):
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_faults_of_frames(make, tmp_path):
     mixed = [str(k) for k in range(30)] + ["many"]
-    with pytest.raises(at.DataError, match="row 30: column 'a' has 'many' among numbers"):
+    with pytest.raises(at.errors.DataError, match="row 30: column 'a' has 'many' among numbers"):
         at.read_records(make({"a": mixed}, tmp_path))
-    with pytest.raises(at.DataError, match=r"row 0: column 'when' holds.*ignore=\['when'\]"):
+    with pytest.raises(at.errors.DataError, match=r"row 0: column 'when' holds.*ignore=\['when'\]"):
         at.read_records(make({"when": [date(2024, 5, 1)], "a": [1]}, tmp_path))
     assert list(at.read_records(make({"when": [date(2024, 5, 1)], "a": [1]}, tmp_path), ignore=["when"]).columns) == [
         "a"
@@ -86,10 +86,10 @@ def test_categories_of_frames():
 
 
 def test_frames_that_cannot_be_read(monkeypatch):
-    with pytest.raises(at.DataError, match=r"collect\(\) it first"):
+    with pytest.raises(at.errors.DataError, match=r"collect\(\) it first"):
         at.read_records(polars.LazyFrame({"a": [1]}))
-    with pytest.raises(at.DataError, match="named 0"):
+    with pytest.raises(at.errors.DataError, match="named 0"):
         at.read_records(pandas.DataFrame([[1, 2]]))
     monkeypatch.setitem(sys.modules, "narwhals", None)
-    with pytest.raises(at.MissingExtraError, match=r"pandas data frame.*pip install 'appletaste\[frames\]'"):
+    with pytest.raises(at.errors.MissingExtraError, match=r"pandas data frame.*pip install 'appletaste\[frames\]'"):
         at.read_records(pandas.DataFrame({"a": [1]}))

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from appletaste import Costs, CostsError, InputError
-from appletaste.errors import MissingExtraError
+from appletaste import Costs
+from appletaste.errors import CostsError, InputError, MissingExtraError
 from appletaste.theory import KNOWN_GAMES, Game, analyse, read_game
 from appletaste.theory import cells as cells_module
 from appletaste.theory.classify import RATES, explain, without_extras

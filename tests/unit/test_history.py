@@ -63,7 +63,7 @@ def test_a_history_may_be_sparse_and_can_be_saved(tmp_path):
 )
 def test_what_is_wrong_is_said_and_nothing_learnt(labels, message):
     policy = start()
-    with pytest.raises(at.InputError, match=message):
+    with pytest.raises(at.errors.InputError, match=message):
         policy.learn_history(np.ones((3, 2)), labels)
     assert (policy.posterior.mean == start().posterior.mean).all()
 
@@ -71,23 +71,23 @@ def test_what_is_wrong_is_said_and_nothing_learnt(labels, message):
 def test_tables_with_missing_labels_are_read_when_asked(tmp_path):
     path = tmp_path / "reviews.csv"
     path.write_text("age,job,bad\n31,student,yes\n58,retired,\n45,chef,no\n29,chef,?\n")
-    with pytest.raises(at.DataError, match=r"line 3: no label.*unlabelled=True"):
+    with pytest.raises(at.errors.DataError, match=r"line 3: no label.*unlabelled=True"):
         at.read_records(path, label="bad")
     records = at.read_records(path, label="bad", unlabelled=True)
     assert records.labels.tolist() == [1, -1, 0, -1]
     assert records[1:].labels.tolist() == [-1, 0, -1]
     whole = at.read_records(path, label="bad", unlabelled=True, positive="no")
     assert whole.labels.tolist() == [0, -1, 1, -1]
-    with pytest.raises(at.DataError, match=r"line 3: no label, as in 2 of 4 rows.*learn_history"):
+    with pytest.raises(at.errors.DataError, match=r"line 3: no label, as in 2 of 4 rows.*learn_history"):
         at.replay(path, "bad", costs=COSTS, unlabelled=True)
-    with pytest.raises(at.DataError, match=r"line 3: no label"):
+    with pytest.raises(at.errors.DataError, match=r"line 3: no label"):
         at.replay(records, costs=COSTS)
-    with pytest.raises(at.DataError, match=r"line 3: no label"):
+    with pytest.raises(at.errors.DataError, match=r"line 3: no label"):
         at.replay(path, "bad", costs=COSTS)
 
 
 def test_one_class_and_none():
-    with pytest.warns(at.OneClassWarning, match="every label"):
+    with pytest.warns(at.errors.OneClassWarning, match="every label"):
         at.read_records({"x": [1, 2], "bad": ["yes", None]}, label="bad", unlabelled=True)
-    with pytest.raises(at.DataError, match="no row has a label"):
+    with pytest.raises(at.errors.DataError, match="no row has a label"):
         at.read_records({"x": [1, 2], "bad": [None, None]}, label="bad", unlabelled=True)

@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate
 
 import appletaste as at
-from appletaste.kernels import filter as filter_kernels
+from appletaste.kernels import gaussian as filter_kernels
 from appletaste.kernels import renewal
 from appletaste.posteriors.laplace import AT_ONCE
 
@@ -20,7 +20,7 @@ def stream(rng, n, d, scale=1.0, theta=None):
 
 
 def taught(items, labels, posterior=None):
-    belief = (posterior or at.Laplace()).start(items.shape[1], at.Key(3))
+    belief = (posterior or at.posteriors.Laplace()).start(items.shape[1], at.Key(3))
     for x, label in zip(items, labels, strict=True):
         belief.learn(x, int(label))
     return belief
@@ -53,9 +53,9 @@ def newton(items, labels, prior):
 @pytest.mark.parametrize("n", [1, 16, 200, AT_ONCE + 1, 3000])
 def test_the_belief_is_at_the_mode(rng, d, n):
     root = rng.normal(size=(d, d))
-    prior = at.Gaussian(0.3 * rng.normal(size=d), root @ root.T / d + 0.5 * np.eye(d))
+    prior = at.posteriors.Gaussian(0.3 * rng.normal(size=d), root @ root.T / d + 0.5 * np.eye(d))
     items, labels = stream(rng, n, d)
-    belief = taught(items, labels, at.Laplace(prior))
+    belief = taught(items, labels, at.posteriors.Laplace(prior))
     mode, hessian = newton(items, labels, prior)
     off = belief._belief[filter_kernels.MODE] - mode
     bound = 0.04 * (1 + math.sqrt(d))  # in posterior standard deviations, of which a draw lies sqrt(d) away
@@ -79,7 +79,7 @@ def test_a_pass_over_many_rounds_is_one_newton_step(rng):
             before = belief._marks[renewal.ENDED]
             seen = np.vstack([items, extra])[: passes[-1]]
             truth = np.concatenate([labels, more])[: passes[-1]]
-            mode, hessian = newton(seen, truth, at.Gaussian())
+            mode, hessian = newton(seen, truth, at.posteriors.Gaussian())
             np.testing.assert_allclose(belief._belief[filter_kernels.MODE], mode, atol=2e-3)
             np.testing.assert_allclose(belief.covariance, np.linalg.inv(hessian), atol=5e-5)
     assert 2 <= len(passes) <= 8
@@ -96,10 +96,10 @@ def test_the_skew_correction_moves_towards_the_mean(rng):
 
     mass = integrate.quad(density, -8, 8)[0]
     mean = integrate.quad(lambda t: t * density(t), -8, 8)[0] / mass
-    plain, skewed = taught(items, labels).mean[0], taught(items, labels, at.Laplace(skew=True)).mean[0]
+    plain, skewed = taught(items, labels).mean[0], taught(items, labels, at.posteriors.Laplace(skew=True)).mean[0]
     assert abs(plain - mean) > 0.02
     assert abs(skewed - mean) < 0.5 * abs(plain - mean)
-    mode, hessian = newton(items, labels, at.Gaussian())
+    mode, hessian = newton(items, labels, at.posteriors.Gaussian())
     p = 1 / (1 + np.exp(-items @ mode))
     v = 1 / hessian[0, 0]
     shift = -0.5 * v * (p * (1 - p) * (1 - 2 * p) * items[:, 0] ** 2 * v * items[:, 0]).sum()
@@ -109,7 +109,7 @@ def test_the_skew_correction_moves_towards_the_mean(rng):
 def test_the_certificate_is_the_acceptance_rate(rng):
     """Against the same expectation by quadrature in one dimension, averaged over streams of random numbers."""
     items, labels = np.full((6, 1), 2.0), np.array([1, 1, 1, 1, 0, 1])
-    mode, hessian = newton(items, labels, at.Gaussian(0.0, 4.0))
+    mode, hessian = newton(items, labels, at.posteriors.Gaussian(0.0, 4.0))
     grid = mode[0] + np.linspace(-7, 7, 1401) / math.sqrt(hessian[0, 0])
     z = grid[:, None] * items[:, 0]
     log_posterior = (labels * z - np.logaddexp(0, z)).sum(1) - grid**2 / 8
@@ -120,7 +120,7 @@ def test_the_certificate_is_the_acceptance_rate(rng):
     exact = q @ np.minimum.outer(w, w) @ q
     found = []
     for seed in range(400):
-        belief = at.Laplace(at.Gaussian(0.0, 4.0)).start(1, at.Key(seed))
+        belief = at.posteriors.Laplace(at.posteriors.Gaussian(0.0, 4.0)).start(1, at.Key(seed))
         belief._marks[renewal.ACCEPTANCE] = -1.0
         for x, label in zip(items, labels, strict=True):
             belief._marks[renewal.ACCEPTANCE] = -1.0  # forget: only the last pass counts
@@ -130,7 +130,7 @@ def test_the_certificate_is_the_acceptance_rate(rng):
     assert abs(np.mean(found) - exact) < 4 * error + 0.02  # a ratio of means of eight is biased a little
     assert exact < 0.93
     assert belief.certificate().distance == pytest.approx(1 - found[-1])
-    assert math.isnan(at.Laplace().start(1, at.Key(0)).certificate().acceptance)
+    assert math.isnan(at.posteriors.Laplace().start(1, at.Key(0)).certificate().acceptance)
 
 
 def test_the_certificate_rises_with_labels_and_warns_of_a_poor_fit(rng):
@@ -139,8 +139,8 @@ def test_the_certificate_rises_with_labels_and_warns_of_a_poor_fit(rng):
     assert 0.95 < certificate.acceptance < certificate.per_feature < 1
     # Separable data under a wide prior: the posterior is a long skew ridge, not a Gaussian.
     items = rng.normal(size=(400, 6))
-    with pytest.warns(at.PoorFitWarning, match="exact-voi"):
-        belief = taught(items, (items[:, 0] > 0).astype(int), at.Laplace(at.Gaussian(0.0, 1e4)))
+    with pytest.warns(at.errors.PoorFitWarning, match="exact-voi"):
+        belief = taught(items, (items[:, 0] > 0).astype(int), at.posteriors.Laplace(at.posteriors.Gaussian(0.0, 1e4)))
     assert belief.certificate().per_feature < 0.7
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -163,9 +163,9 @@ def test_awkward_data(rng, skew, variance):
     }
     for name, (items, labels) in cases.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", at.PoorFitWarning)
-            belief = taught(items, labels, at.Laplace(at.Gaussian(0.0, variance), skew))
-        mode, hessian = newton(items, labels, at.Gaussian(0.0, variance))
+            warnings.simplefilter("ignore", at.errors.PoorFitWarning)
+            belief = taught(items, labels, at.posteriors.Laplace(at.posteriors.Gaussian(0.0, variance), skew))
+        mode, hessian = newton(items, labels, at.posteriors.Gaussian(0.0, variance))
         assert np.isfinite(belief._belief).all(), name
         assert (np.linalg.eigvalsh(belief.covariance) > -1e-9 * variance).all(), name
         off = belief._belief[filter_kernels.MODE] - mode
@@ -216,9 +216,9 @@ def test_saved_in_the_middle_of_a_pass(rng, skew, tmp_path):
 
 
 def test_only_free_priors():
-    for posterior in (at.Laplace, at.Adf):
-        with pytest.raises(at.OptionError, match="region"):
-            posterior(at.Gaussian(region=at.Ball(1.0)))
+    for posterior in (at.posteriors.Laplace, at.posteriors.Adf):
+        with pytest.raises(at.errors.OptionError, match="region"):
+            posterior(at.posteriors.Gaussian(region=at.posteriors.Ball(1.0)))
 
 
 def test_adf_matches_two_moments(rng):
@@ -227,7 +227,7 @@ def test_adf_matches_two_moments(rng):
     grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
     for scale, label in ((0.3, 1), (1.0, 0), (6.0, 1)):
         x = scale * np.array([1.0, -0.5])
-        belief = at.Adf(at.Gaussian(0.2, 1.5)).start(2, at.Key(0))
+        belief = at.posteriors.Adf(at.posteriors.Gaussian(0.2, 1.5)).start(2, at.Key(0))
         belief.learn(x, label)
         log = -((grid - 0.2) ** 2).sum(1) / 3 - np.logaddexp(0, -(grid @ x) if label else grid @ x)
         weights = np.exp(log - log.max())
@@ -239,7 +239,7 @@ def test_adf_matches_two_moments(rng):
 
 
 def test_adf_keeps_no_label(rng):
-    belief = at.Adf().start(4, at.Key(0))
+    belief = at.posteriors.Adf().start(4, at.Key(0))
     sizes = []
     for x, label in zip(*stream(rng, 50, 4), strict=True):
         belief.learn(x, int(label))
@@ -256,7 +256,7 @@ def test_the_scale_of_the_prior_is_learnt(rng):
     theta = 3.0 * rng.normal(size=d)
     items = np.column_stack([rng.normal(size=(3000, d)), np.ones(3000)])
     labels = (rng.random(3000) < 1 / (1 + np.exp(-items[:, :d] @ theta))).astype(int)
-    belief = taught(items, labels, at.Laplace(adaptive=True))
+    belief = taught(items, labels, at.posteriors.Laplace(adaptive=True))
     precision = belief._prior[: d + 1]
     assert precision[d, d] == 0.25  # twice the standard deviation
     variance = 1 / precision[0, 0]
@@ -267,7 +267,7 @@ def test_the_scale_of_the_prior_is_learnt(rng):
     mode, covariance = before[filter_kernels.MODE], before[filter_kernels.COVARIANCE :]
     expected = (5 + (mode[:d] ** 2 + np.diag(covariance)[:d]).sum()) / (5 + d)
     assert 1 / belief._prior[0, 0] == pytest.approx(expected)
-    fixed = taught(items[:50], labels[:50], at.Laplace())
+    fixed = taught(items[:50], labels[:50], at.posteriors.Laplace())
     assert (fixed._prior[: d + 1] == np.eye(d + 1)).all()
     assert at.policy(n_features=2, costs=at.Costs(1, 1, 0)).method.posterior.adaptive
     assert not at.policy(n_features=2, costs=at.Costs(1, 1, 0), prior=2.0).method.posterior.adaptive

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.clock import instant
 from appletaste.errors import FeedbackError, InputError, SaveFileError
+from appletaste.times import instant
 
 from ..contract.entries import COSTS, make, stream
 
@@ -29,7 +29,7 @@ def test_a_pass_is_never_due_and_an_expired_review_is_unknown():
     assert ledger.expire("2024-05-03") == ["a"]
     assert (ledger["a"].state, ledger["a"].label) == ("expired", None)
     assert ledger.pending == ["b"]
-    assert ledger.label("a", 1) == at.Receipt("a", "observed", True, True)
+    assert ledger.label("a", 1) == at.streams.Receipt("a", "observed", True, True)
     assert ledger.expire("2024-05-03") == []
     assert ledger.counts() == {"pending": 1, "observed": 1, "corrected": 0, "expired": 0, "never_due": 0}
 
@@ -193,7 +193,9 @@ def test_times_are_of_one_kind_and_dates_reach_the_log():
     ledger.decide([1.0], time=date(2024, 5, 2))
     ledger.decide([1.0], time="2024-05-03T08:00")
     for wrong in (3.0, None):
-        with pytest.raises(at.InputError, match=r"all numbers, all dates, or all left out: .*'2024-05-03T08:00'"):
+        with pytest.raises(
+            at.errors.InputError, match=r"all numbers, all dates, or all left out: .*'2024-05-03T08:00'"
+        ):
             ledger.decide([1.0], time=wrong)
     assert len(ledger) == ledger.policy.round == 3  # nothing was decided
     written = at.DecisionLog.from_rows(ledger.rows()).time

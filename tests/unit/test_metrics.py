@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.metrics import Summary, calibration, quantile_bands
 from appletaste.paper import KNOWN_MISMATCHES, PRECISION_RECALL, TUNING_REGRET, WEIGHTS, agreement
 from appletaste.policies import POLICIES
+from appletaste.simulate.metrics import Summary, calibration, quantile_bands
 
 
 def test_precision_and_recall():
     acts, best = np.array([1, 1, 1, 0, 0], bool), np.array([1, 0, 1, 1, 0], bool)
-    assert at.precision(acts, best) == pytest.approx(2 / 3)
-    assert at.recall(acts, best) == pytest.approx(2 / 3)
-    assert math.isnan(at.precision(np.zeros(3, bool), np.ones(3, bool)))
-    assert math.isnan(at.recall(np.ones(3, bool), np.zeros(3, bool)))
+    assert at.simulate.precision(acts, best) == pytest.approx(2 / 3)
+    assert at.simulate.recall(acts, best) == pytest.approx(2 / 3)
+    assert math.isnan(at.simulate.precision(np.zeros(3, bool), np.ones(3, bool)))
+    assert math.isnan(at.simulate.recall(np.ones(3, bool), np.zeros(3, bool)))
 
 
 def test_summary_leaves_out_what_is_undefined():
-    summary = at.summarise([1.0, math.nan, 3.0])
+    summary = at.simulate.summarise([1.0, math.nan, 3.0])
     assert (summary.mean, summary.sd) == (2.0, pytest.approx(math.sqrt(2)))
     assert summary.se == pytest.approx(1.0)
-    assert math.isnan(at.summarise([math.nan]).mean)
-    assert math.isnan(at.summarise([1.0]).sd)
+    assert math.isnan(at.simulate.summarise([math.nan]).mean)
+    assert math.isnan(at.simulate.summarise([1.0]).sd)
 
 
 def test_bands():
@@ -49,7 +49,7 @@ def test_agreement_allows_rounding_and_counts_standard_errors():
     spread = math.hypot(0.003, 0.02 / math.sqrt(50))
     assert agreement(0.925, ours) == pytest.approx(0.02 / spread)
     assert agreement(0.875, ours) == pytest.approx(-0.02 / spread)
-    assert math.isnan(agreement(0.9, at.summarise([math.nan])))
+    assert math.isnan(agreement(0.9, at.simulate.summarise([math.nan])))
     certain = Summary(1.0, 0.0, 0.0, 1, 1, 1)
     assert agreement(1.0, certain) == 0.0
     assert agreement(0.9, certain) == -math.inf

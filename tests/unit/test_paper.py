@@ -22,7 +22,7 @@ SMALL = Study(
     "a small one",
     "does it work?",
     tuple(
-        Pairing(at.problem("i", rounds=rounds), at.Entry(name, options))
+        Pairing(at.problem("i", rounds=rounds), at.simulate.Entry(name, options))
         for rounds in (20, 30)
         for name, options in (("pg-ts", {}), ("pg-ids", {"weight": 0.3}), ("never", {}))
     ),
@@ -83,7 +83,9 @@ def test_more_replications_play_only_those(tmp_path):
 def test_a_changed_setting_touches_only_its_pairings(tmp_path):
     store = Store(tmp_path, seed=1)
     play_missing([SMALL], store, 2, InOrder())
-    changed = Study("s", "t", "q", (*SMALL.pairings[1:], Pairing(at.problem("i", rounds=20), at.Entry("always", {}))))
+    changed = Study(
+        "s", "t", "q", (*SMALL.pairings[1:], Pairing(at.problem("i", rounds=20), at.simulate.Entry("always", {})))
+    )
     assert len(missing([changed], store, 2)) == 2
     names = {pairing.identity(1) for pairing in (*SMALL.pairings, *changed.pairings)}
     assert len(names) == len(SMALL.pairings) + 1
@@ -92,7 +94,7 @@ def test_a_changed_setting_touches_only_its_pairings(tmp_path):
 
 def test_results_of_another_version_are_refused(tmp_path, monkeypatch):
     Store(tmp_path, seed=1)
-    monkeypatch.setattr(storing, "fingerprint", lambda: "another")
+    monkeypatch.setattr(storing, "fingerprint", lambda *modules: "another")
     with pytest.raises(InputError, match="another version"):
         Store(tmp_path, seed=1)
 

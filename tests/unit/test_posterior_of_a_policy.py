@@ -72,22 +72,22 @@ def test_a_point_has_a_mean_only():
     posterior = taught("greedy").posterior
     assert posterior.is_point
     assert posterior.mean[0] > 0.5
-    with pytest.raises(at.OptionError, match="greedy believes a single theta"):
+    with pytest.raises(at.errors.OptionError, match="greedy believes a single theta"):
         posterior.draws(3)
-    with pytest.raises(at.OptionError, match="greedy"):
+    with pytest.raises(at.errors.OptionError, match="greedy"):
         _ = posterior.covariance
 
 
 @pytest.mark.parametrize("name", ["cbp-side", "suplogistic", "always", "never"])
 def test_a_policy_without_a_posterior_says_so(name):
     policy = at.policy(name, n_features=3, costs=COSTS)
-    with pytest.raises(at.OptionError, match=name):
+    with pytest.raises(at.errors.OptionError, match=name):
         _ = policy.posterior
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True])
 def test_a_number_of_draws_is_whole(n):
-    with pytest.raises(at.InputError, match="number of draws"):
+    with pytest.raises(at.errors.InputError, match="number of draws"):
         taught("voi", labels=1).posterior.draws(n)
 
 

@@ -22,18 +22,18 @@ def taught(settings, n=25):
 
 
 def test_separate_draws_are_the_two_halves():
-    belief, *_ = taught(at.Gibbs(sweeps=10, separate_draws=True))
+    belief, *_ = taught(at.posteriors.Gibbs(sweeps=10, separate_draws=True))
     score = belief.score(X, 1)
     scores = belief.draws(1) @ X
     np.testing.assert_allclose(score.points[0], scores[:5])
     np.testing.assert_allclose(score.information_points[0], scores[5:])
-    together, *_ = taught(at.Gibbs(sweeps=10))
+    together, *_ = taught(at.posteriors.Gibbs(sweeps=10))
     np.testing.assert_allclose(together.score(X, 1).points[0], scores)
 
 
 @pytest.mark.parametrize("separate", [False, True])
 def test_likelihood_weights_are_the_likelihood(separate):
-    belief, items, labels = taught(at.Gibbs(sweeps=8, separate_draws=separate))
+    belief, items, labels = taught(at.posteriors.Gibbs(sweeps=8, separate_draws=separate))
     draws = belief.draws(1)[4:] if separate else belief.draws(1)
     z = draws @ items.T
     logs = (labels * z - np.logaddexp(0, z)).sum(1)
@@ -42,31 +42,31 @@ def test_likelihood_weights_are_the_likelihood(separate):
 
 
 def test_the_corrected_estimator_is_the_reversed_divergence():
-    belief, *_ = taught(at.Gibbs(sweeps=12))
+    belief, *_ = taught(at.posteriors.Gibbs(sweeps=12))
     score = belief.score(X, 1)
     z, w = score.points
     p = 1 / (1 + np.exp(-z))
     total = 0.0
     for likelihood in (p, 1 - p):
         total += (w @ likelihood) * (np.log(w @ likelihood) - w @ np.log(likelihood))
-    assert at.InformationDirected(estimator="corrected").information(score) == pytest.approx(total)
-    assert at.InformationDirected().information(score) != pytest.approx(total, rel=1e-3)
+    assert at.rules.InformationDirected(estimator="corrected").information(score) == pytest.approx(total)
+    assert at.rules.InformationDirected().information(score) != pytest.approx(total, rel=1e-3)
 
 
 def test_the_bare_estimate_acts_first_and_is_the_mle():
-    bare, mode = at.Map("mle").start(2, at.Key(1)), at.Map().start(2, at.Key(1))
+    bare, mode = at.posteriors.Map("mle").start(2, at.Key(1)), at.posteriors.Map().start(2, at.Key(1))
     assert bare.score(X, 1).mean == math.inf
     assert mode.score(X, 1).mean == 0.0
     policy = at.policy("greedy", n_features=2, costs=at.Costs(1, 9, 0), estimator="mle", epsilon=0.0)
     assert policy.decide(X).act
-    bare, items, labels = taught(at.Map("mle"), n=60)
+    bare, items, labels = taught(at.posteriors.Map("mle"), n=60)
     theta = bare._fit.theta
     residual = items.T @ (labels - 1 / (1 + np.exp(-items @ theta)))
     assert np.abs(residual).max() < 1e-5  # the likelihood's own slope, without a penalty
 
 
 def test_a_kept_fit_is_where_the_next_one_starts():
-    fit = Fit(2, at.Gaussian())
+    fit = Fit(2, at.posteriors.Gaussian())
     rng = np.random.default_rng(1)
     for _ in range(200):
         fit.labels.add(rng.normal(size=2), int(rng.random() < 0.5))

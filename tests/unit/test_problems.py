@@ -126,7 +126,7 @@ def test_mistakes(name, settings, message):
 
 def test_tables_are_checked():
     with pytest.raises(InputError, match="table needs"):
-        at.Table("x", np.ones((3, 2)), np.ones(2), np.ones(3, np.int8), at.Costs(1, 1, 0))
+        at.problems.Table("x", np.ones((3, 2)), np.ones(2), np.ones(3, np.int8), at.Costs(1, 1, 0))
 
 
 def test_every_problem_draws_the_same_table_from_the_same_key():

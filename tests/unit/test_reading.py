@@ -106,7 +106,7 @@ def test_json_lines_and_dicts_and_columns(tmp_path):
 )
 def test_broken_files_are_named_with_their_line(text, message, tmp_path):
     path = write(tmp_path, text)
-    with pytest.raises(at.DataError, match=f"people.csv.*{message}"):
+    with pytest.raises(at.errors.DataError, match=f"people.csv.*{message}"):
         at.read_records(path)
 
 
@@ -126,47 +126,47 @@ def test_a_spreadsheet_may_say_its_separator(tmp_path):
 
 
 def test_a_folder_is_no_table(tmp_path):
-    with pytest.raises(at.DataError, match="is a folder: name the file"):
+    with pytest.raises(at.errors.DataError, match="is a folder: name the file"):
         at.read_records(tmp_path)
 
 
 def test_unreadable_files(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(b"a,b\n1,2\n3,caf\xe9\n")
-    with pytest.raises(at.DataError, match="line 3: not UTF-8"):
+    with pytest.raises(at.errors.DataError, match="line 3: not UTF-8"):
         at.read_records(path)
     path.write_bytes(gzip.compress(CSV.encode() * 50)[:-20])
-    with pytest.raises(at.DataError, match="cut short or damaged"):
+    with pytest.raises(at.errors.DataError, match="cut short or damaged"):
         at.read_records(path)
     path.write_bytes(b"PK\x03\x04")
-    with pytest.raises(at.DataError, match="spreadsheet"):
+    with pytest.raises(at.errors.DataError, match="spreadsheet"):
         at.read_records(path)
     path.write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(at.DataError, match="Parquet"):
+    with pytest.raises(at.errors.DataError, match="Parquet"):
         at.read_records(path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         at.read_records(tmp_path / "nowhere.csv")
     for line, message in (("{", "line 2: not JSON"), ("[1]", "line 2: expected an object")):
-        with pytest.raises(at.DataError, match=message):
+        with pytest.raises(at.errors.DataError, match=message):
             at.read_records(write(tmp_path, '{"a": 1}\n' + line, "a.jsonl"))
 
 
 def test_mixed_types_are_named_with_their_line(tmp_path):
     numbers = "".join(f"{k}\n" for k in range(30))
     with pytest.raises(
-        at.DataError, match=r"line 32: column 'a' has 'many' among numbers \(30 of its first 31.*missing="
+        at.errors.DataError, match=r"line 32: column 'a' has 'many' among numbers \(30 of its first 31.*missing="
     ):
         at.read_records(write(tmp_path, f"a\n{numbers}many\n"))
-    with pytest.raises(at.DataError, match=r"line 32: column 'a' holds numbers, got 'many'.*categories=\['a'\]"):
+    with pytest.raises(at.errors.DataError, match=r"line 32: column 'a' holds numbers, got 'many'.*categories=\['a'\]"):
         at.read_records(write(tmp_path, f"a\n{numbers}many\n"), warm_up=30)
     path = write(tmp_path, f"a\n{numbers}many\n")
     assert np.isnan(at.read_records(path, missing=["many"]).columns["a"][-1])
     assert at.read_records(path, categories=["a"]).columns["a"][-1] == "many"
     levels = at.read_records(write(tmp_path, "children\n1\n2\n3+\n")).columns["children"]  # codes, no numbers
     assert levels.tolist() == ["1", "2", "3+"]
-    with pytest.raises(at.DataError, match=r"row 0: column 'a' holds.*ignore=\['a'\]"):
+    with pytest.raises(at.errors.DataError, match=r"row 0: column 'a' holds.*ignore=\['a'\]"):
         at.read_records([{"a": date(2024, 5, 1)}])
-    with pytest.raises(at.DataError, match="a list"):
+    with pytest.raises(at.errors.DataError, match="a list"):
         at.read_records([{"a": [1, 2]}])
 
 
@@ -182,12 +182,12 @@ def test_the_kind_of_a_column_is_decided_on_the_warm_up_alone():
 def test_columns_that_are_not_there_are_named(tmp_path):
     path = write(tmp_path, CSV)
     with pytest.raises(
-        at.DataError, match=r"no column 'Good'; did you mean 'good'. Its columns: age, job, income, good"
+        at.errors.DataError, match=r"no column 'Good'; did you mean 'good'. Its columns: age, job, income, good"
     ):
         at.read_records(path, label="Good")
-    with pytest.raises(at.DataError, match=r"no column 'zzz'\. Its columns"):
+    with pytest.raises(at.errors.DataError, match=r"no column 'zzz'\. Its columns"):
         at.read_records(path, ignore=["zzz"])
-    with pytest.raises(at.DataError, match="nothing to decide by"):
+    with pytest.raises(at.errors.DataError, match="nothing to decide by"):
         at.read_records(path, label="good", columns=["good"])
     assert list(at.read_records(path, columns=["income", "age"]).columns) == ["income", "age"]
 
@@ -199,13 +199,13 @@ def test_sources_that_are_none():
         ({"a": 1}, r"for one record give a list"),
         ({"a": "text"}, r"for one record give a list"),
     ):
-        with pytest.raises(at.InputError, match=message):
+        with pytest.raises(at.errors.InputError, match=message):
             at.read_records(source)
-    with pytest.raises(at.DataError, match="differ in length"):
+    with pytest.raises(at.errors.DataError, match="differ in length"):
         at.read_records({"a": [1, 2], "b": [1]})
-    with pytest.raises(at.DataError, match="no rows"):
+    with pytest.raises(at.errors.DataError, match="no rows"):
         at.read_records([])
-    with pytest.raises(at.InputError, match=r"missing=\['NA'\]"):
+    with pytest.raises(at.errors.InputError, match=r"missing=\['NA'\]"):
         at.read_records([{"a": 1}], missing="NA")
 
 
@@ -213,7 +213,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(at.MissingExtraError, match=r"pip install 'appletaste\[parquet\]'"):
+    with pytest.raises(at.errors.MissingExtraError, match=r"pip install 'appletaste\[parquet\]'"):
         at.read_records(path)
 
 

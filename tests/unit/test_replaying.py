@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import appletaste as at
 from appletaste.decision import Decision
-from appletaste.replaying.comparators import known_acts, make
-from appletaste.replaying.late import play_late
-from appletaste.replaying.seam import Clockless
-from appletaste.replaying.staffing import Staffing
-from appletaste.replaying.stream import default_encoder, read_stream
-from appletaste.replaying.tally import costs_of, edges, tally
+from appletaste.replays.comparators import known_acts, make
+from appletaste.replays.loop import play_late
+from appletaste.replays.players import Clockless
+from appletaste.replays.staffing import Staffing
+from appletaste.replays.table import default_encoder, read_stream
+from appletaste.replays.tally import costs_of, edges, tally
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 
@@ -44,23 +44,28 @@ class Scribe:
 
 
 def test_delays_are_read_and_drawn():
-    assert at.Delay.of("500") == at.Delay.of(500) == at.Delay.of("fixed:500") == at.Delay("fixed", 500.0)
-    assert at.Delay.of(None) == at.Delay("fixed", 0.0)
+    assert (
+        at.replays.Delay.of("500")
+        == at.replays.Delay.of(500)
+        == at.replays.Delay.of("fixed:500")
+        == at.replays.Delay("fixed", 500.0)
+    )
+    assert at.replays.Delay.of(None) == at.replays.Delay("fixed", 0.0)
     key = at.Key(3)
     n = 40_000
-    exponential = at.Delay.of("exponential:200").draw(n, key)
+    exponential = at.replays.Delay.of("exponential:200").draw(n, key)
     assert abs(exponential.mean() - 200) < 4 * 200 / np.sqrt(n)  # 4 standard errors
-    lognormal = at.Delay.of("lognormal:200,0.7").draw(n, key)
+    lognormal = at.replays.Delay.of("lognormal:200,0.7").draw(n, key)
     assert abs(np.log(lognormal).mean() - np.log(200)) < 4 * 0.7 / np.sqrt(n)
     assert abs(np.log(lognormal).std() - 0.7) < 4 * 0.7 / np.sqrt(2 * n)
     assert not abs(np.log(exponential).mean() - np.log(200)) < 4 * 0.7 / np.sqrt(n)  # a mean is no median
-    np.testing.assert_array_equal(at.Delay.of("exponential:200").draw(5, key), exponential[:5])
+    np.testing.assert_array_equal(at.replays.Delay.of("exponential:200").draw(5, key), exponential[:5])
 
 
 @pytest.mark.parametrize("text", ["soon", "exponential", "exponential:a", "lognormal:1,2,3", "uniform:3", "-5", "inf"])
 def test_delays_that_make_no_sense(text):
-    with pytest.raises(at.OptionError, match="delay"):
-        at.Delay.of(text)
+    with pytest.raises(at.errors.OptionError, match="delay"):
+        at.replays.Delay.of(text)
 
 
 def test_a_delay_of_k_lets_k_items_go_by():
@@ -214,11 +219,11 @@ def test_a_log_has_the_words_of_all_logs_and_hides_labels_of_passes():
     for act, label, state in zip(log["act"], log["label"], log["state"], strict=True):
         assert (state == "never_due") == (not act)
         assert (label is not None) == (state == "observed")
-    with pytest.raises(at.OptionError, match="comparator"):
+    with pytest.raises(at.errors.OptionError, match="comparator"):
         result.log("oracle")
-    with pytest.raises(at.OptionError, match="passes 0 to 1"):
+    with pytest.raises(at.errors.OptionError, match="passes 0 to 1"):
         result.log("ts", 2)
-    with pytest.raises(at.OptionError, match="was not played"):
+    with pytest.raises(at.errors.OptionError, match="was not played"):
         result.log("voi")
 
 
@@ -304,8 +309,8 @@ def test_notes_on_the_order():
         ({"policies": "voi"}, "policies is a list"),
         ({"policies": ["nope"]}, "no policy 'nope'"),
         ({"policies": ["voi", "voi"]}, "entered twice"),
-        ({"policies": [at.Entry("never", {"x": 1})]}, "no options"),
-        ({"policies": [at.Entry("voi", {"size": 1})]}, "no option 'size'"),
+        ({"policies": [at.simulate.Entry("never", {"x": 1})]}, "no options"),
+        ({"policies": [at.simulate.Entry("voi", {"size": 1})]}, "no option 'size'"),
         ({"costs": {"miss": 1}}, "costs are miss"),
         ({"drop": "kind"}, "drop is a list"),
         ({"drop": ["colour"]}, "no column 'colour'"),
@@ -315,7 +320,7 @@ def test_notes_on_the_order():
     ],
 )
 def test_mistakes(options, sentence):
-    with pytest.raises(at.InputError, match=sentence):
+    with pytest.raises(at.errors.InputError, match=sentence):
         at.replay(made(), **{"label": "bad", "costs": COSTS, **options})
 
 
@@ -356,5 +361,5 @@ def test_labels_that_come_before_the_end_are_counted_and_a_day_is_a_day():
 
 def test_a_policy_that_needs_a_horizon_is_told_the_length_of_the_stream():
     costs = at.Costs(miss=5, false_alarm=1, hit=0)
-    assert make(at.Entry("suplogistic", {}), 2, 300, costs, seed=0).method.horizon == 300
-    assert make(at.Entry("suplogistic", {"horizon": 40}), 2, 300, costs, seed=0).method.horizon == 40
+    assert make(at.simulate.Entry("suplogistic", {}), 2, 300, costs, seed=0).method.horizon == 300
+    assert make(at.simulate.Entry("suplogistic", {"horizon": 40}), 2, 300, costs, seed=0).method.horizon == 40

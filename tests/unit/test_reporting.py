@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.reporting.facts import MOST, gather, share, slices
-from appletaste.reporting.periods import periods_of
-from appletaste.reporting.sections import by_stratum, changed, decided
-from appletaste.reporting.settled import settled
+from appletaste.evaluate.settled import settled
+from appletaste.reports.facts import MOST, gather, share, slices
+from appletaste.reports.periods import periods_of
+from appletaste.reports.sections import by_stratum, changed, decided
 
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import appletaste as at
-from appletaste import sparse as own
-from appletaste.replaying import stream
+from appletaste import _sparse as own
+from appletaste.replays import table as stream
 
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
 FORMS = [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix]
@@ -102,16 +102,16 @@ def test_what_is_wrong_is_said_before_anything_is_decided():
     dense, _ = made()
     dense[40, 3] = np.nan
     policy = policies()[0]
-    with pytest.raises(at.InputError, match="feature 3 of item 40 is nan"):
+    with pytest.raises(at.errors.InputError, match="feature 3 of item 40 is nan"):
         policy.decide_many(sparse.csr_array(dense))
     assert policy.round == 0
-    with pytest.raises(at.InputError, match=r"items must have shape \(n, 12\)"):
+    with pytest.raises(at.errors.InputError, match=r"items must have shape \(n, 12\)"):
         policy.decide_many(sparse.csr_array(dense[:, :5]))
-    with pytest.raises(at.InputError, match=r"sparse table of shape \(60, 12\); decide_many"):
+    with pytest.raises(at.errors.InputError, match=r"sparse table of shape \(60, 12\); decide_many"):
         policy.decide(sparse.csr_array(dense))
-    with pytest.raises(at.InputError, match=r"shape \(12,\)"):
+    with pytest.raises(at.errors.InputError, match=r"shape \(12,\)"):
         policy.decide(sparse.csr_array(dense[:1, :5]))
-    with pytest.raises(at.InputError, match="feature 3 is nan"):
+    with pytest.raises(at.errors.InputError, match="feature 3 is nan"):
         policy.decide(sparse.csr_array(dense[40:41]))
 
 
@@ -168,7 +168,7 @@ def test_scipy_is_not_imported_for_dense_rows():
 
 @pytest.mark.parametrize("name", ["voi", "pg-ts", "greedy", "cbp-side", "suplogistic"])
 def test_too_many_features_are_refused_with_a_remedy(name):
-    with pytest.raises(at.InputError, match=r"262154 features are too many.*549\.8 GB.*hashing"):
+    with pytest.raises(at.errors.InputError, match=r"262154 features are too many.*549\.8 GB.*hashing"):
         at.policy(name, n_features=262_154, costs=COSTS, **({"horizon": 100} if name == "suplogistic" else {}))
     assert at.policy("never", n_features=262_154, costs=COSTS).decide(sparse.csr_array((1, 262_154))).act is False
 

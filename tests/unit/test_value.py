@@ -54,11 +54,11 @@ class Reference:
 
 
 RULES = [
-    at.ValueOfInformation(),
-    at.ValueOfInformation(horizon=80, eagerness=0.5),
-    at.ValueOfInformation(ahead="lindy", randomised=True),
-    at.ValueOfInformation(horizon=80, ahead="shared"),
-    at.ValueOfInformation(ahead="shared", randomised=True, forgetting=1.0, head_start=0.0),
+    at.rules.ValueOfInformation(),
+    at.rules.ValueOfInformation(horizon=80, eagerness=0.5),
+    at.rules.ValueOfInformation(ahead="lindy", randomised=True),
+    at.rules.ValueOfInformation(horizon=80, ahead="shared"),
+    at.rules.ValueOfInformation(ahead="shared", randomised=True, forgetting=1.0, head_start=0.0),
 ]
 
 
@@ -95,7 +95,7 @@ def test_a_label_is_worth_what_one_label_saves(rng):
     V = np.array([[0.3, 0.1], [0.1, 0.2]])
     mean = np.array([-0.9, 0.3])
     items = rng.normal(size=(n, d)) + np.array([1.0, 0.0])
-    rule = at.ValueOfInformation(ahead="shared", forgetting=1.0, head_start=0.0)
+    rule = at.rules.ValueOfInformation(ahead="shared", forgetting=1.0, head_start=0.0)
     judge = rule.start(d)
 
     def score(x, centre):
@@ -172,11 +172,11 @@ def test_ids_locks_in_and_value_of_information_does_not():
 def test_a_bound_tightens():
     score, x = NormalScore(-0.5, 1.0, np.ones(2)), np.ones(2)
     costs = at.Costs(1, 1, 0)  # the cut is 0
-    rule = at.UpperBound(patience=2.0)
+    rule = at.rules.UpperBound(patience=2.0)
     assert rule.judge(score, costs, x, 1)[0] == 1.0
     assert rule.judge(score, costs, x, 12)[0] == 1.0  # width sqrt(4 / 16) = 0.5: still reached
     assert rule.judge(score, costs, x, 13)[0] == 0.0
-    drawn = at.UpperBound(patience=2.0, randomised=True).judge(score, costs, x, 12)[0]
+    drawn = at.rules.UpperBound(patience=2.0, randomised=True).judge(score, costs, x, 12)[0]
     assert drawn == pytest.approx(math.erfc(1 / math.sqrt(2)))
 
 
@@ -207,7 +207,7 @@ def test_many_decisions_are_as_one_by_one(rng, name, n):
 def test_bad_batches_are_refused():
     policy = at.policy(n_features=3, costs=COSTS)
     for items in ([1.0, 2.0, 3.0], [[1.0, 2.0]], [[1.0, 2.0, math.nan]], "abc", [[1, 2, 1e200]]):
-        with pytest.raises(at.InputError, match=r"items must|feature 2 of item 0"):
+        with pytest.raises(at.errors.InputError, match=r"items must|feature 2 of item 0"):
             policy.decide_many(items)
     assert policy.round == 0
 
@@ -215,7 +215,7 @@ def test_bad_batches_are_refused():
 def test_certificates_are_for_approximations():
     assert math.isnan(at.policy(n_features=2, costs=COSTS).certificate().acceptance)
     for name in ("pg-ts", "adf-voi", "never", "cbp-side"):
-        with pytest.raises(at.OptionError, match=r"certif"):
+        with pytest.raises(at.errors.OptionError, match=r"certif"):
             at.policy(name, n_features=2, costs=COSTS).certificate()
 
 
@@ -224,5 +224,5 @@ def test_certificates_are_for_approximations():
     [{"eagerness": 0}, {"horizon": 0}, {"horizon": 2.5}, {"forgetting": 0}, {"head_start": -1}, {"ahead": "far"}],
 )
 def test_impossible_settings_are_refused(options):
-    with pytest.raises(at.OptionError):
-        at.ValueOfInformation(**options)
+    with pytest.raises(at.errors.OptionError):
+        at.rules.ValueOfInformation(**options)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import appletaste as at
+from appletaste.drift.page_hinkley import threshold_for
 from appletaste.errors import DataError, FeedbackError, InputError, OptionError
-from appletaste.watching.page_hinkley import threshold_for
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 
@@ -15,7 +15,7 @@ def test_page_hinkley_is_the_sum_of_log_likelihood_ratios_since_its_least():
     rng = np.random.default_rng(1)
     chances = rng.uniform(0.01, 0.9, 300)
     labels = (rng.random(300) < chances).astype(int)
-    test = at.PageHinkley(0.7, 1e12)
+    test = at.drift.PageHinkley(0.7, 1e12)
     sums = {}
     for sign in (1, -1):
         shifted = 1 / (1 + np.exp(-(np.log(chances / (1 - chances)) + sign * 0.7)))
@@ -29,7 +29,7 @@ def test_page_hinkley_is_the_sum_of_log_likelihood_ratios_since_its_least():
 
 def test_page_hinkley_says_which_way_and_since_when():
     for label, sign in ((1, 1), (0, -1)):
-        test = at.PageHinkley()
+        test = at.drift.PageHinkley()
         assert all(test.update(t % 2, 0.5) == 0 for t in range(200))
         found, starts = zip(*((test.update(label, 0.5), test.start) for _ in range(100)), strict=True)
         first = next(t for t, one in enumerate(found) if one)
@@ -44,21 +44,21 @@ def test_page_hinkley_says_which_way_and_since_when():
             test.update(wrong, 0.5)
     for options in ({"shift": 0.0}, {"labels_per_false_alarm": 0}):
         with pytest.raises(OptionError):
-            at.PageHinkley(**options)
+            at.drift.PageHinkley(**options)
     assert threshold_for(1e5, 0.5) > threshold_for(1e4, 0.5)
-    test = at.PageHinkley(0.5, 100)
+    test = at.drift.PageHinkley(0.5, 100)
     assert [abs(test.update(0, 0.0)) for _ in range(50)] == [0] * 50  # certain, and right
     assert test.update(1, 0.0) == 0  # one surprise is worth no more than the shift
 
 
 def test_stability_index_by_hand():
-    found = at.psi([0] * 30 + [1] * 70, [0] * 60 + [1] * 40)
+    found = at.drift.psi([0] * 30 + [1] * 70, [0] * 60 + [1] * 40)
     p, q = np.array([30.5, 70.5]) / 101, np.array([60.5, 40.5]) / 101
     assert found.value == pytest.approx(((q - p) * np.log(q / p)).sum())
     assert found.freedom == 1
     for freedom, rate in ((1, 0.01), (9, 1e-3), (19, 1e-5)):
         levels = [str(k) for k in range(freedom + 1)] * 50
-        one = at.psi(levels, levels)
+        one = at.drift.psi(levels, levels)
         expected = 2 / len(levels) * stats.chi2(freedom).isf(rate)
         assert one.freedom == freedom
         assert one.critical(rate) == pytest.approx(expected, rel=0.03)
@@ -67,29 +67,29 @@ def test_stability_index_by_hand():
 def test_bins_are_the_reference_s_and_missing_values_have_one():
     rng = np.random.default_rng(3)
     before, now = rng.normal(size=2000), rng.normal(size=2000)
-    assert at.psi(before, now).freedom == 9
-    assert at.psi(before, now).value < at.psi(before, now).critical(1e-4)
+    assert at.drift.psi(before, now).freedom == 9
+    assert at.drift.psi(before, now).value < at.drift.psi(before, now).critical(1e-4)
     now[:300] = np.nan
-    lost = at.psi(before, now)
+    lost = at.drift.psi(before, now)
     assert lost.value > lost.critical(1e-6)
     assert lost.largest_change() == ("missing", 0.0, 0.15)
-    texts = at.psi(["a", "b", None] * 50, ["a", "new", "new"] * 50)
+    texts = at.drift.psi(["a", "b", None] * 50, ["a", "new", "new"] * 50)
     assert {texts.largest_change()[0], "other"} == {"other"}
-    assert at.psi([5.0] * 50, [5.0] * 50).critical(0.01) == np.inf  # nothing to compare
-    assert at.psi([1, None] * 50, [1.0, np.nan] * 50).value == pytest.approx(0.0)
-    many = at.psi([str(k % 40) for k in range(4000)], [str(k % 40) for k in range(4000)])
+    assert at.drift.psi([5.0] * 50, [5.0] * 50).critical(0.01) == np.inf  # nothing to compare
+    assert at.drift.psi([1, None] * 50, [1.0, np.nan] * 50).value == pytest.approx(0.0)
+    many = at.drift.psi([str(k % 40) for k in range(4000)], [str(k % 40) for k in range(4000)])
     assert many.freedom == 20  # twenty levels and all others
     with pytest.raises(InputError, match="numbers in the reference"):
-        at.psi([1.0, 2.0], ["a", "b"])
+        at.drift.psi([1.0, 2.0], ["a", "b"])
     with pytest.raises(InputError, match="got none"):
-        at.psi([], [1.0])
+        at.drift.psi([], [1.0])
     with pytest.raises(OptionError):
-        at.psi([1.0], [1.0], bins=1)
+        at.drift.psi([1.0], [1.0], bins=1)
 
 
 def test_a_watch_takes_records_and_names_what_changed():
     rng = np.random.default_rng(5)
-    watch = at.DriftWatch(window=400)
+    watch = at.drift.Watch(window=400)
     raised = []
     for t in range(2400):
         late = t >= 1600
@@ -112,7 +112,7 @@ def test_a_watch_takes_records_and_names_what_changed():
 
 def test_a_watch_takes_decisions_and_their_labels():
     policy = at.policy("voi", n_features=1, costs=COSTS)
-    watch = at.DriftWatch(names=["x"])
+    watch = at.drift.Watch(names=["x"])
     decision = policy.decide([1.0])
     assert decision.act
     assert watch.label(decision, 1) == []
@@ -132,11 +132,11 @@ def test_a_watch_takes_decisions_and_their_labels():
         watch.refer_to([])
     for options in ({"window": 5}, {"least_index": -1}, {"bins": 1}, {"items_per_false_alarm": 0}):
         with pytest.raises(OptionError):
-            at.DriftWatch(**options)
+            at.drift.Watch(**options)
 
 
 def test_a_change_that_lasts_is_told_once_and_a_new_one_again():
-    watch = at.DriftWatch()
+    watch = at.drift.Watch()
 
     def play(labels):
         found = []
@@ -166,12 +166,12 @@ def test_drift_of_a_finished_log():
     items = rng.normal(size=(3000, 2))
     chances = 1 / (1 + np.exp(1 - items[:, 0]))
     quiet = rows(items, rng.random(3000) < chances, chances)
-    report = at.drift(quiet, names=["amount", "age"])
+    report = at.drift.check(quiet, names=["amount", "age"])
     assert len(report) == 0
     assert str(report) == "no alarm in 3000 items and 3000 labels"
     moved = items + np.where(np.arange(3000) < 1500, 0.0, 1.0)[:, None] * [0.0, 1.0]
     truth = np.where(np.arange(3000) < 2000, chances, 1 / (1 + np.exp(-items[:, 0])))
-    report = at.drift(rows(moved, rng.random(3000) < truth, chances), names=["amount", "age"])
+    report = at.drift.check(rows(moved, rng.random(3000) < truth, chances), names=["amount", "age"])
     kinds = [(alarm.kind, alarm.feature) for alarm in report]
     assert ("features", "age") in kinds
     assert ("features", "amount") not in kinds
@@ -179,20 +179,20 @@ def test_drift_of_a_finished_log():
     assert told.item > 2000
     assert abs(told.since - 2000) < 200
     # Against last month's log the first items are compared too.
-    assert min(a.item for a in at.drift(rows(moved[2000:], truth[2000:] > 0.5, truth[2000:]), quiet)) <= 1000
+    assert min(a.item for a in at.drift.check(rows(moved[2000:], truth[2000:] > 0.5, truth[2000:]), quiet)) <= 1000
 
 
 def test_drift_says_what_it_could_not_look_at():
     log = rows(np.zeros((50, 1)), np.zeros(50), np.full(50, 0.1))
-    assert "fewer than a reference and a window" in str(at.drift(log))
+    assert "fewer than a reference and a window" in str(at.drift.check(log))
     blind = at.DecisionLog(**{**vars(log), "chance": None, "x": None})
-    text = str(at.drift(blind))
+    text = str(at.drift.check(blind))
     assert "labels were not looked at" in text
     assert "no features" in text
     with pytest.raises(DataError, match="same features"):
-        at.drift(log, baseline=blind)
+        at.drift.check(log, baseline=blind)
     with pytest.raises(DataError, match="takes a DecisionLog"):
-        at.drift([log])
+        at.drift.check([log])
 
 
 def test_a_replay_in_order_forgets_and_raises_alarms(tmp_path):
@@ -205,7 +205,11 @@ def test_a_replay_in_order_forgets_and_raises_alarms(tmp_path):
     days = [f"2024-{1 + t // 2800:02d}-{1 + t // 100 % 28:02d}" for t in range(n)]
     table = {"x": x, "kind": kind, "bad": bad, "day": days}
     costs = {"miss": 5, "false_alarm": 1, "hit": 0}
-    entries = ["adf-voi", at.Entry("adf-voi", {"half_life": 300}), at.Entry("adf-voi", {"half_life": "3d"})]
+    entries = [
+        "adf-voi",
+        at.simulate.Entry("adf-voi", {"half_life": 300}),
+        at.simulate.Entry("adf-voi", {"half_life": "3d"}),
+    ]
     result = at.replay(table, "bad", costs=costs, policies=entries, time="day")
     after = {name: sum(block["cost_per_1000"] for block in result[name].blocks()[6:]) for name in result}
     assert after["adf-voi[half_life=300]"] < after["adf-voi"]
@@ -221,7 +225,7 @@ def test_a_replay_in_order_forgets_and_raises_alarms(tmp_path):
 
 def test_a_pause_as_long_as_a_window_is_a_pause_and_a_longer_one_an_end():
     def told(quiet):
-        watch = at.DriftWatch(names=["x"], window=100)
+        watch = at.drift.Watch(names=["x"], window=100)
         rng = np.random.default_rng(1)
         for shift in (0, 3, *[0] * quiet, 3):
             for _ in range(100):
@@ -234,24 +238,24 @@ def test_a_pause_as_long_as_a_window_is_a_pause_and_a_longer_one_an_end():
 
 
 def test_a_watch_says_what_is_wrong_with_items_and_labels():
-    watch = at.DriftWatch(window=20)
+    watch = at.drift.Watch(window=20)
     for _ in range(19):
         watch.item([1.0, 2.0])
     with pytest.raises(InputError, match="all of one length"):
         watch.item([1.0])
-    watch = at.DriftWatch(window=20)
+    watch = at.drift.Watch(window=20)
     watch.refer_to(np.random.default_rng(1).normal(size=(50, 2)))
     for _ in range(19):
         watch.item([1.0])
     with pytest.raises(InputError, match="the reference has 2 features and these items have 1"):
         watch.item([1.0])
     with pytest.raises(InputError, match="a label is"):
-        at.PageHinkley().update(2, 0.5)
+        at.drift.PageHinkley().update(2, 0.5)
 
 
 def test_labels_that_are_off_from_the_first_item_on_are_a_beginning_and_no_change():
     def alarms(off_until):
-        watch, rng = at.DriftWatch(), np.random.default_rng(3)
+        watch, rng = at.drift.Watch(), np.random.default_rng(3)
         for t in range(600):
             watch.items = t + 1
             watch.residual(int(rng.random() < 0.05), 0.5 if off_until[0] <= t < off_until[1] else 0.05)
@@ -266,7 +270,7 @@ def test_labels_that_are_off_from_the_first_item_on_are_a_beginning_and_no_chang
 
 
 def test_a_second_alarm_begins_at_the_first():
-    test = at.PageHinkley()
+    test = at.drift.PageHinkley()
     places = [(test.labels, test.start) for _ in range(200) if test.update(1, 0.5)]
     assert len(places) > 2
     assert [start for _, start in places[1:]] == [item for item, _ in places[:-1]]
@@ -275,16 +279,16 @@ def test_a_second_alarm_begins_at_the_first():
 
 
 def test_bins_include_their_upper_edge_and_samples_of_any_size_have_their_threshold():
-    found = at.psi(np.arange(101.0), [10.0] * 20)
+    found = at.drift.psi(np.arange(101.0), [10.0] * 20)
     assert found.names[0] == "up to 10"
     assert found.now[0] == 20
-    uneven = at.psi(np.linspace(0, 1, 1000), np.linspace(0, 1, 50))
+    uneven = at.drift.psi(np.linspace(0, 1, 1000), np.linspace(0, 1, 50))
     assert uneven.critical(0.01) == pytest.approx((1 / 1000 + 1 / 50) * stats.chi2(9).isf(0.01), rel=0.03)
 
 
 def test_a_false_alarm_is_shared_by_all_features():
     rng = np.random.default_rng(3)
-    watch = at.DriftWatch(window=100, least_index=0.0, items_per_false_alarm=10_000)
+    watch = at.drift.Watch(window=100, least_index=0.0, items_per_false_alarm=10_000)
     for t in range(200):
         watch.item([*rng.normal(size=2), rng.normal(0.0 if t < 100 else 5.0)])
     expected = 2 / 100 * stats.chi2(9).isf(100 / (3 * 10_000))
@@ -293,4 +297,8 @@ def test_a_false_alarm_is_shared_by_all_features():
 
 def test_labels_of_a_log_without_features_have_their_place():
     log = rows(np.zeros((200, 1)), np.ones(200), np.full(200, 0.2))
-    assert at.drift(at.DecisionLog(**{**vars(log), "x": None})).alarms[0].item == at.drift(log).alarms[0].item > 5
+    assert (
+        at.drift.check(at.DecisionLog(**{**vars(log), "x": None})).alarms[0].item
+        == at.drift.check(log).alarms[0].item
+        > 5
+    )

@@ -93,9 +93,9 @@ def test_waiting_matters_and_ends():
     assert patient.rows() != plain.rows()
     check(plain)
     assert len(patient.desk._player) == len(patient.pending)  # labelled, corrected, expired: waited for no longer
-    with pytest.raises(at.InputError, match="needs a policy"):
+    with pytest.raises(at.errors.InputError, match="needs a policy"):
         at.Desk(at.Ledger(at.policy(n_features=1, costs=COSTS)))
-    with pytest.raises(at.InputError, match="wraps a policy"):
+    with pytest.raises(at.errors.InputError, match="wraps a policy"):
         at.Awaiting(at.Desk(at.policy(n_features=1, costs=COSTS)))
 
 
@@ -130,11 +130,11 @@ def test_many_at_once_are_as_one_by_one(waits):
 
 def test_a_batch_at_a_desk_says_what_is_wrong_before_it_decides():
     desk = ledger().desk
-    with pytest.raises(at.InputError, match="time has 2 values for 3 items"):
+    with pytest.raises(at.errors.InputError, match="time has 2 values for 3 items"):
         desk.decide_many(np.ones((3, 3)), time=[0.0, 1.0])
-    with pytest.raises(at.InputError, match="a time is"):
+    with pytest.raises(at.errors.InputError, match="a time is"):
         desk.decide_many(np.ones((3, 3)), time=[0.0, 1.0, "soon"])
-    with pytest.raises(at.OptionError, match="time of every item"):
+    with pytest.raises(at.errors.OptionError, match="time of every item"):
         desk.decide_many(np.ones((3, 3)))
     assert desk.policy.round == 0
 
@@ -188,6 +188,6 @@ def test_a_batch_at_a_desk_without_the_time_of_an_item_decides_nothing():
     timed = at.policy("voi", n_features=1, costs=COSTS, half_life="1h")
     plain = at.policy("voi", n_features=1, costs=COSTS)
     for desk in (at.Desk(timed), at.Desk(plain, daily), at.Desk(plain, audit=own)):
-        with pytest.raises(at.OptionError, match="time"):
+        with pytest.raises(at.errors.OptionError, match="time"):
             desk.decide_many(np.ones((2, 1)), time=[0.0, None])
         assert desk.policy.round == 0

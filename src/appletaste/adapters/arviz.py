@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import whole
 from ..errors import InputError, MissingExtraError, OptionError
 from ..keys import Key
 from ..policies import Policy
 from ..policies.items import check_dense
 from ..policies.registry import Prior, as_prior
 from ..posteriors import Gaussian, Gibbs, Vector
-from ..settings import whole
 
 
 def to_arviz(
@@ -41,7 +41,7 @@ def to_arviz(
     names
         One for each feature, or the ``FeatureMap`` that made the vectors.
     prior
-        Of (items, labels): ``appletaste.Gaussian``, or a variance; None: N(0, I).
+        Of (items, labels): ``appletaste.posteriors.Gaussian``, or a variance; None: N(0, I).
 
     Returns
     -------

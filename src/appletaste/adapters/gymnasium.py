@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._sparse import SparseRows
 from ..costs import Costs
 from ..errors import InputError, MissingExtraError, OptionError
 from ..keys import Key
 from ..problems import Problem, Table
 from ..problems import problem as problem_named
-from ..replaying.stream import default_encoder, encode, read_stream
-from ..sparse import SparseRows
+from ..replays.table import default_encoder, encode, read_stream
 
 try:
     import gymnasium

@@ -41,7 +41,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
     Parameters
     ----------
     policy
-        A name (``appletaste.policies()``), or settings: ``appletaste.Bayesian(posterior, rule)``.
+        A name (``appletaste.policies()``), or settings: ``appletaste.policies.Bayesian(posterior, rule)``.
     costs
         None: a miss and a false alarm cost the same.
     encoder

@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import whole
 from ..costs import Costs
 from ..errors import InputError, MissingExtraError, OptionError
 from ..keys import Key
 from ..policies.items import check_dense
 from ..policies.registry import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
-from ..posteriors.filter import Filter
-from ..settings import whole
+from ..posteriors.gaussian import Filter
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -48,12 +48,13 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     posterior
-        "laplace", "exact", "gibbs" or "adf", or settings: ``appletaste.Laplace(...)``, ``appletaste.Exact(...)`` ...
+        "laplace", "exact", "gibbs" or "adf", or settings from ``appletaste.posteriors``: ``Laplace(...)``,
+        ``Exact(...)`` ...
     costs
         ``appletaste.Costs``, whose threshold ``predict`` uses; None: one half.
     prior
-        Of a posterior that is given by name: ``appletaste.Gaussian``, or a variance; None: N(0, I), its scale learnt by
-        "laplace".
+        Of a posterior that is given by name: ``appletaste.posteriors.Gaussian``, or a variance; None: N(0, I), its
+        scale learnt by "laplace".
     fit_intercept
         Whether a last feature that is always 1 is added.
     draws

@@ -1,20 +1,25 @@
-"""What a stream of decisions says afterwards: the decision log, what was missed, and what another policy would cost."""
+"""What a stream of decisions says afterwards: what was missed, what another policy would cost, and why."""
 
 from .answers import Estimate, Refusal
-from .counterfactual import WhatIf, what_if
-from .exports import obp_feedback, vw_dsjson, vw_text
-from .log import DecisionLog
-from .meter import Missed, missed
+from .audit_plan import AuditPlan, plan_audit
+from .explain import explain
+from .explanation import Contribution, Explanation
+from .missed import Missed, missed
+from .reasons import REASONS, Reason
+from .what_if import WhatIf, what_if
 
 __all__ = [
-    "DecisionLog",
+    "REASONS",
+    "AuditPlan",
+    "Contribution",
     "Estimate",
+    "Explanation",
     "Missed",
+    "Reason",
     "Refusal",
     "WhatIf",
+    "explain",
     "missed",
-    "obp_feedback",
-    "vw_dsjson",
-    "vw_text",
+    "plan_audit",
     "what_if",
 ]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..decision import Decision
 from ..errors import InputError
+from ..logs.decision_log import DecisionLog
 from ..policies import Policy
 from .answers import Refusal
-from .log import DecisionLog
 
 Floats = NDArray[np.float64]
 #: A policy (as it stands), a function x -> P(act), a threshold on ``chance``, or a cost sheet.

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..logs.decision_log import DecisionLog
 from .answers import Answer, Estimate, Refusal
-from .log import DecisionLog
 from .stand_ins import DRAWS, Floats, generator, geometric_sums, interval, one_more
 from .support import Support
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..decision import Decision
 from ..errors import InputError
+from ..logs.decision_log import DecisionLog
 from ..policies import Policy
 from ..policies import policy as make_policy
-from ..policies.believed import CurrentPosterior
+from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
-from .log import DecisionLog
 from .stand_ins import Floats, generator, interval
 
 #: Draws of theta: from a Gaussian, in pairs on both sides of its mean (400 put 6.5 % of truths below and 4.2 % above),

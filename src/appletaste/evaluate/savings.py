@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..logs.decision_log import DecisionLog
+from ..logs.exports import relative_cost
 from .answers import Answer, Estimate, Refusal
-from .exports import relative_cost
-from .log import DecisionLog
 from .stand_ins import DRAWS, Floats, generator, interval
 from .support import Support
 from .weighting import Errors, Open, Seen

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import number
 from ..errors import InputError
-from ..settings import number
-from .log import DecisionLog
+from ..logs.decision_log import DecisionLog
 
 #: Acts that a block holds at least, so that its share of labels is known to a few points.
 BLOCK_ACTS = 40

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import number, whole
 from ..errors import OptionError
-from ..settings import number, whole
 from .columns import Category, Column, Hashed, Hasher, Number
 from .feature_map import FeatureMap
 from .reading import WARM_UP, check_column, read_records

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..archive import open_archive, write_archive
+from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
 from .columns import Column, ColumnEntries, Hashed, Hasher, Number
 from .explaining import contributions, largest_first, vector

@@ -5,16 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._files import json_objects
 from ..errors import DataError, MissingExtraError
 
 SEPARATORS = ",;\t|"
@@ -119,21 +119,6 @@ def read_json_lines(text: IO[str], path: Path, separator: str | None, warm_up: i
         rows.append(row)
         lines.append(number)
     return Raw(columns_of(rows, warm_up), np.array(lines, dtype=np.int64))
-
-
-def json_objects(text: IO[str], path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give each JSON object of a file with its line, or say which line is none; blank lines are left out."""
-    for number, line in enumerate(text, 1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DataError(f"{path}, line {number}: not JSON ({error}); one object a line is expected") from None
-            if not isinstance(row, dict):
-                raise DataError(
-                    f"{path}, line {number}: expected an object with a value for each field, got {line.strip()[:80]!r}"
-                )
-            yield number, row
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]], warm_up: int) -> dict[str, Any]:

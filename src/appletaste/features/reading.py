@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import whole
 from ..errors import DataError, InputError
-from ..settings import whole
 from .files import Raw, columns_of, read_file
 from .frames import is_frame, read_frame
 from .label_column import read_labels

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ._jit import kernel, reduction_kernel
 from .elementary import exp_minus_abs
-from .filter import COVARIANCE, MEAN, MODE, laplace_step, move, score_item
+from .gaussian import COVARIANCE, MEAN, MODE, laplace_step, move, score_item
 from .linear import BLOCK, add_gram_block, cholesky, dot, score_block, solve_backward, solve_forward
 from .logistic import (
     GRADIENT,

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ._jit import kernel, reduction_kernel
-from .filter import COVARIANCE, MEAN, MODE, VARIED
+from .gaussian import COVARIANCE, MEAN, MODE, VARIED
 from .linear import BLOCK, cholesky, dot, score_block, solve_backward, solve_forward
 from .logistic import RESIDUALS, SCORES, SPARE, WEIGHTS, add_block, fit, likelihood_block, pull
 from .random import derive, normal

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics import quantile_bands, summarise
-from ..plots import COLOURS, best_few, colours_of, draw_bands, draw_boxes, require_pyplot, save_figure
+from ..pages.charts import COLOURS, best_few, colours_of, draw_bands, draw_boxes, require_pyplot, save_figure
+from ..simulate.metrics import quantile_bands, summarise
 from .published import PRECISION_RECALL, WEIGHTS
 from .store import Outcome
 from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS

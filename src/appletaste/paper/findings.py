@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..metrics import summarise
-from ..page import Grid
+from ..pages.page import Grid
+from ..simulate.metrics import summarise
 from .figures import Outcomes, weight_label
 from .published import PRECISION_RECALL, TUNING_REGRET, WEIGHTS
 from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS

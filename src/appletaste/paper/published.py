@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..metrics import Summary
+from ..simulate.metrics import Summary
 
 REPLICATIONS = 50
 

@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..page import Grid, html_page, html_picture, html_table, markdown_table
-from ..runs import write_aside
+from .._files import write_aside
+from ..pages.page import Grid, html_page, html_picture, html_table, markdown_table
 from .errata import ERRATA
 from .figures import draw, index
 from .findings import FINDINGS, Finding

@@ -6,9 +6,7 @@ run leaves whole files or none, and what it resumes to is bit for bit what it wo
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,35 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._code import fingerprint
+from .._files import write_aside, written_aside
 from ..errors import InputError
-from ..runs import require_pyarrow, write_aside
+from ..simulate.runs import require_pyarrow
 from .studies import Pairing
 
 #: Regret is stored at this many rounds: enough for a curve, little enough for thousands of them.
 CHECKPOINTS = 101
-#: The packages whose code decides the numbers.
-DECISIVE = (
-    "costs.py",
-    "keys.py",
-    "kernels",
-    "metrics.py",
-    "policies",
-    "posteriors",
-    "problems",
-    "rules",
-    "simulate.py",
-)
-
-
-def fingerprint() -> str:
-    """Return a name for the code that makes the numbers: results of another one are never mixed in."""
-    root = Path(__file__).parent.parent
-    digest = hashlib.blake2b(f"numpy {version('numpy')} numba {version('numba')}".encode(), digest_size=8)
-    for part in DECISIVE:
-        place = root / part
-        for path in [place] if place.is_file() else sorted([*place.rglob("*.py"), *place.rglob("*.npy")]):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+#: What plays: the code that these import decides the numbers.
+DECISIVE = ("simulate.replications", "paper.studies")
 
 
 def checkpoints(rounds: int) -> NDArray[np.int64]:
@@ -80,7 +59,7 @@ class Store:
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
         self.seed = seed
-        self.code = fingerprint()
+        self.code = fingerprint(*DECISIVE)
         folder.mkdir(parents=True, exist_ok=True)
         stamp = folder / "code.json"
         mine = {"code": self.code, "appletaste": version("appletaste")}
@@ -124,10 +103,8 @@ class Store:
                 "act_rate": [row[3] for row in rows],
             }
         )
-        path = self.path(pairing)
-        aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        arrow.parquet.write_table(table, aside)
-        aside.replace(path)
+        with written_aside(self.path(pairing)) as aside:
+            arrow.parquet.write_table(table, aside)
 
     def outcome(self, pairing: Pairing, replications: int) -> Outcome:
         """Return what a finished pairing gave."""

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._sparse import SparseRows
 from ..costs import Costs
 from ..decision import Decisions
 from ..kernels.random import uniforms_at
 from ..kernels.types import Word
 from ..posteriors import Vector
-from ..sparse import SparseRows
 
 if TYPE_CHECKING:
-    from .base import Policy
+    from .policy import Policy
 
 
 def decide_batch(policy: Policy, items: Vector | SparseRows, costs: Costs, key: Word, time: Any = None) -> Decisions:

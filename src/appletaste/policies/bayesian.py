@@ -17,7 +17,7 @@ from ..kernels.types import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Posterior
 from ..posteriors.fading import FadingLaplaceBelief
-from ..posteriors.filter import Filter
+from ..posteriors.gaussian import Filter
 from ..posteriors.labels import Labels
 from ..posteriors.laplace import LaplaceBelief
 from ..rules import Judge, Rule

@@ -14,7 +14,7 @@ from ..posteriors import Vector
 from .prospects import Prospect, look
 
 if TYPE_CHECKING:
-    from .base import Policy
+    from .policy import Policy
 
 HALVINGS = 20  # of the range of prices, in the search for the least one at which the batch fits
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._checks import number
 from ..costs import Costs
 from ..decision import Observation
 from ..kernels.logistic import sigmoid
 from ..keys import Key
 from ..posteriors.directions import Directions
 from ..posteriors.map import bare_fit
-from ..settings import number
 from .items import check_width
 from .learner import Arrays, Vector, Verdict
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import freeze
 from ..costs import Costs
 from ..decision import Observation
 from ..errors import OptionError
 from ..kernels.logistic import sigmoid
 from ..keys import Key
-from ..settings import freeze
 from .learner import Arrays, Vector, Verdict
 
 

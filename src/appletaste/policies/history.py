@@ -12,7 +12,7 @@ from .items import check_items
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .base import Policy
+    from .policy import Policy
 
 UNKNOWN = -1  # how ``read_records(..., unlabelled=True)`` writes a label that is not there
 

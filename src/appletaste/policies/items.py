@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._sparse import SparseRows, is_sparse
 from ..costs import Costs
 from ..errors import InputError
 from ..kernels.linear import first_unusable
 from ..posteriors import Vector
-from ..sparse import SparseRows, is_sparse
 
 #: A learner keeps several matrices of this many rows and columns, at 0.8 GB each (docs/features.md).
 MOST_FEATURES = 10_000

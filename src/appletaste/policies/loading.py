@@ -8,14 +8,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..archive import open_archive
+from .._files import open_archive
 from ..costs import Costs
 from ..posteriors import Adf, Arrays, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
-from .base import Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
+from .policy import Policy
 from .saving import FORMAT
 from .sup_logistic import SupLogistic
 

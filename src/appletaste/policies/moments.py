@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..clock import instant
 from ..errors import OptionError
+from ..times import instant
 
 if TYPE_CHECKING:
-    from .base import Policy
+    from .policy import Policy
 
 
 def now_of(policy: Policy, time: Any) -> float | None:

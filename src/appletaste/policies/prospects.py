@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..costs import Costs
 
 if TYPE_CHECKING:
-    from .base import Policy
+    from .policy import Policy
 
 
 class Prospect(NamedTuple):

@@ -16,11 +16,11 @@ from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
-from .base import Policy
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .learner import Method
+from .policy import Policy
 from .sup_logistic import SupLogistic
 
 OPTION_HELP = {
@@ -30,7 +30,7 @@ OPTION_HELP = {
     "rao_blackwell": "average over the Gaussians of the sweeps, not over draws: the same with less noise",
     "draws": "least number of Metropolis steps before each decision",
     "switch": "how many labels end the Gibbs sweeps; none: max(100, 1.5 d^2)",
-    "prior": "appletaste.Gaussian(mean, covariance, region), or a number: N(0, that times I)",
+    "prior": "appletaste.posteriors.Gaussian(mean, covariance, region), or a number: N(0, that times I)",
     "weight": "lambda, in squared units of cost per nat: 0.05 is for costs of the order of one",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
     "epsilon": "share of decisions made by a fair coin",
@@ -59,7 +59,7 @@ def as_prior(prior: Prior) -> Gaussian:
         return prior
     if prior is None or isinstance(prior, int | float | np.number):
         return Gaussian(0.0, 1.0 if prior is None else prior)
-    raise OptionError(f"prior is an appletaste.Gaussian or a variance, got {prior!r}")
+    raise OptionError(f"prior is an appletaste.posteriors.Gaussian or a variance, got {prior!r}")
 
 
 def laplace(skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife) -> Laplace:
@@ -284,12 +284,12 @@ RECOMMENDED = "voi"
 POLICIES: dict[str, PolicyInfo] = {name: _describe(name, build) for name, build in _BUILDERS.items()}
 
 
-def policies() -> list[PolicyInfo]:
+def list_policies() -> list[PolicyInfo]:
     """Return every policy with one line about it and its options.
 
     Examples
     --------
-    >>> [info.name for info in policies()][:3]
+    >>> [info.name for info in list_policies()][:3]
     ['voi', 'voi-item', 'ucb']
     """
     return list(POLICIES.values())

@@ -12,7 +12,7 @@ from ..decision import Decision, Observation
 from ..errors import FeedbackError, OptionError
 
 if TYPE_CHECKING:
-    from .base import Policy
+    from .policy import Policy
 
 
 def revise(policy: Policy, changes: Iterable[tuple[Decision, int | None]]) -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..archive import write_archive
+from .._files import write_archive
 from ..errors import InputError, SaveFileError
 
 if TYPE_CHECKING:
     from ..features import FeatureMap
     from ..posteriors import Arrays
-    from .base import Policy
+    from .policy import Policy
 
 FORMAT = 2
 

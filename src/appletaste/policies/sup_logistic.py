@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._checks import number, whole
 from ..costs import Costs
 from ..decision import Observation
 from ..errors import FeedbackError
@@ -30,7 +31,6 @@ from ..kernels.logistic import sigmoid
 from ..keys import Key
 from ..posteriors.directions import Directions
 from ..posteriors.map import Fit, bare_fit
-from ..settings import number, whole
 from .items import check_width
 from .learner import Arrays, Vector, Verdict
 

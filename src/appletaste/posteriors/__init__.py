@@ -2,13 +2,14 @@
 
 from .adf import Adf
 from .base import Arrays, Belief, Certificate, Outlook, Posterior, Score, Vector
-from .draws import DrawnScore
 from .exact import Exact
 from .gibbs import Gibbs
 from .laplace import Laplace
 from .map import Map
-from .normal import NormalScore, NormalScores
+from .polya_gamma import random_polyagamma
 from .prior import Ball, Box, Gaussian
+from .scores.drawn import DrawnScore
+from .scores.normal import NormalScore, NormalScores
 
 __all__ = [
     "Adf",
@@ -29,4 +30,5 @@ __all__ = [
     "Posterior",
     "Score",
     "Vector",
+    "random_polyagamma",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..kernels import filter as kernels
+from ..kernels import gaussian as kernels
 from ..keys import Key
 from .base import Arrays, Vector
-from .filter import Filter, unrestricted
 from .forgetting import Forgetting, HalfLife
+from .gaussian import Filter, unrestricted
 from .prior import Gaussian
 
 
@@ -34,7 +34,7 @@ class Adf:
     --------
     >>> import numpy as np
     >>> import appletaste as at
-    >>> belief = at.Adf(half_life=960).start(1, at.Key(0))
+    >>> belief = at.posteriors.Adf(half_life=960).start(1, at.Key(0))
     >>> belief.learn(np.array([2.0]), 1)
     >>> known = 1.0 / belief.covariance[0, 0] - 1.0   # precision beyond the prior's
     >>> for round_ in range(1, 961):

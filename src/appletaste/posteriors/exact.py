@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._checks import freeze, whole
 from ..errors import OptionError
 from ..kernels import metropolis as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from ..settings import freeze, whole
 from .anchors import Anchors
 from .base import Arrays, Score, Vector
-from .corrected import ExactScore
 from .gibbs import Gibbs, Schedule
 from .labels import Labels
 from .prior import Gaussian
+from .scores.corrected import ExactScore
 
 #: Most Metropolis steps of a round.
 MOST_STEPS = 64

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kernels import fading, renewal
-from ..kernels import filter as kernels
+from ..kernels import gaussian as kernels
 from ..kernels.logistic import make_work
 from .base import Arrays, Vector
-from .filter import Filter
 from .forgetting import Clock, Forgetting
+from .gaussian import Filter
 from .labels import Labels
 from .storage import Growing
 

@@ -10,8 +10,8 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from ..clock import DAY
 from ..errors import OptionError
+from ..times import DAY
 
 #: A number of items, or a length of time: ``"30d"`` or a ``timedelta``.
 HalfLife = float | str | timedelta | None

@@ -9,16 +9,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._checks import freeze, whole
 from ..errors import OptionError
 from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from ..settings import freeze, whole
 from .base import Arrays, Score, Vector
-from .draws import DrawnScore, even_weights
 from .labels import Labels
-from .mixture import MixtureScore
 from .prior import Gaussian
+from .scores.drawn import DrawnScore, even_weights
+from .scores.mixture import MixtureScore
 
 Schedule = Sequence[tuple[int, int]]
 

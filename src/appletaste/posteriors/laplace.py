@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import PoorFitWarning
-from ..kernels import filter as kernels
+from ..kernels import gaussian as kernels
 from ..kernels import renewal
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
 from .base import Arrays, Certificate, Vector
 from .fading import FadingLaplaceBelief
-from .filter import Filter, unrestricted
 from .forgetting import Forgetting, HalfLife
+from .gaussian import Filter, unrestricted
 from .labels import Labels
 from .prior import Gaussian
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._checks import freeze, number
 from ..errors import InputError
 from ..kernels.gibbs import BALL, BOX, FREE
-from ..settings import freeze, number
 
 
 def _vector(value: ArrayLike, d: int, name: str) -> NDArray[np.float64]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from .._checks import whole
 from ..errors import OptionError
-from ..settings import whole
+from .orders import write_orders
 from .paper import READINGS, Dimension, ProblemI, ProblemII, ProblemIII, Tuning
 from .synthetic import Synthetic
 from .table import Problem, Table
@@ -53,4 +54,5 @@ __all__ = [
     "Tuning",
     "problem",
     "settings_of",
+    "write_orders",
 ]

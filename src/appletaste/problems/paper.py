@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._checks import whole
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
-from ..settings import whole
 from .table import Table, logistic_table
 
 READINGS = ("as-run", "as-printed")

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._checks import number, whole
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
-from ..settings import number, whole
 from .table import Table, logistic_table
 
 

@@ -4,7 +4,7 @@ from .base import Judge, Memoryless, Rule, Verdict
 from .greedy import EpsilonGreedy
 from .information_directed import InformationDirected, Traditional
 from .thompson import Thompson
-from .ucb import UpperBound
+from .upper_bound import UpperBound
 from .value_of_information import ValueOfInformation
 
 __all__ = [

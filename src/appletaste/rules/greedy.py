@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._checks import number
 from ..costs import Costs
 from ..posteriors import Score, Vector
-from ..settings import number
 from .base import Memoryless, Verdict
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._checks import number
 from ..costs import Costs
 from ..errors import OptionError
 from ..kernels.information import reversed_information
 from ..posteriors import DrawnScore, Score, Vector
-from ..settings import number
 from .base import Memoryless, Verdict
 
 ESTIMATORS = ("mutual-information", "corrected", "printed")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._checks import number, whole
 from ..costs import Costs
 from ..errors import OptionError
 from ..kernels import value as kernels
 from ..kernels.types import Word
 from ..posteriors import Arrays, NormalScores, Score, Vector
-from ..settings import number, whole
 from .base import Verdict
 
 AHEAD = {"shared": kernels.SHARED, "lindy": kernels.LINDY, "double": kernels.DOUBLE}

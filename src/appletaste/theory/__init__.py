@@ -1,11 +1,12 @@
 """What theory says about deciding under one-sided feedback, computed and set beside what is measured."""
 
+from ..problems.bounded import Bounded
 from .assumptions import Gaps, Ratio, Shares, boundary_shares, information_ratio, informative_gaps, watch
 from .bound import Bound, regret_bound
 from .classify import Analysis, analyse
 from .convergence import Distance, GridPosterior, contraction, distances, exact_posterior, follow
 from .game import Game, read_game
-from .growth import Bounded, Exponent, fit_exponent, measure
+from .growth import Exponent, fit_exponent, measure
 from .known_games import KNOWN_GAMES, KnownGame
 
 __all__ = [

@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from ..engines import engine
 from ..errors import OptionError
 from ..keys import Key
 from ..policies import policy
 from ..posteriors import Gaussian
 from ..problems import READINGS, problem
+from ..problems.bounded import Bounded
 from ..problems.paper import read_losses
 from ..simulate import play
 from .assumptions import boundary_shares, informative_gaps, watch
 from .bound import ratio_limit, regret_bound
 from .classify import analyse
 from .convergence import contraction, follow
-from .growth import Bounded, measure
+from .growth import measure
 from .known_games import KNOWN_GAMES
 
 
@@ -149,10 +151,10 @@ def convergence(features: int, sweeps: int, size: Size, key: Key, jobs: int) -> 
     Items are spread out ten times more than in problem (i), so that a sweep forgets little and there is something to
     see: in problem (i) itself a single sweep a round cannot be told from the exact posterior.
     """
-    from joblib import Parallel, delayed
-
-    calls = (delayed(_history)(features, sweeps, size, key, h) for h in range(size.histories))
-    histories = list(Parallel(n_jobs=jobs)(calls))
+    tasks = [History(features, sweeps, size, key.at("history", h)) for h in range(size.histories)]
+    with engine("local", jobs=jobs) as workers:
+        played = dict(workers.run(History.follow, tasks))
+    histories = [played[index] for index in range(len(tasks))]
     rows = []
     for k, t in enumerate(size.rounds):
         row: dict[str, Any] = {"features": features, "sweeps": sweeps, "round": t}
@@ -162,15 +164,24 @@ def convergence(features: int, sweeps: int, size: Size, key: Key, jobs: int) -> 
     return rows
 
 
-def _history(features: int, sweeps: int, size: Size, key: Key, h: int) -> list[dict[str, float]]:
-    """Follow the chains along one history; depends on nothing but its arguments."""
-    key = key.at("history", h)
-    table = problem("synthetic", features=features, rounds=size.rounds[-1], context_variance=100.0).draw(key)
-    seed = int(key.at("policy").word())
-    acts = play(policy("pg-ts", n_features=features, costs=table.costs, seed=seed), table).acts
-    found = follow(table, acts, size.rounds, key.at("chains"), sweeps=sweeps, chains=size.chains)
-    assert table.theta is not None
-    return [
-        asdict(row) | {"contraction": contraction(table.items[: row.round][acts[: row.round]], table.theta)}
-        for row in found
-    ]
+@dataclass(frozen=True)
+class History:
+    """One history of PG-TS: the task that engines run."""
+
+    features: int
+    sweeps: int
+    size: Size
+    key: Key
+
+    def follow(self) -> list[dict[str, float]]:
+        """Follow the chains along it; depends on nothing but its settings."""
+        features, rounds, key = self.features, self.size.rounds, self.key
+        table = problem("synthetic", features=features, rounds=rounds[-1], context_variance=100.0).draw(key)
+        seed = int(key.at("policy").word())
+        acts = play(policy("pg-ts", n_features=features, costs=table.costs, seed=seed), table).acts
+        found = follow(table, acts, rounds, key.at("chains"), sweeps=self.sweeps, chains=self.size.chains)
+        assert table.theta is not None
+        return [
+            asdict(row) | {"contraction": contraction(table.items[: row.round][acts[: row.round]], table.theta)}
+            for row in found
+        ]

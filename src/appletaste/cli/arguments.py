@@ -1,0 +1,75 @@
+"""What people type, as what the library takes: options of policies, costs, values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..costs import OUTCOMES, Costs
+from ..errors import OptionError
+from ..policies import find
+from ..simulate import Entry
+
+
+def parse_value(text: str) -> Any:
+    """Return an option's value as Python: a number, true/false/none, a schedule 1:50,100:15, or the text itself."""
+    plain = {"true": True, "false": False, "none": None}
+    if text.lower() in plain:
+        return plain[text.lower()]
+    if re.fullmatch(r"\d+:\d+(,\d+:\d+)*", text):
+        return [tuple(int(n) for n in step.split(":")) for step in text.split(",")]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def parse_pairs(text: str, what: str) -> dict[str, str]:
+    """Return name=value,name=value as a dictionary; a comma inside a schedule (1:50,100:15) separates nothing."""
+    pairs = {}
+    for part in re.split(r",(?=[A-Za-z_][\w.-]*=)", text):
+        name, equals, value = part.partition("=")
+        if not (name and equals and value):
+            raise OptionError(f"{what} takes name=value, got {part!r}")
+        if name.strip() in pairs:
+            raise OptionError(f"{what} sets {name.strip()} twice")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry]:
+    """Return the policies of a comparison with their options."""
+    extra: dict[str, dict[str, Any]] = {}
+    for option in options:
+        for dotted, value in parse_pairs(option, "--option").items():
+            name, dot, setting = dotted.partition(".")
+            if not dot:
+                raise OptionError(f"--option takes NAME.OPTION=VALUE, got {option!r}")
+            find(name)
+            extra.setdefault(name, {})[setting] = parse_value(value)
+    entries = []
+    for text in policies:
+        name, bracket, rest = text.partition("[")
+        find(name)
+        if bracket and not rest.endswith("]"):
+            raise OptionError(f"--policy takes NAME or NAME[option=value,...], got {text!r}")
+        own = {k: parse_value(v) for k, v in parse_pairs(rest[:-1], "--policy").items()} if bracket else {}
+        entries.append(Entry(name, {**extra.get(name, {}), **own}))
+    unused = sorted(set(extra) - {entry.name for entry in entries})
+    if unused:
+        raise OptionError(f"--option sets {unused[0]}, which is not among the policies played")
+    return entries
+
+
+def parse_costs(text: str) -> Costs:
+    """Return costs from miss=...,false_alarm=...,hit=...[,correct_pass=...]."""
+    given = parse_pairs(text, "--costs")
+    unknown = sorted(set(given) - set(OUTCOMES))
+    missing = [name for name in OUTCOMES[:3] if name not in given]
+    if unknown or missing:
+        wrong = f"there is no cost {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
+        raise OptionError(f"--costs: {wrong}; give miss, false_alarm, hit and, if not 0, correct_pass")
+    return Costs(**{name: parse_value(value) for name, value in given.items()})

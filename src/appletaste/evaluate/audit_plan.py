@@ -1,0 +1,156 @@
+"""How many audits it takes, and where, to know recall (docs/streams.md has the derivation)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._checks import number, whole
+from ..errors import InputError
+from ..streams.audit import Audit
+from ..streams.budget import Budget
+
+#: Positives that the audits must be expected to find: with fewer, no interval around their number is to be trusted.
+LEAST_FOUND = 10.0
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """Floors for strata of the model's P(positive), and what they are expected to give."""
+
+    edges: tuple[float, ...]  #: upper ends of all strata but the last
+    floors: tuple[float, ...]  #: the probability of auditing a passed item, by stratum
+    items: tuple[float, ...]  #: passed items expected in each
+    missed: tuple[float, ...]  #: positives expected among them
+    recall: float  #: expected
+    margin: float  #: half the width of the interval for recall that this gives
+    level: float
+    uniform: float  #: how many audits the same margin would take with one floor for all
+
+    @property
+    def audits(self) -> float:
+        """How many audits to expect."""
+        return float(np.dot(self.items, self.floors))
+
+    def lane(self, budget: Budget | None = None) -> Audit:
+        """Return the audit lane that carries the plan out."""
+        return Audit(edges=self.edges, floors=self.floors, budget=budget)
+
+
+def plan_audit(
+    chances: ArrayLike,
+    found: float,
+    *,
+    items: float | None = None,
+    margin: float = 0.05,
+    level: float = 0.9,
+    strata: int = 8,
+    doubt: float = 0.1,
+) -> AuditPlan:
+    """Return the fewest audits, and their places, after which recall is known to +- ``margin`` at a confidence level.
+
+    With F positives found and M missed, recall is F / (F + M), and R (1 - R) sd(M^) / M is its standard error to first
+    order. If an item of stratum h is audited with probability f_h, the Horvitz-Thompson estimate of M has the variance
+    sum of M_h (1 / f_h - 1). Least sum of N_h f_h for a given variance: f_h proportional to sqrt(M_h / N_h), cut at 1
+    (Neyman 1934). At least ten positives are to be found by audits.
+
+    Parameters
+    ----------
+    chances
+        The model's P(positive) of items that were passed: those of a month, say.
+    found
+        How many positives acting finds in the same time.
+    items
+        How many items will be passed in the time that is planned for; none: as many as there are chances.
+    margin, level
+        Recall is to be within +- margin with this confidence.
+    strata
+        How many strata by chance, each with the same sum of sqrt(chance).
+    doubt
+        The plan adds this share of the mean chance to every chance, so that items that the model calls hopeless are
+        audited too.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> plan = plan_audit(rng.beta(0.3, 20, size=20_000), found=900)
+    >>> round(plan.recall, 2), plan.audits < 0.8 * plan.uniform
+    (0.76, True)
+    """
+    values = as_chances(chances)
+    number("found", found, above=0.0)
+    number("margin", margin, above=0.0, most=0.5)
+    number("level", level, above=0.0, most=1.0 - 1e-9)
+    whole("strata", strata, least=1)
+    number("doubt", doubt, least=0.0)
+    scale = 1.0 if items is None else number("items", items, above=0.0) / len(values)
+    scale_found = float(found) * scale
+    edges = stratum_edges(values, strata)
+    places = np.searchsorted(edges, values)
+    sizes = np.asarray(np.bincount(places, minlength=len(edges) + 1) * scale, dtype=np.float64)
+    sums = np.asarray(np.bincount(places, weights=values, minlength=len(edges) + 1) * scale, dtype=np.float64)
+    rates = (sums / sizes + doubt * sums.sum() / sizes.sum()) / (1.0 + doubt)
+    missed = sizes * rates
+    total = float(missed.sum())
+    recall = scale_found / (scale_found + total)
+    quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
+    allowed = (margin / (quantile * recall * (1.0 - recall)) * total) ** 2 if total > 0.0 else math.inf
+    floors = fewest(sizes, missed, allowed)
+    even = fewest(sizes, np.full(len(sizes), total) * sizes / sizes.sum(), allowed)
+    variance = float((missed * (1.0 / floors - 1.0)).sum()) if total > 0.0 else 0.0
+    reached = quantile * recall * (1.0 - recall) * math.sqrt(variance) / total if total > 0.0 else 0.0
+    return AuditPlan(
+        edges=tuple(edges.tolist()),
+        floors=tuple(floors.tolist()),
+        items=tuple(sizes.tolist()),
+        missed=tuple(missed.tolist()),
+        recall=recall,
+        margin=reached,
+        level=level,
+        uniform=float((sizes * even).sum()),
+    )
+
+
+def as_chances(chances: ArrayLike) -> NDArray[np.float64]:
+    """Return chances as a vector, or say what is wrong with them."""
+    try:
+        values = np.asarray(chances, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("chances must be numbers from 0 to 1, one for each passed item") from None
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"chances must be a list of one number per passed item, got shape {values.shape}")
+    if not ((values >= 0.0) & (values <= 1.0)).all():
+        raise InputError(f"chances must be from 0 to 1, got {values[~((values >= 0.0) & (values <= 1.0))][0]}")
+    if not values.any():
+        raise InputError("all chances are 0: by this model nothing can be missed, and audits cannot be placed by it")
+    return values
+
+
+def stratum_edges(chances: NDArray[np.float64], strata: int) -> NDArray[np.float64]:
+    """Return where strata end that share the sum of sqrt(chance) evenly (after Dalenius & Hodges 1959)."""
+    ordered = np.sort(chances)
+    sums = np.cumsum(np.sqrt(ordered))
+    cuts = np.searchsorted(sums, sums[-1] * np.arange(1, strata) / strata)
+    edges = np.unique(ordered[cuts])
+    return np.asarray(edges[edges < ordered[-1]])
+
+
+def fewest(sizes: NDArray[np.float64], missed: NDArray[np.float64], allowed: float) -> NDArray[np.float64]:
+    """Return the floors f = min(1, c sqrt(missed / sizes)) of the least c that keeps the variance and finds ten."""
+    roots = np.sqrt(missed / sizes)
+
+    def good(c: float) -> bool:
+        floors = np.minimum(1.0, c * roots)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = np.where(missed > 0.0, missed * (1.0 / floors - 1.0), 0.0).sum()
+        return bool(variance <= allowed and (missed * floors).sum() >= min(LEAST_FOUND, missed.sum()) * (1.0 - 1e-12))
+
+    low, high = 0.0, float(1.0 / roots[roots > 0.0].min())
+    for _ in range(100):
+        c = 0.5 * (low + high)
+        low, high = (low, c) if good(c) else (c, high)
+    return np.asarray(np.minimum(1.0, high * roots))

@@ -1,0 +1,155 @@
+"""``explain``: ask a policy, a desk or a ledger why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..costs import Costs
+from ..decision import Decision
+from ..errors import InputError, OptionError
+from ..features import FeatureMap, TransformerMap
+from ..features.parts import average_item, parts_of
+from ..policies import Policy
+from ..streams import Awaiting
+from ..streams.desk import Desk
+from ..streams.ledger import Ledger
+from .explanation import Contribution, Explanation
+from .reasons import reason_of
+
+Floats = NDArray[np.float64]
+
+
+def explain(
+    policy: Policy | Desk | Ledger | Awaiting,
+    item: Decision | Mapping[str, Any] | ArrayLike | str,
+    features: FeatureMap | TransformerMap | None = None,
+    *,
+    costs: Costs | None = None,
+    time: Any = None,
+    stratum: str | None = None,
+    reference: ArrayLike | None = None,
+) -> Explanation:
+    """Say why an item was acted on or passed, or what would be done with it: contributions, costs and a reason code.
+
+    The score is z = x'theta with theta ~ (m, V), the posterior of now. With r the average item, a column with the
+    places J adds m_J'(x - r)_J, with variance (x - r)_J' V_JJ (x - r)_J, and the base is m'r; together they are the
+    posterior mean m'x exactly. The levels of a category are one column, and so are a number and its indicator of
+    missing values. This is the Shapley value of a linear model whose columns are taken as independent (Štrumbelj &
+    Kononenko 2014).
+
+    Parameters
+    ----------
+    policy
+        What decided; a policy must have a posterior with a covariance or draws (``voi``, ``ts``, ``pg-ts``, ...).
+    item
+        A decision, the id of one in a ledger, or an item not yet decided: a record (with ``features``) or a vector.
+    features
+        The map that makes the vectors, for names.
+    costs, time, stratum
+        Those of an item that is not decided yet, as ``Desk.decide`` takes them; a desk with a budget per day needs the
+        time, and costs are the policy's if none are given.
+    reference
+        Items whose mean is the average item. By default the items of a ledger, or what ``features`` knows of it: the
+        means of numbers.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> people = [{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}]
+    >>> features = at.Encoder().fit(people)
+    >>> policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> decision = policy.decide(features.transform(people[0]))
+    >>> policy.learn(decision, 1)
+    >>> found = at.explain(policy, decision, features)
+    >>> found.reason.code, [part.words for part in found.contributions]
+    ('EXPLOIT', ['age = 30', 'job = student'])
+    >>> abs(found.base + sum(part.value for part in found.contributions) - found.score) < 1e-12
+    True
+    """
+    record: Mapping[str, Any] | None = None
+    if isinstance(policy, Ledger):
+        if isinstance(item, str):
+            item = policy[item].decision
+        if reference is None and len(policy):
+            reference = np.stack([policy[name].decision.x for name in policy])
+    if isinstance(item, str):
+        raise InputError(f"{item!r} is the id of a decision: give explain the ledger that has it")
+    owner = policy.policy if isinstance(policy, Desk | Ledger | Awaiting) else policy
+    if not isinstance(owner, Policy):
+        raise InputError(f"explain takes a policy, a desk or a ledger, got {type(policy).__name__}")
+    if not isinstance(features, FeatureMap | TransformerMap | None):
+        raise InputError(
+            f"features are the map that made the vectors, Encoder().fit(records), got {type(features).__name__}"
+        )
+    if isinstance(item, Mapping):
+        if features is None:
+            raise InputError("a record needs the map that makes vectors of records: explain(policy, record, features)")
+        record, item = item, features.transform(item, update=False)
+    decision = item if isinstance(item, Decision) else None
+    if decision is not None:
+        prospect = owner.look(decision.x, decision.costs)
+    else:
+        desk = policy.desk if isinstance(policy, Ledger) else policy if isinstance(policy, Desk) else Desk(policy)
+        prospect = desk.foresee(item, costs, time=time, stratum=stratum)  # type: ignore[arg-type]
+    x, sheet = prospect.x, prospect.costs
+    if features is not None and features.n_features != len(x):
+        raise InputError(f"features make vectors of {features.n_features}, the policy takes {len(x)}: not its own map?")
+    mean, covariance = _moments(owner)
+    average = average_item(features, len(x), reference)
+    parts = [
+        Contribution(
+            part.column,
+            part.words,
+            float(mean[part.places] @ part.values),
+            _deviation(covariance[np.ix_(part.places, part.places)], part.values),
+        )
+        for part in parts_of(features, x, average, record)
+    ]
+    why = prospect.why if decision is None else decision.why
+    then = None if decision is None else why.get("chance_positive")
+    chance = prospect.chance
+    act = None if decision is None else decision.act
+    probability = prospect.probability if decision is None else decision.probability
+    return Explanation(
+        act=act,
+        probability=probability,
+        reason=reason_of(
+            probability >= 0.5 if act is None else act,
+            probability,
+            chance if then is None else then,
+            sheet,
+            why,
+            audit=decision is not None and decision.audit,
+        ),
+        contributions=tuple(sorted(parts, key=lambda part: -abs(part.value))),
+        base=float(mean @ average),
+        base_sd=_deviation(covariance, average),
+        score=float(mean @ x),
+        score_sd=_deviation(covariance, x),
+        chance=chance,
+        chance_then=then,
+        threshold=sheet.threshold,
+        cost_of_acting=sheet.expected(True, chance),
+        cost_of_passing=sheet.expected(False, chance),
+    )
+
+
+def _moments(policy: Policy) -> tuple[Floats, Floats]:
+    """Return the posterior mean and covariance of theta: the one place here that looks into a posterior."""
+    found = policy.posterior
+    if found.is_point:
+        raise OptionError(
+            f"{policy.name} believes a single theta and has no posterior with a covariance: no contributions "
+            "with their uncertainty; policies such as 'voi', 'ts', 'ucb' and 'pg-ts' have one"
+        )
+    return found.mean, found.covariance
+
+
+def _deviation(covariance: Floats, direction: Floats) -> float:
+    """Return the posterior standard deviation of theta in a direction."""
+    return math.sqrt(max(0.0, float(direction @ covariance @ direction)))

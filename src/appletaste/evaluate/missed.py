@@ -1,0 +1,171 @@
+"""The missed-risk meter: how many positives were passed, three ways, or why the log cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from ..errors import InputError
+from ..logs.decision_log import DecisionLog
+from ..policies import Policy
+from .answers import Answer, Estimate, Refusal, brief
+from .by_design import ASSUMES, ByDesign, by_design
+from .by_model import by_model, fitted, surprise
+from .support import check_question, support_of
+
+#: A smaller probability of acting is as good as none: the log says nothing about such an item.
+FLOOR = 1e-3
+#: Columns whose values can be asked about one by one.
+PARTS = ("stratum", "policy")
+
+
+@dataclass(frozen=True)
+class Missed:
+    """What a log says about the positives that were passed. Answers are an ``Estimate`` or a ``Refusal``."""
+
+    decisions: int
+    passes: int
+    floor: float
+    design: ByDesign  #: the supported part: Horvitz-Thompson and Hájek, with recall
+    model: Answer  #: all passed items, if the model is right
+    model_surprise: float  #: how far seen labels are from the model's chances, in standard errors
+    unsupported_share: float  #: of all decisions, those the log says nothing about
+    unsupported_passes: int  #: the passed ones of them
+    waiting_share: float  #: of all decisions, those left out because the labels of their rounds are out
+    total_bounds: tuple[float, float] | None  #: positives among all passes, the unsupported ones anything at all
+    recall_bounds: tuple[float, float] | None
+    label_bounds: tuple[float, float] | None  #: Horvitz-Thompson, if all labels that are out were negative, or positive
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.decisions} decisions, {self.passes} passes",
+            f"missed, by design:    {self.design.missed}",
+            f"recall, by design:    {self.design.recall}",
+            f"missed, by the model: {self.model}",
+            f"the log says nothing about {self.unsupported_share:.1%} of the traffic".replace("%", " %"),
+        ]
+        if self.total_bounds is not None and self.unsupported_passes:
+            low, high = self.total_bounds
+            lines.append(f"missed in all, whatever those are: {brief(low)} to {brief(high)}")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answers for JSON."""
+        answers = ("missed", "missed_hajek", "recall", "recall_hajek")
+        own = ("decisions", "passes", "floor", "unsupported_share", "unsupported_passes", "waiting_share")
+        found: dict[str, Any] = {name: getattr(self, name) for name in own}
+        found |= {f"design_{name}": getattr(self.design, name).as_dict() for name in answers}
+        found |= {"model": self.model.as_dict(), "total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
+        return found
+
+
+@overload
+def missed(
+    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
+) -> Missed: ...
+@overload
+def missed(
+    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
+) -> dict[str, Missed]: ...
+def missed(
+    log: DecisionLog,
+    level: float = 0.9,
+    *,
+    floor: float = FLOOR,
+    policy: Policy | None = None,
+    by: str | None = None,
+) -> Missed | dict[str, Missed]:
+    """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
+
+    Design-based answers concern the *supported* part: items whose probability of acting was at least ``floor``, in
+    rounds whose labels have come in. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;
+    Hájek 1971), with intervals that allow for policies that learn and for few positives (``stand_ins``). The whole gets
+    bounds: the unsupported passes may all be positive, or none. ``policy``: its posterior, once it has learnt, gives
+    the model-based answer instead of the logged chances.
+
+    ``by="stratum"`` (or ``"policy"``) answers for each stratum by itself, in a dict; items without one are under "".
+    The design-based answers look at nothing outside their stratum; the model is fitted to the whole log.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> table = at.problem("i").draw(at.Key(1))
+    >>> trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> found = at.missed(at.DecisionLog.from_trace(table, trace))
+    >>> found.design.missed.covers(int(table.labels[~trace.acts].sum()))
+    True
+    >>> certain = at.play(at.policy(n_features=5, costs=table.costs), table)
+    >>> print(at.missed(at.DecisionLog.from_trace(table, certain)).design.missed)
+    no answer: every passed item was passed with certainty, or nearly: no log of that can say what was missed; ...
+    """
+    check_question(log, "missed", level, floor)
+    if by is not None:
+        return _apart(log, by, level, floor, policy)
+    support = support_of(log, floor)
+    design = by_design(log, support, level, floor)
+    unsupported = int((~support.usable & ~log.act).sum())
+    total, recall = _whole(log, design, unsupported)
+    return Missed(
+        decisions=len(log),
+        passes=int((~log.act).sum()),
+        floor=floor,
+        design=design,
+        model=by_model(log, level, policy),
+        model_surprise=surprise(log),
+        unsupported_share=support.unsupported_share,
+        unsupported_passes=unsupported,
+        waiting_share=float(support.waiting.mean()),
+        total_bounds=total,
+        recall_bounds=recall,
+        label_bounds=_label_bounds(log, floor, level),
+    )
+
+
+def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy | None) -> dict[str, Missed]:
+    """Return an answer for each value of a column."""
+    if by not in PARTS:
+        raise InputError(f"by is {' or '.join(map(repr, PARTS))}, got {by!r}")
+    names = getattr(log, by)
+    if names is None:
+        raise InputError(f"the log has no {by}: give decide(..., {by}=...) one for each item, and it will have")
+    if policy is None and log.x is not None and log.labelled.any():
+        policy = fitted(log, log.x)
+    return {str(name): missed(log.where(names == name), level, floor=floor, policy=policy) for name in np.unique(names)}
+
+
+def _whole(
+    log: DecisionLog, design: ByDesign, unsupported: int
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+    """Return bounds for all passes: the interval of the supported part, and anything at all for the rest."""
+    if isinstance(design.missed, Refusal):
+        return None, None
+    low, high = design.missed.low, design.missed.high + unsupported
+    known = float((log.label == 1).sum())
+    out = float((log.act & ~log.labelled).sum())  # acts whose label is out: none or all of them positive
+    recall = (
+        known / (known + high) if known else 0.0,
+        (known + out) / (known + out + low) if known + out + low else 1.0,
+    )
+    return (low, high), recall
+
+
+def _label_bounds(log: DecisionLog, floor: float, level: float) -> tuple[float, float] | None:
+    """Return the Horvitz-Thompson interval's ends if every label that is out were negative, and if positive."""
+    out = log.act & ~log.labelled
+    if not out.any():
+        return None
+    ends = []
+    for label in (0, 1):
+        labels = np.where(out, label, log.label).astype(np.int8)
+        state = np.where(out, "observed", log.state)
+        filled = DecisionLog(**{**vars(log), "label": labels, "state": state})
+        answer = by_design(filled, support_of(filled, floor), level, floor).missed
+        if not isinstance(answer, Estimate):
+            return None
+        ends.append(answer)
+    return ends[0].low, ends[1].high
+
+
+__all__ = ["ASSUMES", "FLOOR", "Missed", "missed"]

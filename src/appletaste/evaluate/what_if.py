@@ -1,0 +1,190 @@
+"""What if: the cost of another policy, threshold or cost sheet on a logged stream, or why the log cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+from ..logs.decision_log import DecisionLog
+from ..logs.exports import relative_cost
+from .alternatives import Change, Floats, acting_probabilities
+from .answers import Answer, Estimate, Refusal, brief
+from .missed import FLOOR
+from .savings import Question, saving_of
+from .support import Support, check_question, support_of
+from .weighting import Errors, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
+
+#: The share of the alternative's acts on items with no support, beyond which there is no answer.
+TOLERATED = 0.05
+LEAST_EFFECTIVE, LEAST_POSITIVES = 30.0, 10
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What another way to decide would have cost, relative to passing everything, on the logged stream (a sum).
+
+    Where the alternative acts on a few items that the log cannot speak about, intervals are widened by the most that
+    those can cost or save.
+    """
+
+    ips: Answer
+    snips: Answer
+    dr: Answer
+    logged: Answer  #: what the logged decisions cost, relative to passing everything
+    saving: Answer  #: what the alternative saves against that: logged - best (``savings``)
+    acts: float  #: the expected number of acts of the alternative
+    logged_acts: int
+    effective_sample_size: float
+    largest_weight: float  #: most items that a single seen one stands for
+    unsupported_share: float  #: of the alternative's acts, those on items that the log cannot speak about
+    would_act: NDArray[np.str_]  #: ids of passed items that the alternative acts on (probability at least one half)
+    would_pass: NDArray[np.str_]  #: ids of acted items that it passes
+    decisions: int
+
+    @property
+    def best(self) -> Answer:
+        """The doubly robust answer, or IPS where the log has no chances."""
+        return self.dr if self.dr else self.ips
+
+    def __str__(self) -> str:
+        acts = f"{brief(self.acts)} acts instead of {self.logged_acts}, on {self.decisions} decisions"
+        return "\n".join(
+            [
+                f"cost relative to passing everything: {self.best}",
+                f"saving against what was done: {self.saving}",
+                f"{acts}; effective sample size {self.effective_sample_size:.0f}, "
+                f"{self.unsupported_share:.1%} of its acts unsupported".replace("%", " %"),
+                f"{len(self.would_act)} passed items would be acted on, {len(self.would_pass)} acted ones passed",
+            ]
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answers for JSON."""
+        found: dict[str, Any] = {
+            name: getattr(self, name).as_dict() for name in ("ips", "snips", "dr", "logged", "saving")
+        }
+        names = ("acts", "logged_acts", "effective_sample_size", "largest_weight", "unsupported_share", "decisions")
+        found |= {name: getattr(self, name) for name in names}
+        return found | {"would_act": self.would_act.tolist(), "would_pass": self.would_pass.tolist()}
+
+
+def what_if(
+    log: DecisionLog,
+    change: Change,
+    *,
+    costs: Costs | None = None,
+    level: float = 0.9,
+    floor: float = FLOOR,
+    learn: bool = False,
+) -> WhatIf:
+    """Estimate what another policy, threshold on ``chance`` or cost sheet would have cost on the logged stream.
+
+    ``change`` is a Policy (asked as it stands, or learning along with ``learn=True``), a function of the features that
+    returns P(act), a number (act from that chance on) or ``Costs`` (act where these say so, and price by them);
+    ``costs`` prices any of them by another sheet. Costs are relative to passing everything, which needs no label of a
+    passed item (``weighting`` has the formulas). An alternative that was itself fitted to this log's labels is not
+    judged fairly by it. Refused: more than 5 % of its acts on items without support, an effective sample size below
+    30, or fewer than 10 positives seen among items that it acts on.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> table = at.problem("synthetic", rounds=2000).draw(at.Key(1))
+    >>> trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> log = at.DecisionLog.from_trace(table, trace)
+    >>> found = at.what_if(log, lambda x: float(x[0] > 0))
+    >>> acts = table.items[:, 0] > 0
+    >>> truth = (table.costs.alarm_price * (1 - table.labels) - table.costs.catch_gain * table.labels)[acts].sum()
+    >>> found.ips.covers(truth), bool(found.dr)
+    (True, False)
+    """
+    check_question(log, "what_if", level, floor)
+    sheet = change if isinstance(change, Costs) and costs is None else costs
+    log = log if sheet is None else log.priced(sheet)
+    asked = acting_probabilities(log, change, learn)
+    support = support_of(log, floor)
+    e = np.zeros(len(log)) if isinstance(asked, Refusal) else asked
+    acts = float(e.sum())
+    weights = (e / np.maximum(support.inclusion, 1e-300))[support.seen]
+    unsupported = float(e[~support.usable].sum()) / acts if acts > 0 else 0.0
+    size = effective_sample_size(weights)
+    refusal = asked if isinstance(asked, Refusal) else _refuse(log, support, e, unsupported, size)
+    answers: tuple[Answer, Answer, Answer]
+    question = Question(log, support, e)
+    answers = (refusal, refusal, refusal) if refusal is not None else _estimate(question, level)
+    logged, best = _logged(log, support, level), answers[2] or answers[0]
+    return WhatIf(
+        *answers,
+        logged=logged,
+        saving=saving_of(question, best, logged, bool(answers[2]), level),
+        acts=acts,
+        logged_acts=int(log.act.sum()),
+        effective_sample_size=size,
+        largest_weight=float(weights.max(initial=0.0)),
+        unsupported_share=unsupported,
+        would_act=log.id[~log.act & (e >= 0.5)],
+        would_pass=log.id[log.act & (e < 0.5)] if not isinstance(asked, Refusal) else log.id[:0],
+        decisions=len(log),
+    )
+
+
+def _refuse(log: DecisionLog, support: Support, e: Floats, unsupported: float, size: float) -> Refusal | None:
+    remedy = "log a randomised policy, or an audit lane, for a while"
+    if e.sum() == 0:
+        return None  # passing everything costs 0 more than passing everything
+    if unsupported > TOLERATED:
+        return Refusal(
+            f"{unsupported:.0%} of its acts are on items that the log (nearly) never acts on, or whose labels are out; "
+            f"at most {TOLERATED:.0%} can be allowed for".replace("%", " %"),
+            remedy,
+        )
+    if size < LEAST_EFFECTIVE:
+        return Refusal(
+            f"what was seen is worth {size:.0f} items of the alternative, and {LEAST_EFFECTIVE:.0f} are needed", remedy
+        )
+    positives = int((support.seen & (log.label == 1) & (e > 0)).sum())
+    if positives < LEAST_POSITIVES:
+        return Refusal(
+            f"{positives} positives were seen among items that it acts on, and {LEAST_POSITIVES} are needed", remedy
+        )
+    return None
+
+
+def _estimate(question: Question, level: float) -> tuple[Answer, Answer, Answer]:
+    support, e = question.support, question.acting
+    if e.sum() == 0:
+        nothing = Estimate(0.0, 0.0, 0.0, level, "none: passing everything is what costs are relative to")
+        return nothing, nothing, nothing
+    chosen = support.seen
+    gain, supported, guess = relative_cost(question.log)[chosen], question.supported, question.guess
+    m = np.zeros(len(e)) if guess is None else guess
+    seen, rest = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen]), question.open(m)
+    errors = Errors(seen, rest)
+    least, middle, most = question.beyond()
+
+    def widened(answer: Estimate) -> Estimate:
+        return replace(answer, value=answer.value + middle, low=answer.low + least, high=answer.high + most)
+
+    dr: Answer = Refusal("the log does not record the model's chance for every item", "log chance")
+    if guess is not None:
+        dr = widened(doubly_robust(seen, rest, errors, float((supported * guess).sum()), level))
+    return widened(ips(seen, errors, level)), widened(snips(seen, errors, float(supported.sum()), level)), dr
+
+
+def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
+    """Return what the logged decisions cost: known where labels are in, weighted by 1 / q where some are out."""
+    if not log.act.any():
+        return Estimate(0.0, 0.0, 0.0, level, "none: nothing was acted on")
+    known = log.labelled & (support.share > 0)
+    if not known.any():
+        return Refusal("no label has come in", "wait for labels")
+    gain, q = relative_cost(log)[known], support.share[known]
+    value = weighted_sum(gain, q)
+    assumes = "labels that are out are missing at random within a block of rounds"
+    reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * float(np.sqrt((gain**2 * (1 - q) / q**2).sum()))
+    return Estimate(value, value - reach, value + reach, level, assumes)

@@ -1,0 +1,113 @@
+"""What a policy believes of theta at this moment: its mean and covariance, the score of an item, draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError, OptionError
+from ..keys import Key
+from ..posteriors import Belief, Score, Vector
+from .items import check_item
+
+if TYPE_CHECKING:
+    from .policy import Policy
+
+#: Draws behind the mean and the covariance of a posterior that is known by draws alone (``Gibbs``, ``Exact``).
+DRAWS = 400
+
+
+class CurrentPosterior:
+    """The posterior of a policy as it stands; a window, not a copy: labels learnt later are seen through it.
+
+    Made by ``Policy.posterior``. Asking changes nothing, and the same question to the same policy has the same answer.
+    With a Gaussian posterior (``Laplace``, ``Adf``) mean and covariance are its own; with a chain (``Gibbs``,
+    ``Exact``) they are those of 400 draws, and off by a twentieth of a standard deviation if those are independent.
+    A posterior that is a point (``Map``) has a mean and nothing else.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> policy = at.policy("voi", n_features=2, costs=at.Costs(miss=1, false_alarm=0.4, hit=0.05), seed=7)
+    >>> policy.learn(policy.decide([1.0, 2.0])._replace(act=True), label=1)
+    >>> policy.posterior.mean.round(2).tolist()
+    [0.3, 0.6]
+    >>> x = [0.5, -1.0]
+    >>> score = policy.posterior.score(x)
+    >>> bool(abs(score.variance - x @ policy.posterior.covariance @ x) < 1e-12)
+    True
+    >>> policy.posterior.draws(1000).shape
+    (1000, 2)
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        if not hasattr(policy.learner, "belief"):
+            raise OptionError(
+                f"{policy.name} is not made of a posterior and a rule, so it has no posterior to look at; "
+                "policies such as 'voi', 'ts' or 'pg-ts' have one"
+            )
+        self._policy = policy
+
+    def __repr__(self) -> str:
+        return f"<posterior of {self._policy!r}>"
+
+    @property
+    def belief(self) -> Belief:
+        """What carries the posterior, in the form that rules ask it; to be looked at."""
+        belief: Belief = self._policy.learner.belief  # type: ignore[attr-defined]
+        return belief
+
+    @property
+    def is_point(self) -> bool:
+        """Whether theta is believed to be known for certain: no covariance, no draws."""
+        return not hasattr(self.belief, "covariance") and not hasattr(self.belief, "draws")
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether mean and covariance are all there is to it."""
+        return hasattr(self.belief, "covariance")
+
+    @property
+    def mean(self) -> Vector:
+        """E theta, [features]."""
+        found = getattr(self.belief, "mean", None)
+        return np.array(self.draws().mean(axis=0) if found is None else found)
+
+    @property
+    def covariance(self) -> Vector:
+        """V = Cov theta, [features, features]."""
+        found = getattr(self.belief, "covariance", None)
+        return np.array(np.atleast_2d(np.cov(self.draws(), rowvar=False)) if found is None else found)
+
+    def score(self, x: ArrayLike) -> Score:
+        """Return how the score z = x'theta of an item is distributed, as ``decide`` would see it now.
+
+        Read the answer before asking again: it may be the belief's own storage.
+        """
+        return self.belief.score(check_item(x, self._policy.n_features), self._policy.round + 1)
+
+    def draws(self, n: int = DRAWS) -> Vector:
+        """Return n draws of theta, [n, features].
+
+        From a Gaussian they are m + L e with L L' = V and independent. From a chain they are the draws of as many
+        rounds to come as are needed, each of which starts at the state of today: correlated within a round.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise InputError(f"the number of draws must be a whole number >= 1, got {n!r}")
+        policy, belief = self._policy, self.belief
+        if self.is_point:
+            raise OptionError(f"{policy.name} believes a single theta: there is nothing to draw from, only a mean")
+        if self.is_gaussian:
+            noise = Key(policy.seed).at("draws of theta", policy.round).generator()
+            return np.asarray(self.mean + noise.standard_normal((n, policy.n_features)) @ _root(self.covariance).T)
+        found: list[Vector] = []
+        while sum(map(len, found)) < n:
+            found.append(np.asarray(belief.draws(policy.round + 1 + len(found))))  # type: ignore[attr-defined]
+        return np.concatenate(found)[:n]
+
+
+def _root(covariance: Vector) -> Vector:
+    """Return L with L L' = V, for a V whose smallest eigenvalues may have been rounded to just below zero."""
+    return np.asarray(np.linalg.cholesky(covariance + 1e-12 * covariance.diagonal().max() * np.eye(len(covariance))))

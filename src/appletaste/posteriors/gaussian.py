@@ -1,0 +1,123 @@
+"""What ``Laplace`` and ``Adf`` share: a Gaussian N(m, V), whose scores need no sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ..errors import OptionError
+from ..kernels import fading
+from ..kernels import gaussian as kernels
+from ..kernels._jit import announce_compilation
+from .base import Arrays, Vector
+from .forgetting import Clock, Forgetting
+from .prior import Gaussian
+from .scores.normal import NormalScore, NormalScores
+from .waiting import Outstanding
+
+FOREVER = 2**62
+
+
+class Filter:
+    """A Gaussian belief; subclasses say how it learns."""
+
+    def __init__(self, prior: Gaussian, n_features: int, forgetting: Forgetting | None = None) -> None:
+        d = n_features
+        announce_compilation(kernels.score_item)
+        precision = prior.precision(d)
+        self._belief = np.zeros((kernels.COVARIANCE + d, d))
+        self._belief[kernels.MODE] = self._belief[kernels.MEAN] = prior.mean_vector(d)
+        covariance = np.linalg.inv(precision)
+        self._belief[kernels.COVARIANCE :] = 0.5 * (covariance + covariance.T)
+        self._direction = self._belief[kernels.DIRECTION]
+        #: Labels on their way, while a decision is made that takes account of them (``policies.awaiting``).
+        self.outstanding: Outstanding | None = None
+        #: How often the belief has faded: what was derived from it before is stale.
+        self.fades = 0
+        self.clock: Clock | None = None
+        if forgetting is not None:
+            announce_compilation(fading.fade)
+            self.clock = Clock(forgetting)
+            self._origin = np.vstack([precision, prior.mean_vector(d)])  # where it goes without labels
+            self._fading_work = np.zeros((3 * d + 1, d))
+
+    @property
+    def mean(self) -> Vector:
+        """E theta."""
+        return np.array(self._belief[kernels.MEAN])
+
+    @property
+    def covariance(self) -> Vector:
+        """V."""
+        return np.array(self._belief[kernels.COVARIANCE :])
+
+    @property
+    def matrix(self) -> Vector:
+        """Everything, in the layout of the kernels; to be looked at."""
+        return self._belief
+
+    def score(self, x: Vector, round_: int) -> NormalScore:
+        """Return how the score of x is distributed."""
+        if self.outstanding is not None:
+            return self.outstanding.score(x)
+        mean, variance = kernels.score_item(x, self._belief)
+        return NormalScore(mean, variance, self._direction)
+
+    def score_many(self, items: Vector) -> NormalScores:
+        """Return how the scores of many items are distributed, each by itself."""
+        scores = NormalScores(np.empty(len(items)), np.empty(len(items)), np.empty_like(items))
+        scores.fill(lambda part: kernels.score_many(items[part], self._belief, *scores.parts(part)))
+        return scores
+
+    def lasts(self) -> int:
+        """Return for how many rounds, from the next one on, the belief stays as it is without labels."""
+        return FOREVER if self.clock is None else self.clock.rounds_left() or FOREVER
+
+    @property
+    def timed(self) -> bool:
+        """Whether it forgets by the time, which it must be told."""
+        return self.clock is not None and self.clock.forgetting.timed
+
+    def commit(self, round_: int) -> None:
+        """Carry on: a round by itself changes nothing, unless it is what ages are counted in."""
+        if self.clock is not None and not self.clock.forgetting.timed:
+            self.advance(float(round_))
+
+    def advance(self, now: float) -> None:
+        """Forget up to a moment, if that is due."""
+        if self.clock is None:
+            return
+        factor = self.clock.advance(now)
+        if factor < 1.0:
+            fading.fade(self._belief, self._origin, factor, self._fading_work)
+            self.fades += 1
+
+    @contextmanager
+    def glimpse(self, now: float) -> Iterator[None]:
+        """Be for a while what it will be at a moment."""
+        kept, fades = (self._belief.copy(), None if self.clock is None else self.clock.moments.copy()), self.fades
+        self.advance(now)
+        try:
+            yield
+        finally:
+            self._belief[:] = kept[0]
+            if self.clock is not None:
+                self.clock.moments[:] = kept[1]
+            self.fades = fades
+
+    def moments(self) -> Arrays:
+        """Return the clock of a belief that forgets, for saving."""
+        return {} if self.clock is None else {"clock": self.clock.moments.copy()}
+
+    def restore_moments(self, arrays: Arrays) -> None:
+        """Take back what ``moments`` returned."""
+        if self.clock is not None:
+            self.clock.moments[:] = arrays["clock"]
+
+
+def unrestricted(prior: Gaussian, name: str) -> None:
+    """Refuse a prior with a region."""
+    if prior.region is not None:
+        raise OptionError(f"{name} takes a prior without a region; Gibbs takes one with")

@@ -1,0 +1,60 @@
+"""What a policy is measured against: never, always, hindsight, and a learner that sees every label."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+from ..policies import Bayesian, Policy, find, policy
+from ..posteriors import Gaussian, Laplace
+from ..posteriors.forgetting import Forgetting
+from ..rules import EpsilonGreedy
+from ..simulate import Entry
+from ..times import DAY
+
+FULL_INFORMATION = "full-information"
+#: Shown in every replay, after the policies.
+COMPARATORS = ("never", "always", "oracle", FULL_INFORMATION)
+
+
+def known_acts(name: str, labels: NDArray[np.int8], costs: Costs) -> NDArray[np.bool_] | None:
+    """Return what never, always and the oracle do, without playing; None for whoever has to be played.
+
+    The oracle acts on a label c iff cost(act, c) < cost(pass, c): on the positives, where that pays.
+
+    Examples
+    --------
+    >>> known_acts("oracle", np.array([0, 1], dtype=np.int8), Costs(miss=5, false_alarm=1, hit=0))
+    array([False,  True])
+    """
+    if name in ("never", "always"):
+        return np.full(len(labels), name == "always")
+    if name == "oracle":
+        pays = np.array([costs.incurred(True, label) < costs.incurred(False, label) for label in (0, 1)])
+        return np.asarray(pays[labels])
+    return None
+
+
+def full_information(n_features: int, costs: Costs, seed: int) -> Policy:
+    """Return Bayesian logistic regression that acts on what it believes; it is to be taught every label.
+
+    It is the posterior of ``voi`` and acts iff P(positive) >= threshold, with no need to explore.
+    """
+    method = Bayesian(Laplace(Gaussian(), skew=True, adaptive=True), EpsilonGreedy(0.0))
+    return Policy(method, n_features=n_features, costs=costs, seed=seed, name=FULL_INFORMATION)
+
+
+def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, dated: bool = False) -> Policy:
+    """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream.
+
+    On a clock of dates, which a replay counts in days, a half-life in seconds is one in days.
+    """
+    if entry.name == FULL_INFORMATION:
+        return full_information(n_features, costs, seed)
+    options = dict(entry.options)
+    if find(entry.name).options.get("horizon") is not None:
+        options.setdefault("horizon", max(2, items))
+    if dated and (pace := Forgetting.of(options.get("half_life"))) is not None and pace.timed:
+        options["half_life"] = Forgetting(pace.half_life / DAY, True).text
+    return policy(entry.name, n_features=n_features, costs=costs, seed=seed, **options)

@@ -1,0 +1,199 @@
+"""``replay``: any labelled table as a one-sided stream, by any policies, beside what they are measured against."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from .. import engines
+from .._checks import whole
+from ..costs import Costs
+from ..errors import OptionError
+from ..policies import find
+from ..simulate import Entry
+from .comparators import COMPARATORS, make
+from .delays import Delay
+from .notes import column_notes, unlearnable_notes
+from .passes import Pass, Plan, forget
+from .players import Wrapper, awaiting
+from .result import PolicyReplay, ReplayResult
+from .staffing import Staffing
+from .table import Stream, default_encoder, read_stream
+from .tally import BLOCKS, edges
+
+SHUFFLES = 10
+#: The base rates of the tenths differ this many standard deviations of a chi-squared more than chance would make them.
+DRIFT = 6.0
+_names = itertools.count()
+
+
+def replay(
+    source: Any,
+    label: Any = None,
+    *,
+    costs: Costs | Mapping[str, float],
+    policies: Sequence[str | Entry] = ("voi",),
+    shuffles: int | None = None,
+    order: str = "shuffled",
+    delay: Delay | float | str | None = None,
+    time: str | None = None,
+    seed: int = 0,
+    encoder: Any = None,
+    flip_label: bool = False,
+    drop: Sequence[str] = (),
+    capacity: str | None = None,
+    audit: str | None = None,
+    wrap: Wrapper | None = None,
+    jobs: int = 1,
+    engine: engines.Engine | None = None,
+    progress: Callable[[str], None] | None = None,
+    started: Callable[[int], None] | None = None,
+    **reading: Any,
+) -> ReplayResult:
+    """Play a fully labelled table as a stream in which a label is seen only where a policy acts.
+
+    Beside the policies come ``never``, ``always``, the ``oracle`` of hindsight and ``full-information``, the posterior
+    of ``voi`` taught every label as it comes. Cost is counted against the labels, from the first item on.
+
+    Parameters
+    ----------
+    source, label
+        A file, data frame, dict of columns or iterable of dicts, and its label column (see ``read_records``, which
+        takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from here). Or a matrix of
+        vectors, a NumPy array or SciPy's CSR, and an array of labels, 0 and 1.
+    policies
+        Names, ``Entry`` objects where options are set.
+    shuffles, order
+        The table is played in so many random orders (10), the same for every policy; ``order="as is"`` plays it once
+        as it comes. With ``time`` it is played once in the order of time.
+    delay, time
+        How late labels come: a number, ``"exponential:200"``, ``"lognormal:200,1.0"`` or a ``Delay``; in items, or in
+        the units of the column ``time`` (days, where that holds dates).
+    encoder
+        An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
+    flip_label, drop
+        Act on the other class; columns that are no features.
+    capacity, audit
+        Limited reviewers, ``"120/day"`` (with ``time``) or ``"5%"`` of any 1,000 items in a row, never exceeded; and a
+        floor under the probability of acting, ``"2%"``. Each policy then sits at a ``Desk`` (docs/streams.md).
+    wrap
+        What else goes around each policy, a review budget for example; see ``replays.players``. By default
+        ``Awaiting``, where labels come late: what has been bought and is on its way is not bought again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(1).normal(size=600)
+    >>> table = {"x": x, "bad": (x > 0.5).astype(int)}
+    >>> result = replay(table, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, shuffles=2)
+    >>> result["voi"].cost_per_1000.mean < min(result[name].cost_per_1000.mean for name in ("never", "always"))
+    True
+    >>> result["oracle"].cost_per_1000.mean
+    0.0
+    """
+    passes, shuffled = _orders(shuffles, order, time)
+    entries = _entries(policies)
+    costs = costs if isinstance(costs, Costs) else _costs(costs)
+    law = Delay.of(delay)
+    staffing = Staffing.of(capacity, audit)
+    if staffing is not None and wrap is not None:
+        raise OptionError("capacity and audit put a desk around each policy; give either them or wrap=")
+    dressed: Wrapper = staffing or wrap or awaiting
+    if staffing is not None and staffing.budget is not None and staffing.budget.per_day is not None and time is None:
+        raise OptionError("a capacity per day needs to know the time: name its column with time=")
+    stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, **reading)
+    encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
+    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}")
+    width = plan.encoded(0)[0].shape[1]
+    for entry in entries:  # a wrong setting is found here, not in a worker
+        if entry.name not in COMPARATORS:
+            made = make(entry, width, len(stream), costs, seed=0, dated=stream.dated)
+            if made.timed and stream.times is None:
+                raise OptionError(
+                    f"{entry.label} forgets by the time, and this replay has none: name its column with time=, or give "
+                    "half_life as a number of items"
+                )
+    tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
+    tallies: list[Any] = [None] * len(tasks)
+    if started is not None:
+        started(len(tasks))
+    with engines.engine("local", jobs=jobs) if engine is None else nullcontext(engine) as workers:
+        for index, found in workers.run(Pass.play, tasks):
+            tallies[index] = found
+            if progress is not None:
+                progress(tasks[index].entry.label)
+    forget()
+    played = {entry.label: PolicyReplay(entry, tuple(tallies[k :: len(entries)])) for k, entry in enumerate(entries)}
+    return ReplayResult(plan, played, _notes(stream, shuffled, played))
+
+
+def _orders(shuffles: int | None, order: str, time: str | None) -> tuple[int, bool]:
+    """Return how many passes there are, and whether they are shuffled."""
+    kind = order.replace("-", " ") if isinstance(order, str) else order
+    if kind not in ("shuffled", "as is"):
+        raise OptionError(f"order is 'shuffled' or 'as is', got {order!r}")
+    if shuffles is not None:
+        whole("shuffles", shuffles, least=0)
+        if shuffles and (time is not None or kind == "as is"):
+            what = f"time={time!r}" if time is not None else "order='as is'"
+            raise OptionError(f"{what} plays the table in one order; leave out shuffles={shuffles}, or shuffle without")
+    if kind == "as is" or time is not None or shuffles == 0:
+        return 1, False
+    return SHUFFLES if shuffles is None else shuffles, True
+
+
+def _entries(policies: Sequence[str | Entry]) -> list[Entry]:
+    """Return the policies, and behind them the comparators that are not among them."""
+    if isinstance(policies, str):
+        raise OptionError(f"policies is a list, got the text {policies!r}: policies=[{policies!r}]")
+    chosen = [one if isinstance(one, Entry) else Entry(one, {}) for one in policies]
+    for entry in chosen:
+        if entry.name not in COMPARATORS:
+            find(entry.name)
+        elif entry.options:
+            raise OptionError(f"{entry.name} has no options in a replay, got {dict(entry.options)}")
+    chosen += [Entry(name, {}) for name in COMPARATORS if name not in [entry.name for entry in chosen]]
+    labels = [entry.label for entry in chosen]
+    for one in labels:
+        if labels.count(one) > 1:
+            raise OptionError(f"{one} is entered twice")
+    return chosen
+
+
+def _costs(given: Mapping[str, float]) -> Costs:
+    """Return costs from a mapping of outcomes."""
+    try:
+        return Costs(**given)
+    except TypeError:
+        raise OptionError(f"costs are miss, false_alarm, hit and, if not 0, correct_pass; got {given!r}") from None
+
+
+def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
+    """Return what the reader of the table should know."""
+    notes = []
+    starts = edges(len(stream), BLOCKS)
+    rates = np.add.reduceat(stream.labels.astype(float), starts[:-1]) / np.diff(starts)
+    base = float(stream.labels.mean())
+    spread = float((np.diff(starts) * (rates - base) ** 2).sum()) / (base * (1 - base))
+    freedom = len(rates) - 1
+    shown = " ".join(f"{rate:.2f}" for rate in rates)
+    changes = int(np.count_nonzero(np.diff(stream.labels)))
+    if changes == 1:
+        if not shuffled:
+            notes.append("the file is sorted by its label, so its order says nothing about time: shuffle it")
+    elif shuffled and spread > freedom + DRIFT * np.sqrt(2 * freedom):
+        notes.append(
+            f"the share of positives changes along the file ({shown} by tenths). If its order is that of time, play "
+            "it as it is: order='as is'"
+        )
+    for label, one in played.items():
+        found = dict.fromkeys(note for tally in one.tallies for note in tally.notes)
+        notes += [f"{label}: {note}" for note in list(found)[:2]]
+    notes += unlearnable_notes(stream)
+    if not shuffled:
+        notes += column_notes(stream)
+    return tuple(notes)

@@ -1,0 +1,75 @@
+"""Alarms in a replay that is played in order: labels by policy, columns of the table by tenths (docs/drift.md)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drift import Stability, Watch
+from ..drift.stability import LARGE, SHIFT, Bins, compare
+from ..features import Records
+from ..features.reading import WARM_UP
+from .loop import Path
+from .table import Stream
+from .tally import BLOCKS, edges
+
+#: Fewest items in a tenth that are worth comparing, columns that are named, and how often chance alone names one.
+LEAST, NAMED, RATE = 100, 5, 0.01
+#: Of so many texts at least, this share that no other row has makes a column one of names.
+FEWEST, OWN = 50, 0.9
+
+
+def label_notes(path: Path, labels: NDArray[np.int8]) -> tuple[str, ...]:
+    """Return a note on labels that were not what the model expected once it had begun to learn; or none."""
+    watch = Watch()
+    for t in np.flatnonzero(path.observed & path.acts & ~np.isnan(path.chances)).tolist():
+        watch.items = t + 1
+        watch.residual(int(labels[t]), float(path.chances[t]))
+    alarms = [alarm for alarm in watch.alarms if not alarm.at_start]
+    if not alarms:
+        return ()
+    first, count = alarms[0], len(alarms)
+    still = "" if first.until == first.item else f", and until item {first.until}"
+    more = "" if count == 1 else f" ({count - 1} more alarm{'s' if count > 2 else ''} after that)"
+    return (f"alarm at item {first.item}: {first.meaning}{still}{more}",)
+
+
+def column_notes(stream: Stream) -> list[str]:
+    """Return a note on columns whose later tenths are not distributed as the first; or none."""
+    starts = edges(len(stream), BLOCKS)
+    if len(stream) < LEAST * BLOCKS or not isinstance(stream.records, Records):  # a matrix has no names to tell
+        return []
+    found: list[tuple[str, int, Stability]] = []
+    for name, column in stream.records.columns.items():
+        head = column[: starts[1]]
+        bins = Bins.of(head, 10)
+        before = bins.count(head)
+        rate = RATE / ((BLOCKS - 1) * len(stream.records.columns))
+        for first, last in zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True):
+            now = compare(bins, before, column[first:last])
+            if now.value > max(SHIFT, now.critical(rate)):
+                found.append((name, first + 1, now))
+                break
+    if not found:
+        return []
+    found.sort(key=lambda one: -one[2].value)
+    worst = ", ".join(f"{name!r} from item {first} ({one.value:.2f})" for name, first, one in found[:NAMED])
+    rest = "" if len(found) <= NAMED else f" and {len(found) - NAMED} more"
+    return [
+        f"columns that are not distributed as in the first tenth (stability index above {SHIFT:g} and chance; above "
+        f"{LARGE:g} is large): {worst}{rest}"
+    ]
+
+
+def unlearnable_notes(stream: Stream) -> list[str]:
+    """Return a note on texts that nearly every row has for itself: names, dates and remarks teach nothing; or none."""
+    found = []
+    for name, column in stream.records.columns.items() if isinstance(stream.records, Records) else ():
+        texts = [value for value in column[:WARM_UP] if value is not None] if column.dtype == object else []
+        if len(texts) >= FEWEST and len(set(texts)) > OWN * len(texts):
+            found.append((name, str(texts[0])))
+    return [
+        f"column {name!r} has another text in nearly every row, such as {text[:30]!r}: nothing can be learnt from it. "
+        f"Make numbers or a few categories of it, or leave it out: drop=[{name!r}]"
+        for name, text in found
+    ]

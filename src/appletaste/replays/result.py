@@ -1,0 +1,232 @@
+"""What a replay found: one ``PolicyReplay`` for each policy, in a ``ReplayResult`` that prints as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OptionError
+from ..logs import DecisionLog
+from ..simulate import Entry
+from ..simulate.metrics import Summary, summarise
+from .journal import decision_log
+from .passes import Pass, Plan
+from .tally import BLOCKS, POINTS, Tally, edges
+
+HEADER = (
+    "policy", "cost/1000", "s.e.", "vs never", "vs always", "precision", "recall", "labels", "acted", "items/s"
+)  # fmt: skip
+#: Comparators that are not played item by item.
+UNTAUGHT = ("never", "always", "oracle")
+
+
+@dataclass(frozen=True)
+class PolicyReplay:
+    """One policy over all passes; arrays have one row for each pass."""
+
+    entry: Entry
+    tallies: tuple[Tally, ...]
+
+    @property
+    def items(self) -> int:
+        """Items in one pass."""
+        return self.tallies[0].items
+
+    @property
+    def costs_per_1000(self) -> NDArray[np.float64]:
+        """Cost per 1,000 items, one number for each pass."""
+        return np.array([1000.0 * one.cost / one.items for one in self.tallies])
+
+    @property
+    def cost_per_1000(self) -> Summary:
+        """Cost per 1,000 items: mean, and standard error over passes (NaN for a single one)."""
+        return summarise(self.costs_per_1000)
+
+    @property
+    def labels(self) -> float:
+        """Labels bought in one pass, on average."""
+        return float(np.mean([one.labels for one in self.tallies]))
+
+    @property
+    def act_rate(self) -> float:
+        """The share of items that were acted on."""
+        return float(np.mean([one.acts / one.items for one in self.tallies]))
+
+    @property
+    def precision(self) -> float:
+        """The share of acts on positives; NaN without an act."""
+        return summarise([one.precision for one in self.tallies]).mean
+
+    @property
+    def recall(self) -> float:
+        """The share of positives that were acted on."""
+        return summarise([one.recall for one in self.tallies]).mean
+
+    @property
+    def items_per_second(self) -> float:
+        """Items encoded, decided and learnt in a second by one process."""
+        return len(self.tallies) * self.items / max(1e-9, sum(one.seconds for one in self.tallies))
+
+    @property
+    def curves(self) -> NDArray[np.float64]:
+        """Cost so far at each of ``ReplayResult.points``, one row for each pass."""
+        return np.stack([one.curve for one in self.tallies])
+
+    def blocks(self) -> list[dict[str, float]]:
+        """Return the tenths of the stream: base rate, act rate and cost per 1,000 items, averaged over passes."""
+        names = ("block_positives", "block_acts", "block_costs")
+        means = [np.mean([getattr(one, name) for one in self.tallies], axis=0).tolist() for name in names]
+        starts = edges(self.items, BLOCKS).tolist()
+        return [
+            {"first": first + 1, "last": last, "base_rate": base, "act_rate": acted, "cost_per_1000": cost}
+            for first, last, base, acted, cost in zip(starts, starts[1:], *means, strict=False)
+        ]
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """Every policy of a replay, by name; ``print`` it for the table.
+
+    ``result["voi"].cost_per_1000.mean`` is one number of it, ``result.describe()`` is all of it as JSON has it, and
+    ``result.save(folder)`` writes tables and pictures.
+    """
+
+    plan: Plan
+    policies: dict[str, PolicyReplay]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> PolicyReplay:
+        if name not in self.policies:
+            raise OptionError(f"{name!r} was not played; there are {', '.join(self.policies)}")
+        return self.policies[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.policies)
+
+    @property
+    def passes(self) -> int:
+        """How often the stream was played by each policy."""
+        return len(next(iter(self.policies.values())).tallies)
+
+    @property
+    def points(self) -> NDArray[np.int64]:
+        """After how many items the curves are taken."""
+        return edges(len(self.plan.stream), POINTS)[1:]
+
+    @property
+    def title(self) -> str:
+        """One line on what was played."""
+        plan = self.plan
+        how = (
+            f"{self.passes} shuffles" if plan.shuffled else "in the order of " + ("time" if plan.timed else "the file")
+        )
+        late = "" if plan.delay.scale == 0 else f", labels late ({plan.delay.law} {plan.delay.scale:g})"
+        positives = float(plan.stream.labels.mean())
+        return f"{len(plan.stream)} items, {100 * positives:.1f} % positive, {how}, seed {plan.seed}{late}"
+
+    def saved(self, name: str, against: str) -> Summary:
+        """Return what a policy saves against another per 1,000 items, paired over passes."""
+        return summarise(self[against].costs_per_1000 - self[name].costs_per_1000)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table as text, under ``HEADER``."""
+
+        def show(value: float, digits: int) -> str:
+            return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+        return [
+            (
+                label,
+                show(one.cost_per_1000.mean, 1),
+                show(one.cost_per_1000.se, 1),
+                show(self.saved(label, "never").mean, 1),
+                show(self.saved(label, "always").mean, 1),
+                show(one.precision, 3),
+                show(one.recall, 3),
+                show(one.labels, 0),
+                show(one.act_rate, 3),
+                show(one.items_per_second, 0) if one.entry.name not in UNTAUGHT else "-",
+            )
+            for label, one in self.policies.items()
+        ]
+
+    def block_rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the header and the rows of the drift table: the tenths of the stream, one row each."""
+        learners = [label for label, one in self.policies.items() if one.entry.name not in UNTAUGHT]
+        header = ("items", "base rate", *(f"{label}: {what}" for label in learners for what in ("acted", "cost/1000")))
+        rows = []
+        for parts in zip(*(self[label].blocks() for label in learners), strict=True):
+            place = f"{parts[0]['first']:.0f}-{parts[0]['last']:.0f}"
+            cells = [text for part in parts for text in (f"{part['act_rate']:.3f}", f"{part['cost_per_1000']:.1f}")]
+            rows.append((place, f"{parts[0]['base_rate']:.3f}", *cells))
+        return header, rows
+
+    def __str__(self) -> str:
+        lines = [HEADER, *self.rows()]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(HEADER))]
+        text = [
+            "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(cells))
+            for cells in (list(zip(line, widths, strict=True)) for line in lines)
+        ]
+        return "\n".join([self.title, *text, *(f"note: {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        return f"<ReplayResult: {self.title}; {', '.join(self.policies)}>"
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return one object for each policy, as ``--json`` prints it; numbers that do not exist are None."""
+
+        def known(value: float) -> float | None:
+            return None if math.isnan(value) else value
+
+        return [
+            {
+                "policy": one.entry.name,
+                "items": one.items,
+                "labels": one.labels,
+                "cost_per_1000": {"mean": one.cost_per_1000.mean, "se": known(one.cost_per_1000.se)},
+                "precision": known(one.precision),
+                "recall": known(one.recall),
+                "act_rate": one.act_rate,
+                "items_per_second": one.items_per_second,
+                "options": dict(one.entry.options),
+                "passes": self.passes,
+                "order": "shuffled" if self.plan.shuffled else "as is",
+                "saved_per_1000": {name: self.saved(label, name).mean for name in ("never", "always")},
+                "labels_learnt": float(np.mean([tally.learnt for tally in one.tallies])),
+                "blocks": one.blocks(),
+            }
+            for label, one in self.policies.items()
+        ]
+
+    def log(
+        self, name: str, number: int = 0, *, stratum: str | None = None, features: bool = False
+    ) -> dict[str, list[Any]]:
+        """Return the decision log of one policy in one pass, by playing that pass again: columns of equal length.
+
+        A pass has the state ``never_due`` and no label, an act whose label came in time is ``observed``, else
+        ``pending``. ``stratum`` is a column to report by; ``features`` adds the vectors x. ``write_log`` writes a file.
+        """
+        entry = self[name].entry
+        if not 0 <= number < self.passes:
+            raise OptionError(f"there are passes 0 to {self.passes - 1}, got {number}")
+        return decision_log(Pass(self.plan, entry, number), stratum, features)
+
+    def write_log(self, path: str | PathLike[str], name: str, number: int = 0, stratum: str | None = None) -> None:
+        """Write the decision log of one policy, features and all, to a ``.jsonl`` or ``.parquet`` file."""
+        columns = self.log(name, number, stratum=stratum, features=True)
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        DecisionLog.from_rows(rows).write(path)
+
+    def save(self, folder: str | PathLike[str], pictures: bool = True) -> None:
+        """Write the tables as CSV, everything as JSON, and (extra ``plot``) the pictures into a folder."""
+        from .folder import write_folder
+
+        write_folder(self, Path(folder), pictures)

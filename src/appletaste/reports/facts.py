@@ -1,0 +1,172 @@
+"""What a report says, as numbers: computed once, worded and drawn elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..drift import DriftReport, check
+from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
+from ..evaluate.answers import Answer
+from ..evaluate.settled import settled
+from ..logs import DecisionLog
+from ..logs.columns import PENDING, STATES
+from .periods import periods_of
+
+#: Thresholds that are asked about, as multiples of the one that the costs imply.
+MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
+#: Periods that are shown by themselves, the last of them, and strata, the largest of them.
+MOST = 12
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some of the decisions: those of a month, or of a stratum."""
+
+    name: str
+    decisions: int
+    acts: int
+    audits: int
+    labels: int
+    positives: int
+    precision: Answer
+    saved: Answer  #: against passing everything, by the items whose labels are mostly in
+    recall: Answer  #: by design
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return found | {name: found[name].as_dict() for name in ("precision", "saved", "recall")}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that a report says."""
+
+    log: DecisionLog
+    level: float
+    whole: Slice
+    missed: Missed
+    threshold: float  #: that the logged costs imply, in the middle
+    unsettled: int  #: items whose labels are mostly out
+    thresholds: tuple[tuple[float, WhatIf], ...]  #: asked of the decisions whose labels are mostly in
+    period: str  #: month, week, day or block
+    periods: tuple[Slice, ...]
+    strata: tuple[Slice, ...]
+    states: dict[str, int]
+    oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
+    drift: DriftReport
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything for JSON; lists of ids are left out."""
+        asked = []
+        for threshold, found in self.thresholds:
+            answer = {name: value for name, value in found.as_dict().items() if not name.startswith("would_")}
+            asked.append({"threshold": threshold, "saving": found.saving.as_dict(), **answer})
+        return {
+            "level": self.level,
+            "whole": self.whole.as_dict(),
+            "missed": self.missed.as_dict(),
+            "threshold": self.threshold if math.isfinite(self.threshold) else None,
+            "unsettled": self.unsettled,
+            "thresholds": asked,
+            "period": self.period,
+            "periods": [one.as_dict() for one in self.periods],
+            "strata": [one.as_dict() for one in self.strata],
+            "states": self.states,
+            "oldest_pending": self.oldest,
+            "alarms": [asdict(alarm) for alarm in self.drift],
+        }
+
+
+def gather(
+    log: DecisionLog, level: float = 0.9, period: str | None = None, names: Sequence[str] | None = None
+) -> Facts:
+    """Compute all that a report says about a log; ``names`` are those of the features x, for alarms.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> table = at.problem("synthetic", rounds=1000).draw(at.Key(1))
+    >>> trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> facts = gather(at.DecisionLog.from_trace(table, trace))
+    >>> facts.whole.acts == int(trace.acts.sum()), facts.period, len(facts.periods)
+    (True, 'block', 6)
+    """
+    found = missed(log, level)  # says what is wrong with an empty log
+    kind, of = periods_of(log, period)
+    prices, gains = log.alarm_price, log.catch_gain
+    weighed = (prices > 0) & (gains > 0)
+    middle = float(np.median((prices / (prices + gains))[weighed])) if weighed.any() else math.nan
+    waiting = log.state == PENDING
+    asked = settled(log)
+    when: NDArray[Any] = log.round if log.time is None else log.time
+    return Facts(
+        log=log,
+        level=level,
+        whole=slice_of("all", log, level, found.design.recall),
+        missed=found,
+        threshold=middle,
+        unsettled=len(log) - len(asked),
+        thresholds=tuple((t, what_if(asked, t, level=level)) for t in _thresholds(middle)),
+        period=kind,
+        periods=tuple(slices(log, of, level, latest=True)),
+        strata=() if log.stratum is None else tuple(slices(log, log.stratum, level)),
+        states={state: int((log.state == state).sum()) for state in STATES},
+        oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
+        drift=check(log, names=names),
+    )
+
+
+def _thresholds(middle: float) -> list[float]:
+    return [] if math.isnan(middle) else [m * middle for m in MULTIPLES if m * middle < 1.0]
+
+
+def slices(log: DecisionLog, names: NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:
+    """Return the decisions of each name by themselves, in the order of names; of many the largest, or the last."""
+    found, counts = np.unique(names, return_counts=True)
+    kept = found[-MOST:] if latest else np.sort(found[np.argsort(-counts, kind="stable")[:MOST]])
+    parts = [(str(name), log.where(names == name)) for name in kept]
+    return [slice_of(name.strip(), part, level, missed(part, level).design.recall) for name, part in parts]
+
+
+def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:
+    """Return the numbers of one slice."""
+    labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
+    cost = what_if(settled(log), 1.0, level=level).logged
+    saved: Answer = cost
+    if isinstance(cost, Estimate):
+        saved = Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes)
+    return Slice(
+        name=name,
+        decisions=len(log),
+        acts=int(log.act.sum()),
+        audits=int(log.audit.sum()),
+        labels=labels,
+        positives=positives,
+        precision=share(positives, labels, level),
+        saved=saved,
+        recall=recall,
+    )
+
+
+def share(count: int, total: int, level: float) -> Answer:
+    """Return a share with Wilson's interval (1927), which holds for small counts too.
+
+    Examples
+    --------
+    >>> print(share(9, 30, 0.9))
+    0.3 (90 % interval 0.1837 to 0.4494)
+    """
+    if not total:
+        return Refusal("no label has come in", "wait for labels")
+    p, z = count / total, NormalDist().inv_cdf(0.5 + 0.5 * level)
+    middle = (p + z * z / (2 * total)) / (1 + z * z / total)
+    half = z / (1 + z * z / total) * math.sqrt(p * (1 - p) / total + (z / (2 * total)) ** 2)
+    return Estimate(p, max(0.0, middle - half), min(1.0, middle + half), level, "acts to come are like those labelled")

@@ -1,0 +1,234 @@
+"""The sections of a report: a question, the answer in sentences, tables, and what to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..evaluate import Estimate, Refusal
+from ..pages.page import Grid
+from . import charts as pictures
+from .facts import Facts
+from .slice_table import left_out, slice_grid
+from .wording import cell, count, in_words, labels_awaited, money, percent
+
+#: Alarms that are shown.
+MOST_ALARMS = 12
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section; ``draw`` writes its picture to a file."""
+
+    name: str
+    title: str
+    question: str
+    sentences: Sequence[str]
+    grids: Sequence[Grid] = ()
+    draw: Callable[[Path], None] | None = None
+
+
+def in_short(facts: Facts) -> Section:
+    """Say the page in a few sentences."""
+    whole, design = facts.whole, facts.missed.design
+    acted = f"{count(whole.acts)} were acted on ({percent(whole.acts / whole.decisions)})"
+    audits = f", {count(whole.audits)} of them for the audit lane alone" if whole.audits else ""
+    unsettled = f", not counting {count(facts.unsettled)} items whose labels are mostly out" if facts.unsettled else ""
+    passes = facts.missed.unsupported_passes
+    unknown = f", not counting {count(passes)} about which the log says nothing" if passes else ""
+    sentences = [
+        f"{count(whole.decisions)} items were decided{_span(facts)}; {acted}{audits}.",
+        f"{count(whole.labels)} labels have come in and {count(whole.positives)} of them are positive"
+        + (f", a precision of {in_words(whole.precision, 'percent')}." if whole.precision else "."),
+        f"Saved against passing everything: {in_words(whole.saved, 'money')}{unsettled}.",
+        f"Positives among the passed items: {in_words(design.missed, 'count')}{unknown if design.missed else ''}.",
+        f"Recall: {in_words(design.recall, 'percent')}." if design.recall else "",
+        f"{labels_awaited(facts.states['pending'])}.",
+    ]
+    return Section("in-short", "In short", "", [s for s in sentences if s])
+
+
+def _span(facts: Facts) -> str:
+    time = facts.log.time
+    if time is None or time.dtype.kind != "U":
+        return ""
+    first, last = str(min(time.tolist()))[:10], str(max(time.tolist()))[:10]
+    return f" on {first}" if first == last else f" from {first} to {last}"
+
+
+def decided(facts: Facts) -> Section:
+    """Say what was decided, period by period."""
+    return Section(
+        "decided",
+        "What was decided, and what it saved",
+        f"How many items came, were acted on and turned out positive, by {facts.period}?",
+        [f"By {facts.period}: precision is the share of labelled acts that were positive; saved is against passing "
+         "everything, whose own cost nobody can know, by the items whose labels are mostly in; recall is by design, "
+         "from the logged probabilities alone.",
+         *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
+        [slice_grid(facts.periods, facts.period)],
+        lambda target: pictures.draw_periods(facts, target),
+    )  # fmt: skip
+
+
+def by_stratum(facts: Facts) -> Section | None:
+    """Say the same by stratum, where the log has strata."""
+    if not facts.strata:
+        return None
+    return Section(
+        "strata",
+        "By stratum",
+        "Where does it come from?",
+        ["The same numbers for each stratum by itself.", *left_out(facts.strata, facts.whole, "the largest")],
+        [slice_grid(facts.strata, "stratum")],
+    )
+
+
+def missing(facts: Facts) -> Section:
+    """Say what is being missed, three ways."""
+    found = facts.missed
+    design = found.design
+    rows = [
+        ("by design (Horvitz-Thompson)", *cell(design.missed, "count"), *cell(design.recall, "percent")),
+        ("by design (Hájek)", *cell(design.missed_hajek, "count"), *cell(design.recall_hajek, "percent")),
+        ("by the model", *cell(found.model, "count"), "-", "-"),
+    ]
+    sentences = [
+        f"By design, from the logged probabilities alone: {in_words(design.missed, 'count')} positives were passed"
+        + (f"; recall is {in_words(design.recall, 'percent')}." if design.recall else "."),
+        f"By a model of the labels: {in_words(found.model, 'count')}"
+        + (" positives were passed; right only if the model is." if found.model else "."),
+        f"The log says nothing about {percent(found.unsupported_share)} of the traffic"
+        + (f", of which {count(found.unsupported_passes)} items were passed." if found.unsupported_passes else "."),
+    ]
+    if found.total_bounds is not None and found.unsupported_passes:
+        low, high = map(count, found.total_bounds)
+        sentences.append(f"Whatever those are, the positives that were passed are between {low} and {high} in all.")
+    if abs(found.model_surprise) > 3:
+        which = "more" if found.model_surprise > 0 else "fewer"
+        sentences.append(
+            f"Mistrust the model: {which} positives were seen than it expected, by {abs(found.model_surprise):.1f} "
+            "standard errors; more than 3 is not chance."
+        )
+    return Section(
+        "missed",
+        "What is being missed",
+        "How many positives were passed, and what share was caught?",
+        sentences,
+        [Grid("", ("way", "missed", "interval", "recall", "interval"), rows)],
+        lambda target: pictures.draw_missed(facts, target),
+    )
+
+
+def thresholds(facts: Facts) -> Section:
+    """Say what another threshold on the model's chance would have saved."""
+    title, question = "Another threshold", "What would acting from another chance on have saved?"
+    answered = [(t, w.saving) for t, w in facts.thresholds if isinstance(w.saving, Estimate)]
+    refused = [(t, w.saving) for t, w in facts.thresholds if isinstance(w.saving, Refusal)]
+    sentences = []
+    if facts.thresholds and facts.unsettled:
+        asked = facts.thresholds[0][1].decisions
+        sentences.append(f"Asked of the {count(asked)} items whose labels are mostly in.")
+    if answered:
+        best, saving = max(answered, key=lambda pair: pair[1].value)
+        sentences += [
+            f"The logged costs make acting worth while from a chance of {facts.threshold:.3g}.",
+            f"Of the thresholds asked about, {best:.3g} has the best estimate: against what was done it would have "
+            f"saved {in_words(saving, 'money')}. It is the best of several, which flatters it a little.",
+            "Where an interval has 0 in it, the log cannot tell the two apart. A threshold knows of no capacity: see "
+            "how many acts it takes.",
+        ]
+    if refused:
+        places = ", ".join(f"{t:.3g}" for t, _ in refused)
+        sentences.append(f"No answer at {places}. The first of them: {refused[0][1].reason}; {refused[0][1].remedy}.")
+    if not facts.thresholds:
+        sentences.append("The log cannot say: acting never, or always, pays at the logged costs.")
+    rows = [
+        (f"{threshold:.3g}", count(found.acts), *cell(found.saving, "money")) for threshold, found in facts.thresholds
+    ]
+    return Section(
+        "thresholds",
+        title,
+        question,
+        sentences,
+        [Grid("", ("act from chance", "acts", "saved against what was done", "interval"), rows)] if answered else [],
+        (lambda target: pictures.draw_thresholds(facts, target)) if answered else None,
+    )
+
+
+def changed(facts: Facts) -> Section:
+    """Say whether labels and features are what they were."""
+    found = facts.drift
+    alarms = "no alarm" if not found.alarms else f"{len(found)} alarm{'' if len(found) == 1 else 's'}"
+    looked = f"{alarms} in {count(found.items)} items and {count(found.labels)} labels with a chance beside them."
+    sentences = [f"{looked[0].upper()}{looked[1:]}", *(f"At {alarm}." for alarm in found.alarms[:MOST_ALARMS])]
+    if len(found) > MOST_ALARMS:
+        sentences.append(f"The first {MOST_ALARMS} are shown; report.json has all of them.")
+    sentences += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
+    return Section(
+        "changed",
+        "Has the stream changed?",
+        "Do labels come as the model expects, and are features distributed as they were at the start of the log?",
+        sentences,
+    )
+
+
+def outstanding(facts: Facts) -> Section:
+    """Say what is awaited."""
+    meaning = {
+        "pending": "acted on, the label is awaited",
+        "observed": "the label came",
+        "corrected": "it was replaced by another one",
+        "expired": "it has not come in time: unknown, never negative",
+        "never_due": "passed: nobody will see its label",
+    }
+    since = "" if facts.oldest is None else f", the oldest since {_since(facts)}"
+    sentences = [f"{labels_awaited(facts.states['pending'])}{since}."]
+    bounds = facts.missed.label_bounds
+    if bounds is not None and facts.states["pending"] + facts.states["expired"]:
+        sentences.append(
+            f"If all labels that are out were negative, or all positive, {count(bounds[0])} to {count(bounds[1])} "
+            "positives would have been missed by design."
+        )
+    rows = [(state, count(number), meaning[state]) for state, number in facts.states.items()]
+    return Section(
+        "outstanding",
+        "What is outstanding",
+        "Which labels are in, and which are not?",
+        sentences,
+        [Grid("", ("state", "decisions", "meaning"), rows)],
+    )
+
+
+def _since(facts: Facts) -> str:
+    time = facts.log.time
+    if time is None:
+        return f"round {facts.oldest}"
+    return str(facts.oldest)[:16] if time.dtype.kind == "U" else f"time {facts.oldest}"
+
+
+def explained(facts: Facts) -> Section:
+    """Say what the numbers rest on."""
+    policies = ", ".join(sorted({str(name) for name in facts.log.policy.tolist()} - {""})) or "not recorded"
+    rows = [
+        ("policies", policies),
+        ("intervals", f"{100 * facts.level:.0f} %"),
+        ("by design", "each action was drawn with its logged probability; docs/missed.md has the assumptions"),
+        ("saved", f"logged costs, against passing everything; {money(facts.whole.saved.value)} in all"
+         if isinstance(facts.whole.saved, Estimate) else "no label has come in"),
+    ]  # fmt: skip
+    return Section("settings", "What it rests on", "", [], [Grid("", ("", ""), rows)])
+
+
+#: The sections in order; one that has nothing to say returns None.
+SECTIONS: tuple[Callable[[Facts], Section | None], ...] = (
+    in_short,
+    decided,
+    missing,
+    thresholds,
+    by_stratum,
+    changed,
+    outstanding,
+    explained,
+)

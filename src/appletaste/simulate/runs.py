@@ -1,0 +1,102 @@
+"""A finished run on disk: Parquet tables and a small manifest, written aside and renamed; plots are drawn from it."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._files import MANIFEST, check_folder
+from ..errors import MissingExtraError
+from . import Result
+from .metrics import quantile_bands, summarise
+
+#: The per-replication numbers, and the regret bands over rounds.
+RESULTS, BANDS = "results.parquet", "bands.parquet"
+
+
+def describe(result: Result, problem: str, reading: str | None) -> dict[str, Any]:
+    """Return one policy's results as the JSON object that ``--json`` prints."""
+
+    def part(values: Any, names: Sequence[str]) -> dict[str, float | None]:
+        summary = asdict(summarise(values))
+        return {name: None if math.isnan(summary[name]) else summary[name] for name in names}
+
+    return {
+        "problem": problem,
+        "reading": reading,
+        "policy": result.entry.name,
+        "options": dict(result.entry.options),
+        "replications": len(result.acts),
+        "rounds": result.rounds,
+        "regret": part(result.final_regret, ("mean", "se", "sd", "q05", "q50", "q95")),
+        "precision": part(result.precision, ("mean", "se")),
+        "recall": part(result.recall, ("mean", "se")),
+        "act_rate": float(result.acts.mean() / result.rounds),
+        "seconds": result.seconds,
+    }
+
+
+def require_pyarrow() -> Any:
+    """Return pyarrow's Parquet module, or say how to install it."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("writing results", "plot") from None
+    return pyarrow
+
+
+def write_run(folder: Path, results: list[Result], settings: dict[str, Any]) -> None:
+    """Write the results of ``replicate`` into a folder, which must be new or hold an earlier run."""
+    arrow = require_pyarrow()
+    folder = folder.resolve()
+    check_folder(folder, RESULTS)
+    rows: dict[str, list[Any]] = {
+        name: [] for name in ("policy", "replication", "regret", "precision", "recall", "act_rate")
+    }
+    bands: dict[str, list[Any]] = {name: [] for name in ("policy", "round", "q05", "q50", "q95")}
+    for result in results:
+        count = len(result.acts)
+        rows["policy"] += [result.entry.label] * count
+        rows["replication"] += range(count)
+        rows["regret"] += result.final_regret.tolist()
+        rows["precision"] += result.precision.tolist()
+        rows["recall"] += result.recall.tolist()
+        rows["act_rate"] += (result.acts / result.rounds).tolist()
+        low, middle, high = quantile_bands(result.curves)
+        bands["policy"] += [result.entry.label] * result.rounds
+        bands["round"] += range(1, result.rounds + 1)
+        for name, values in (("q05", low), ("q50", middle), ("q95", high)):
+            bands[name] += values.tolist()
+    packages = ("appletaste", "numpy", "numba")
+    manifest = {
+        **settings,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+    }
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        arrow.parquet.write_table(arrow.table(rows), aside / RESULTS)
+        arrow.parquet.write_table(arrow.table(bands), aside / BANDS)
+        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        folder.mkdir(exist_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
+        for name in (RESULTS, BANDS, MANIFEST):  # the manifest last: it says that the run is whole
+            (aside / name).replace(folder / name)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def read_columns(path: Path) -> dict[str, Any]:
+    """Return a Parquet file as a dictionary of NumPy arrays."""
+    table = require_pyarrow().parquet.read_table(path)
+    return {name: np.asarray(table[name].to_numpy(zero_copy_only=False)) for name in table.column_names}

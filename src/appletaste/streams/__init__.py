@@ -1,0 +1,9 @@
+"""One live use: a policy at its desk, with late labels, limited reviewers and audits."""
+
+from .audit import Audit
+from .awaiting import Awaiting
+from .budget import Budget
+from .desk import Desk
+from .ledger import Ledger, Receipt
+
+__all__ = ["Audit", "Awaiting", "Budget", "Desk", "Ledger", "Receipt"]
