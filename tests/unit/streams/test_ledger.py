@@ -10,7 +10,7 @@ import appletaste as at
 from appletaste.errors import FeedbackError, InputError, SaveFileError
 from appletaste.times import instant
 
-from ..contract.entries import COSTS, make, stream
+from ...contract.entries import COSTS, make, stream
 
 COLUMNS = "id time round act probability chance miss false_alarm hit correct_pass stratum audit label state policy"
 

@@ -8,7 +8,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import FeedbackError, OptionError
 
-from ..contract.entries import ENTRIES, IDS, make, stream
+from ...contract.entries import ENTRIES, IDS, make, stream
 
 KEEPS = [pytest.param(*entry, id=name) for entry, name in zip(ENTRIES, IDS, strict=True) if entry[0] != "adf-voi"]
 

@@ -7,7 +7,7 @@ import appletaste as at
 from appletaste.errors import InputError, OptionError
 from appletaste.streams.budget import Spending
 
-from ..contract.entries import COSTS, ENTRIES, IDS, make, run, stream
+from ...contract.entries import COSTS, ENTRIES, IDS, make, run, stream
 
 
 class Plain:

@@ -8,7 +8,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import InputError
 
-from ..contract.entries import COSTS, ENTRIES, IDS, make, stream
+from ...contract.entries import COSTS, ENTRIES, IDS, make, stream
 
 
 def taught(name, options, n=60):

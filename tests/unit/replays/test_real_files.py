@@ -9,7 +9,7 @@ import pytest
 
 import appletaste as at
 
-FOLDER = Path(os.environ.get("APPLETASTE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+FOLDER = Path(os.environ.get("APPLETASTE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 #: Rows, positives, columns, categories, levels in the whole file and, for reference, missing cells by column.
 FILES = {
     "mushroom": (8124, 4208, 22, 22, 116, {"stalk-root": 2480}),
