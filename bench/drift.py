@@ -52,7 +52,7 @@ def play(name: str, half_life: float | None, seed: int, change: int):
         spent[t] = COSTS.regret(decision.act, chances[t])
         if decision.act:
             policy.learn(decision, int(labels[t]))
-            if test.update(int(labels[t]), decision.why["chance_positive"]):
+            if test.update(int(labels[t]), decision.chance):
                 alarms.append(t + 1)
     return spent, alarms
 

@@ -118,7 +118,8 @@ def bench_policies():
         for n in (100, 1000):
             policy = at.policy(name, n_features=5, costs=COSTS, **options)
             for i in range(n):  # every policy has n labels, also those that would have passed
-                policy.learn(policy.decide(items[i])._replace(act=True), labels[i])
+                decision = policy.decide(items[i])
+                policy.learn(decision if decision.act else decision._replace(act=True), labels[i])
             times = []
             for i in range(200):
                 started = time.perf_counter()

@@ -52,7 +52,7 @@ class Stream:
         found = []
         for method in VARIANTS.values():
             policy = at.Policy(method, n_features=table.n_features, costs=table.costs, seed=self.replication)
-            found.append(float(at.play(policy, table).regret.sum()))
+            found.append(float(table.regret_of(at.play(policy, table).act).sum()))
         return found
 
 

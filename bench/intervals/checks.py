@@ -9,7 +9,7 @@ import numpy as np
 import appletaste as at
 from appletaste.evaluate.by_design import by_design
 from appletaste.evaluate.missed import FLOOR
-from appletaste.evaluate.support import support_of
+from appletaste.evaluate.support import settled, support_of
 
 from .streams import Stream
 
@@ -19,7 +19,7 @@ MISSED = ("missed, HT", "missed, Hájek", "recall, HT", "recall, Hájek", "misse
 WHAT_IF = ("threshold, IPS", "threshold, SNIPS", "threshold, DR", "rule, IPS", "rule, SNIPS", "rule, DR")
 SAVING = ("threshold, saving", "rule, saving", "logged cost")
 #: At least 90 % is promised of these, not 90 %: they allow for the worst.
-BOUNDS = ("missed in all", "recall in all", "missed, labels out")
+BOUNDS = ("missed in all", "recall in all", "missed, labels missing")
 CONTROL = ("control: constant p, HT", "control: constant p, IPS")
 NAMES = (*MISSED, *WHAT_IF, *SAVING, *BOUNDS, *CONTROL)
 BESIDE = ("unsupported", "positives")
@@ -70,15 +70,17 @@ def check(stream: Stream) -> dict[str, Row]:
     if answer.label_bounds is not None:  # those are of the log as it would be with all labels in
         came = np.where(log.act, labels, -1).astype(np.int8)
         whole = support_of(replace(log, label=came, state=np.where(log.act, "observed", log.state)), FLOOR)
-        found["missed, labels out"] = row(answer.label_bounds, int(labels[whole.usable & ~log.act].sum()))
-    logged = float(stream.gains[log.act].sum())
+        found["missed, labels missing"] = row(answer.label_bounds, int(labels[whole.usable & ~log.act].sum()))
+    asked = np.isin(log.id, settled(log).id)  # what_if leaves out the rest
+    gains = np.where(asked, stream.gains, 0.0)
+    logged = float(gains[log.act].sum())
     acting = {
         "threshold": (0.15, (log.chance >= 0.15).astype(float)),
         "rule": (rule, np.array([rule(x) for x in log.x])),
     }
     for name, (change, e) in acting.items():
         other = at.what_if(log, change, level=LEVEL)
-        truth = float((e * stream.gains).sum())
+        truth = float((e * gains).sum())
         for kind in ("ips", "snips", "dr"):
             found[f"{name}, {kind.upper()}"] = row(getattr(other, kind), truth)
         found[f"{name}, saving"] = row(other.saving, logged - truth)
@@ -87,7 +89,7 @@ def check(stream: Stream) -> dict[str, Row]:
     wrong = mislogged(log)
     found["control: constant p, HT"] = row(by_design(wrong, support_of(wrong, FLOOR), LEVEL, FLOOR).missed, missed_all)
     control = at.what_if(wrong, 0.15, level=LEVEL)
-    found["control: constant p, IPS"] = row(control.ips, float((acting["threshold"][1] * stream.gains).sum()))
+    found["control: constant p, IPS"] = row(control.ips, float((acting["threshold"][1] * gains).sum()))
     found["unsupported"] = (answer.unsupported_share, np.nan, np.nan, np.nan)
     found["positives"] = (float(answer.design.seen_positives), np.nan, np.nan, np.nan)
     return found

@@ -150,11 +150,11 @@ def write(cells: list[Cell], plans: list[Cell], rivals: list[Cell], shuffles: li
         "### What-if",
         rows_of(cells, WHAT_IF),
         "### Savings, and what was done",
-        "Where all labels are in, the logged cost is known and a saving is as sure as the doubly robust answer. With "
-        "labels out:",
+        "Where all labels have arrived, the logged cost is known and a saving is as sure as the doubly robust answer. "
+        "With labels missing:",
         rows_of(late, (*SAVING, *(f"{kind}, DR" for kind in ("threshold", "rule")))),
         "### Bounds",
-        "These allow for the worst (labels that are out, passes without support), so they must cover 90 % *or more*.",
+        "These allow for the worst (missing labels, passes without support), so they must cover 90 % *or more*.",
         rows_of(late, BOUNDS, last=False),
         rows_of([c for c in cells if c not in late], BOUNDS[:2], last=False),
         "### Audit plans",

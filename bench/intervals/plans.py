@@ -39,11 +39,10 @@ def month(model: str, number: int, seed: int) -> list[tuple[float, ...]]:
     p, act = np.append(p, np.ones(FOUND)), np.append(act, np.ones(FOUND, dtype=bool))
     labels = np.append(labels, np.ones(FOUND, dtype=bool)).astype(np.int8)
     n = len(p)
-    table = at.problems.Table(
-        "a month", np.zeros((n, 1)), np.zeros(n), labels, at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
-    )
-    trace = at.simulate.Trace(act, p, np.zeros(n))
-    design = at.missed(at.DecisionLog.from_trace(table, trace, features=False), LEVEL).design
+    seen = np.where(act, labels, np.nan)
+    costs = {"miss": np.full(n, 5.0), "false_alarm": np.full(n, 1.0), "hit": np.zeros(n)}
+    log = at.DecisionLog.from_columns({"id": np.arange(n), "act": act, "probability": p, "label": seen, **costs})
+    design = at.missed(log, LEVEL).design
     missed = int(labels[~act].sum())
     truth = int(labels[act].sum()) / int(labels.sum())
     recall = design.recall

@@ -33,7 +33,7 @@ SAME = {
 
 def exported(log: at.DecisionLog, acting: np.ndarray) -> dict[str, np.ndarray]:
     """Return a log in their words, with what the alternative does and the model's guess of the reward of acting."""
-    feedback = at.logs.obp_feedback(log)
+    feedback = log.to_obp()
     guess = log.catch_gain * log.chance - log.alarm_price * (1 - log.chance)
     return {name: feedback[name] for name in ("action", "reward", "pscore")} | {"acting": acting, "guess": guess}
 

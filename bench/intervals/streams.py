@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 
 import appletaste as at
+from appletaste.streams.loop import play_through
 
 #: name: (floor of the audit lane, mean delay of a label in rounds, share of labels that never come)
 SETTINGS: dict[str, tuple[float, float, float]] = {
@@ -51,7 +52,7 @@ def players() -> dict[str, tuple[str, dict]]:
         if info.name == "oracle":
             continue  # knows theta, which no log has
         player = at.policy(info.name, n_features=table.n_features, costs=COSTS, **options)
-        p = at.play(player, table).probabilities
+        p = at.play(player, table).probability
         if ((p > 0) & (p < 1)).any():
             found[f"{info.name}, randomised" if options else info.name] = (info.name, options)
     return found | {DETERMINISTIC: (DETERMINISTIC, {})}
@@ -69,29 +70,12 @@ def stream(policy: str, setting: str, number: int, seed: int = SEED) -> Stream:
     table = problem(key.at("problem"))
     name, options = players()[policy]
     player = at.policy(name, n_features=table.n_features, costs=COSTS, seed=int(key.at("policy").word()), **options)
-    desk = at.Desk(player, audit=at.Audit(floor=floor))
+    ledger = at.Ledger(at.Desk(player, audit=at.Audit(floor=floor)))
     rng = key.at("arrivals").generator()
     due = np.arange(ROUNDS) + (rng.exponential(delay, ROUNDS) if delay else 0.0)
     due[rng.random(ROUNDS) < lost] = np.inf
-    decisions: list[at.Decision] = []
-    waiting: list[tuple[float, int]] = []
-    for t in range(ROUNDS):
-        for entry in [entry for entry in waiting if entry[0] < t]:
-            desk.learn(decisions[entry[1]], int(table.labels[entry[1]]))
-            waiting.remove(entry)
-        decision = desk.decide(table.items[t])
-        decisions.append(decision)
-        if decision.act and np.isfinite(due[t]):
-            waiting.append((due[t], t))
-    acts = np.array([d.act for d in decisions])
-    trace = at.simulate.Trace(acts, np.array([d.probability for d in decisions]), table.regret_of(acts))
-    log = at.DecisionLog.from_trace(
-        table,
-        trace,
-        policy=policy,
-        chance=[d.why.get("chance_positive", np.nan) for d in decisions],
-        known=due < ROUNDS,
-        audit=[d.audit for d in decisions],
-    )
+    arrivals = due.tolist() if delay or lost else None
+    play_through(ledger, table.items, table.labels.tolist(), clock=range(ROUNDS), arrivals=arrivals)
+    log = ledger.log()
     gains = np.where(table.labels == 1, -COSTS.catch_gain, COSTS.alarm_price)
     return Stream(log, table.labels.astype(int), gains)

@@ -10,7 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from appletaste._files import write_aside
-from appletaste.pages.page import STYLE, Grid, html_table, markdown_table
+from appletaste.pages.page import html_page
+from appletaste.pages.table import Table
 
 from . import tables
 from .budget import why_not
@@ -64,53 +65,50 @@ class Report:
                 continue
         return found
 
-    def main_sections(self) -> list[tuple[str, list[Grid]]]:
+    def main_sections(self) -> list[tuple[str, list[Table]]]:
         """Return what docs/bench.md shows, too."""
         ours = [name for name, player in self.players.items() if player.ours]
         names = self.summary.peers
         return [
-            ("What we promise", [tables.promise_grid(promises(self.summary))]),
-            ("Every environment", [tables.environment_grid(self.summary, self.environments)]),
-            ("Every player", [tables.overview_grid(self.summary, self.latencies)]),
+            ("What we promise", [tables.promise_table(promises(self.summary))]),
+            ("Every environment", [tables.environment_table(self.summary, self.environments)]),
+            ("Every player", [tables.overview_table(self.summary, self.latencies)]),
             (
                 "Regret",
                 [
-                    tables.regret_grid(self.summary, ours, "Our policies: regret ± s.e. (replications)"),
-                    tables.regret_grid(self.summary, names, "Peers: regret ± s.e. (replications)"),
+                    tables.regret_table(self.summary, ours, "Our policies: regret ± s.e. (replications)"),
+                    tables.regret_table(self.summary, names, "Peers: regret ± s.e. (replications)"),
                 ],
             ),
-            ("Who plays", [tables.player_grid(self.players, self.versions(), self.skipped_players)]),
+            ("Who plays", [tables.player_table(self.players, self.versions(), self.skipped_players)]),
         ]
 
-    def details(self) -> list[tuple[str, list[Grid]]]:
+    def details(self) -> list[tuple[str, list[Table]]]:
         """Return one section for each environment."""
         found = []
         for name, environment in self.environments.items():
             if name in self.summary.cells:
                 absent = {n: why for n, p in self.players.items() if (why := why_not(environment, p))}
-                found.append((f"{name}: {environment.summary}", [tables.detail_grid(self.summary, name, absent)]))
+                found.append((f"{name}: {environment.summary}", [tables.detail_table(self.summary, name, absent)]))
             elif environment.skip:
                 found.append((f"{name}: not played, {environment.skip}", []))
         return found
 
 
-def as_markdown(sections: Sequence[tuple[str, list[Grid]]], level: str = "##") -> str:
+def as_markdown(sections: Sequence[tuple[str, list[Table]]], level: str = "##") -> str:
     parts = []
-    for title, grids in sections:
-        parts += [f"{level} {title}\n", *(markdown_table(grid) for grid in grids)]
+    for title, shown in sections:
+        parts += [f"{level} {title}\n", *(table.markdown() for table in shown)]
     return "\n".join(parts)
 
 
 def as_html(report: Report) -> str:
     parts = [f"<h1>{TITLE}</h1><p>{html.escape(INTRO)}</p>", report.picture()]
-    for title, grids in [*report.main_sections(), *report.details()]:
+    for title, shown in [*report.main_sections(), *report.details()]:
         parts.append(f"<h2>{html.escape(title)}</h2>")
         # Markdown's code marks mean nothing here.
-        parts += [html_table(grid, "text" if title in WORDY else "").replace("`", "") for grid in grids]
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    head += f"<title>{TITLE}</title><style>{STYLE.read_text()}</style>"
-    body = "\n".join(parts)
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+        parts += [table.html("text" if title in WORDY else "").replace("`", "") for table in shown]
+    return html_page(TITLE, parts)
 
 
 def as_json(report: Report) -> str:

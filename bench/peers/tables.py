@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from appletaste.paper.findings import Grid
+from appletaste.pages.table import Table, show
 
 from .environments import Environment
 from .players import Configuration
 from .promises import Promise
 from .store import Line
 from .summary import Cell, Summary
-
-
-def show(value: float, digits: int = 1) -> str:
-    """Return a number, or a dash where there is none."""
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def with_error(mean: float, se: float) -> str:
@@ -27,12 +22,12 @@ def with_error(mean: float, se: float) -> str:
     return f"{mean:.{digits}f}" if math.isnan(se) else f"{mean:.{digits}f} ± {se:.{digits}f}"
 
 
-def promise_grid(promises: Sequence[Promise]) -> Grid:
+def promise_table(promises: Sequence[Promise]) -> Table:
     rows = [(p.promise, p.found, "✓" if p.kept else "✗") for p in promises]
-    return Grid("", ("promise", "found", ""), rows)
+    return Table("", ("promise", "found", ""), rows)
 
 
-def overview_grid(summary: Summary, latencies: Mapping[str, Line]) -> Grid:
+def overview_table(summary: Summary, latencies: Mapping[str, Line]) -> Table:
     """Return one row for each player: over all environments, time and memory."""
     relative = summary.relative_regret()
 
@@ -41,8 +36,8 @@ def overview_grid(summary: Summary, latencies: Mapping[str, Line]) -> Grid:
         cells = [everyone[name] for everyone in summary.cells.values() if name in everyone]
         runs, locked = sum(cell.count for cell in cells), sum(cell.locked for cell in cells)
         line = latencies.get(name, {})
-        times = tuple(show(line.get(key, math.nan)) for key in ("p50", "p99", "mean"))
-        memory = tuple(show(line.get(key, math.nan), 0) for key in ("library_mb", "run_mb"))
+        times = tuple(show(line.get(key), 1) for key in ("p50", "p99", "mean"))
+        memory = tuple(show(line.get(key), 0) for key in ("library_mb", "run_mb"))
         found = relative.get(name)
         share = with_error(found[0], found[1]) if found else "-"
         total = f"{found[2]:.0f}" if found else "-"
@@ -61,10 +56,10 @@ def overview_grid(summary: Summary, latencies: Mapping[str, Line]) -> Grid:
         "total, random",
     )
     header += ("runs < 3 acts", "p50 µs", "p99 µs", "mean µs", "library MB", "run MB")
-    return Grid("", header, [row(name, summary.players[name]) for name in names])
+    return Table("", header, [row(name, summary.players[name]) for name in names])
 
 
-def environment_grid(summary: Summary, environments: Mapping[str, Environment]) -> Grid:
+def environment_table(summary: Summary, environments: Mapping[str, Environment]) -> Table:
     """Return one row for each environment: the reference beside the best peer."""
     rows = []
     for name in summary.compared:
@@ -86,10 +81,10 @@ def environment_grid(summary: Summary, environments: Mapping[str, Environment]) 
         f"{summary.reference} beside the best peer of each environment: regret ± s.e. (replications); "
         "the difference and the ratio are over common replications"
     )
-    return Grid(title, ("environment", "", summary.reference, "best peer", "difference", "ratio"), rows)
+    return Table(title, ("environment", "", summary.reference, "best peer", "difference", "ratio"), rows)
 
 
-def regret_grid(summary: Summary, names: Sequence[str], title: str) -> Grid:
+def regret_table(summary: Summary, names: Sequence[str], title: str) -> Table:
     """Return mean regret ± s.e. (replications) of some players in every environment."""
 
     def text(cell: Cell | None) -> str:
@@ -98,10 +93,10 @@ def regret_grid(summary: Summary, names: Sequence[str], title: str) -> Grid:
         return f"{with_error(cell.mean, cell.se)} ({cell.count})"
 
     rows = [(name, *(text(everyone.get(player)) for player in names)) for name, everyone in summary.cells.items()]
-    return Grid(title, ("environment", *names), rows)
+    return Table(title, ("environment", *names), rows)
 
 
-def detail_grid(summary: Summary, environment: str, absent: Mapping[str, str]) -> Grid:
+def detail_table(summary: Summary, environment: str, absent: Mapping[str, str]) -> Table:
     """Return every player in one environment: regret, difference to the reference, runs that gave up, who sat out."""
     cells = summary.cells[environment]
     rows = []
@@ -115,11 +110,13 @@ def detail_grid(summary: Summary, environment: str, absent: Mapping[str, str]) -
         rows.append((name, str(cell.count), with_error(cell.mean, cell.se), difference, str(cell.locked)))
     rows += [(name, "0", why, "-", "-") for name, why in absent.items()]
     header = ("player", "replications", "regret", f"difference to {summary.reference}", "runs < 3 acts")
-    return Grid("", header, rows)
+    return Table("", header, rows)
 
 
-def player_grid(players: Mapping[str, Configuration], versions: Mapping[str, str], skipped: Mapping[str, str]) -> Grid:
+def player_table(
+    players: Mapping[str, Configuration], versions: Mapping[str, str], skipped: Mapping[str, str]
+) -> Table:
     """Return how each player is configured, and why some do not play."""
     rows = [(name, f"{p.library} {versions.get(p.library, '')}".strip(), p.says, "") for name, p in players.items()]
     rows += [(name, "", "", why) for name, why in skipped.items()]
-    return Grid("", ("player", "library", "configuration", "not played because"), rows)
+    return Table("", ("player", "library", "configuration", "not played because"), rows)

@@ -8,14 +8,15 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
+from appletaste.pages.table import Table
+
 START, END = "<!-- results -->", "<!-- end -->"
 PROMISED = 20  # the number of features that promises are about
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table, numbers to the right."""
-    lines = ["| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|"]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+    return Table("", heads, rows).markdown(right=True).rstrip("\n")
 
 
 def of(results: dict, policy: str, d: int) -> dict | None:

@@ -43,7 +43,8 @@ def play(name: str, d: int, rounds: int) -> tuple[np.ndarray, dict[int, float]]:
     """Return the seconds of each round, and the memory the policy had taken at each edge."""
     times, memory = np.full(rounds, np.nan), {}  # written to now, so that it is not counted later
     warm = at.policy(name, n_features=d, costs=COSTS)
-    warm.learn(warm.decide(np.ones(d))._replace(act=True), 1)
+    warm.decide(np.ones(d))
+    warm.teach(np.ones(d), 1)
     del warm
     gc.collect()
     list(chunks(d, min(rounds, CHUNK)))  # so that their memory is not counted

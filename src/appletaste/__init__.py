@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .logs import DecisionLog as DecisionLog
     from .policies import Policy as Policy
     from .policies import list_policies as list_policies
-    from .policies import load as load
     from .policies import policy as policy
     from .posteriors import random_polyagamma as random_polyagamma
     from .problems import problem as problem
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from .streams import Budget as Budget
     from .streams import Desk as Desk
     from .streams import Ledger as Ledger
+    from .streams import load as load
 
 __version__ = "0.1.0"
 
@@ -47,13 +47,13 @@ _HOME = {
     "features": "Encoder FeatureMap read_records",
     "keys": "Key",
     "logs": "DecisionLog",
-    "policies": "Policy list_policies load policy",
+    "policies": "Policy list_policies policy",
     "posteriors": "random_polyagamma",
     "problems": "problem",
     "replays": "replay",
     "reports": "write_report",
     "simulate": "play replicate",
-    "streams": "Audit Awaiting Budget Desk Ledger",
+    "streams": "Audit Awaiting Budget Desk Ledger load",
 }
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (

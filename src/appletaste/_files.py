@@ -1,20 +1,23 @@
-"""Files that are whole or not there: written aside and renamed; archives of arrays; folders of one kind of run."""
+"""Files that are whole or not there: written aside and renamed; JSON; archives of arrays; a folder for each run."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .errors import AppleTasteError, DataError, InputError, SaveFileError
+from .remedies import Message, Remedy
 
 #: What made a run; written last, so it says that the run is whole.
 MANIFEST = "manifest.json"
@@ -57,11 +60,53 @@ def write_aside(path: Path, content: bytes) -> None:
         aside.write_bytes(content)
 
 
+@runtime_checkable
+class Telling(Protocol):
+    """A result that says itself what JSON holds of it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as a dictionary."""
+
+
+def for_json(value: Any) -> Any:
+    """Return a value as JSON holds it: results by ``as_dict()``, records and arrays plain, NaN and infinity as None.
+
+    Examples
+    --------
+    >>> for_json({"mean": np.float64(0.5), "se": float("nan"), 3: np.arange(2)})
+    {'mean': 0.5, 'se': None, '3': [0, 1]}
+    """
+    if isinstance(value, Telling):
+        return for_json(value.as_dict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: for_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple
+        return for_json(value._asdict())
+    if isinstance(value, Mapping):
+        return {str(key): for_json(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return for_json(value.tolist())
+    if isinstance(value, list | tuple):
+        return [for_json(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def json_text(value: Any, indent: int | None = 2) -> str:
+    """Return a value as JSON that every reader takes."""
+    return json.dumps(for_json(value), indent=indent, allow_nan=False)
+
+
+def write_json(path: Path, value: Any, indent: int | None = 2) -> None:
+    """Write a value as a JSON file, aside and renamed."""
+    write_aside(path, f"{json_text(value, indent)}\n".encode())
+
+
 def check_folder(folder: Path, sign: str) -> None:
     """Refuse a folder that cannot take a run, or that holds anything but an earlier one with the same sign."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not ((folder / MANIFEST).exists() and (folder / sign).exists()):
-        raise InputError(f"{folder} holds other files; give --out a new folder, or one of the same kind of run")
+        told = f"{folder} holds other files; name a new folder, or one of the same kind of run, with "
+        raise InputError(Message(told, Remedy("folder")))
 
 
 def json_objects(text: IO[str], path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -89,26 +134,24 @@ def write_archive(path: str | PathLike[str], header: Mapping[str, Any], state: M
 
 @contextmanager
 def open_archive(
-    path: str | PathLike[str], what: str, format_: int | None
+    path: str | PathLike[str], what: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]]:
     """Give the header and the arrays of a file; whatever they break within the block is said to be the file's fault.
 
-    ``format_`` is the one format that can be read; None leaves that to the block.
+    The header says what the file holds (``kind``) and in which ``format``.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_archive(f"{folder}/saved", {"format": 1, "name": "a"}, {"numbers": np.arange(3)})
-    ...     with open_archive(f"{folder}/saved", "example", 1) as (header, state):
+    ...     with open_archive(f"{folder}/saved", "example") as (header, state):
     ...         print(header["name"], state["numbers"])
     a [0 1 2]
     """
     try:
         with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes())
-            if format_ is not None and header["format"] != format_:
-                raise SaveFileError(f"{path} has save format {header['format']}; this version reads format {format_}")
             yield (
                 header,
                 {name.removeprefix("state."): file[name] for name in file.files if name.startswith("state.")},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +14,16 @@ from ._sparse import SparseRows
 from .costs import Costs
 from .errors import FeedbackError
 
+#: The label of an item whose label is not known.
+UNKNOWN = -1
 _NUMBERS = (int, float, np.number, np.bool_)  # bool counts as int
 
 
 class Decision(NamedTuple):
-    """Act or pass, the exact probability it was drawn with, and why.
+    """Act or pass, the exact probability it was drawn with, and what was known then.
 
-    ``round`` counts the decisions of one policy from 1 (t in the paper); ``probability`` is that of
-    acting, whichever action was drawn (p_t); ``why`` holds the numbers the rule looked at; ``audit`` is true of an
-    act that only the audit lane made (``appletaste.Desk``); ``time`` is that of a policy that forgets by the time.
+    ``round`` counts the decisions of one policy from 1 (t in the paper); ``probability`` is that of acting, whichever
+    action was drawn (p_t); ``why`` holds the numbers the rule looked at, for people: nothing depends on it.
     """
 
     act: bool
@@ -30,8 +32,12 @@ class Decision(NamedTuple):
     costs: Costs
     round: int
     why: dict[str, float]
-    audit: bool = False
-    time: float | None = None
+    audit: bool = False  #: acted on by the audit lane alone (``appletaste.Desk``)
+    time: float | None = None  #: of a policy that forgets by the time
+    chance: float = math.nan  #: the model's P(positive); NaN where nobody asked for it
+    worth: float = math.nan  #: up to which price acting pays: saving now plus value of the label; NaN: not known
+    price: float = math.nan  #: the shadow price of a review; NaN where there is no budget
+    spent: bool = False  #: the budget was used up, so that only an audit could act
 
     @property
     def propensity(self) -> float:
@@ -48,55 +54,71 @@ class Decisions:
     items: NDArray[np.float64] | SparseRows
     costs: Costs
     first_round: int
-    whys: tuple[dict[str, float], ...] | None = None  #: where each was judged by itself
     shadow_price: float = 0.0  #: what one more act would save, where a capacity was given
-    audits: NDArray[np.bool_] | None = None  #: which acts only the audit lane made, where there is one
-    time: float | NDArray[np.float64] | None = None  #: of all or of each, from a policy that forgets by the time
+    time: float | None = None  #: of all, from a policy that forgets by the time
+    each: tuple[Decision, ...] | None = None  #: where each was judged by itself
 
     def __len__(self) -> int:
         return len(self.acts)
 
     def __getitem__(self, place: int) -> Decision:
         k = range(len(self))[place]
-        why = {} if self.whys is None else self.whys[k]
+        if self.each is not None:
+            return self.each[k]
         act, probability = bool(self.acts[k]), float(self.probabilities[k])
-        audit = self.audits is not None and bool(self.audits[k])
-        round_ = self.first_round + k
-        time = float(self.time[k]) if isinstance(self.time, np.ndarray) else self.time
-        return Decision(act, probability, self.items[k], self.costs, round_, why, audit, time)
+        return Decision(act, probability, self.items[k], self.costs, self.first_round + k, {}, False, self.time)
+
+    @classmethod
+    def of(cls, made: Sequence[Decision], items: Any, costs: Costs, first: int, shadow_price: float = 0.0) -> Decisions:
+        """Return decisions that were made one by one."""
+        acts = np.array([decision.act for decision in made], dtype=bool)
+        probabilities = np.array([decision.probability for decision in made], dtype=np.float64)
+        time = made[0].time if made else None
+        return cls(acts, probabilities, items, costs, first, shadow_price, time, tuple(made))
 
     def __iter__(self) -> Iterator[Decision]:
         return (self[k] for k in range(len(self)))
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """An acted-on item and its label (x_t, C_t); cannot be made from a pass.
+class Observation(NamedTuple):
+    """An item and its label (x_t, C_t): that of an act (``of``), or one that somebody simply has (``given``).
 
     Examples
     --------
     >>> passed = Decision(False, 0.1, np.ones(2), Costs(1, 0.4, 0.05), 1, {})
-    >>> Observation(passed, 1)
+    >>> Observation.of(passed, 1)
     Traceback (most recent call last):
     ...
     appletaste.errors.FeedbackError: round 1 was a pass: its label is never seen, so nothing can be learnt from it
+    >>> Observation.given(np.ones(2), 1).label
+    1
     """
 
-    decision: Decision
+    x: NDArray[np.float64]
     label: int
+    round: int  #: of the decision; 0 where there was none
+    time: float | None  #: of the decision of a policy that forgets by the time
 
-    def __post_init__(self) -> None:
-        decision, label = self.decision, self.label
+    @classmethod
+    def of(cls, decision: Decision, label: int) -> Observation:
+        """Return the label that an act has shown; a pass shows none."""
         if not isinstance(decision, Decision):
             raise FeedbackError(f"learn takes the Decision that decide returned, got {type(decision).__name__}")
         if not decision.act:
             raise FeedbackError(
                 f"round {decision.round} was a pass: its label is never seen, so nothing can be learnt from it"
             )
-        if not isinstance(label, _NUMBERS) or label not in (0, 1):
-            raise FeedbackError(f"a label is 0 (negative) or 1 (positive), got {label!r}")
+        known = label if type(label) is int and (label == 0 or label == 1) else check_label(label)
+        return cls(decision.x, known, decision.round, decision.time)
 
-    @property
-    def x(self) -> NDArray[np.float64]:
-        """The features of the item."""
-        return self.decision.x
+    @classmethod
+    def given(cls, x: NDArray[np.float64], label: int, time: float | None = None) -> Observation:
+        """Return a label that somebody has without our having acted: from a history, or from another desk."""
+        return cls(x, check_label(label), 0, time)
+
+
+def check_label(label: int) -> int:
+    """Return a label as 0 or 1, or say that it is neither."""
+    if not isinstance(label, _NUMBERS) or label not in (0, 1):
+        raise FeedbackError(f"a label is 0 (negative) or 1 (positive), got {label!r}")
+    return int(label)

@@ -63,7 +63,7 @@ def learnt(name, **options):
     items, labels = labelled(200)
     policy = at.policy(name, n_features=2, costs=at.Costs(1, 1, 0), **options)
     for x, label in zip(items, labels, strict=True):
-        policy.learn(policy.decide(x)._replace(act=True), int(label))
+        policy.teach(x, int(label))
     return policy
 
 

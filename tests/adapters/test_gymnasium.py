@@ -44,8 +44,8 @@ def test_a_policy_plays_as_it_does_by_itself(name):
     table = at.problem("i", rounds=300).draw(at.Key(11))
     trace = at.play(at.policy(name, n_features=5, costs=table.costs, seed=2), table)
     acts, rewards, losses, regrets = drive(env, at.policy(name, n_features=5, costs=table.costs, seed=2), seed=11)
-    np.testing.assert_array_equal(acts, trace.acts)
-    assert regrets.sum() == pytest.approx(trace.regret.sum(), rel=1e-12)
+    np.testing.assert_array_equal(acts, trace.act)
+    assert regrets.sum() == pytest.approx(table.regret_of(trace.act).sum(), rel=1e-12)
     incurred = [table.costs.incurred(bool(a), int(c)) for a, c in zip(acts, table.labels, strict=True)]
     np.testing.assert_array_equal(losses, incurred)
     never = sum(table.costs.incurred(False, int(c)) for c in table.labels)

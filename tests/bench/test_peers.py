@@ -20,8 +20,9 @@ import appletaste as at
 from appletaste.policies import registry
 
 ENVIRONMENTS = {environment.name: environment for environment in drawn_environments()}
-THRESHOLDS = {"i": 0.4 / 1.35, "iii": 0.5, "peer": 0.3, "rare": 0.05, "correl": 0.5, "onehot": 0.6}
+THRESHOLDS = {"i": 0.4 / 1.35, "ii": 0.7 / 1.6, "iii": 0.5, "peer": 0.3, "rare": 0.05, "correl": 0.5, "onehot": 0.6}
 THRESHOLDS |= {"costly": 1.0 / 1.35, "icept": 0.4, "d50": 0.3, "long": 0.3, "nonlinear": 0.3}
+THRESHOLDS |= {"mis-large": 0.3, "mis-small": 0.3, "heavy": 0.3, "d200": 0.3}
 LENGTHS = {"peer": 2.0, "mis-large": 3 * 10**0.5, "mis-small": 10**0.5 / 3, "d50": 2.0, "d200": 2.0, "heavy": 2.0}
 
 
@@ -30,7 +31,7 @@ def test_environments_are_what_they_say(name):
     environment = ENVIRONMENTS[name]
     table, again = environment.draw(at.Key(5)), environment.draw(at.Key(5))
     assert (table.rounds, table.n_features) == (environment.rounds, environment.features)
-    assert table.costs.threshold == pytest.approx(THRESHOLDS.get(name, table.costs.threshold))
+    assert table.costs.threshold == pytest.approx(THRESHOLDS[name])
     np.testing.assert_array_equal(table.items, again.items)
     np.testing.assert_array_equal(table.labels, again.labels)
     assert not np.array_equal(table.labels, environment.draw(at.Key(6)).labels)

@@ -69,10 +69,34 @@ def test_labels_that_are_out_leave_the_last_days_out(capsys, tmp_path):
     found = json.loads(call(capsys, "what-if", path, "--threshold", 0.3, "--json")[1])
     assert 150 < found["left_out"] < 450
     assert "value" in found["saving"]  # with the last days it would be refused
-    with_them = at.what_if(at.DecisionLog.read(path), 0.3)
-    assert not with_them.saving
+    assert found["decisions"] + found["left_out"] == 1500
     _code, out, _ = call(capsys, "what-if", path, "--threshold", 0.3)
-    assert f"{found['left_out']} decisions are left out" in out
+    assert f"{found['left_out']} recent decisions are excluded: most of their labels have not arrived yet" in out
+    _code, out, _ = call(capsys, "plan-audit", path)
+    assert f"{found['left_out']} recent decisions are excluded" in out
+
+
+def test_the_same_answers_everywhere(capsys, tmp_path):
+    """One file with late labels: the library, the command line and the report say the same of it."""
+    path = tmp_path / "late.jsonl"
+    at.DecisionLog.from_rows(rows(late=300)).write(path)
+    log = at.DecisionLog.read(path)
+    told = at.what_if(log, 0.3)
+    plan = at.plan_audit(log, margin=0.1)
+    assert told.left_out == plan.left_out > 0
+    asked = ["what-if", path, "--threshold", 0.3]
+    assert json.loads(call(capsys, *asked, "--json")[1]) == told.as_dict()
+    assert call(capsys, *asked)[1].strip() == str(told)
+    costs = {"miss": 50.0, "false_alarm": 1.0, "hit": 0.0}
+    asked = ["what-if", path, "--costs", "miss=50,false_alarm=1,hit=0", "--json"]
+    assert json.loads(call(capsys, *asked)[1]) == at.what_if(log, at.Costs(**costs)).as_dict()
+    assert json.loads(call(capsys, "plan-audit", path, "--margin", 0.1, "--json")[1]) == plan.as_dict()
+    assert json.loads(call(capsys, "missed", path, "--json")[1]) == at.missed(log).as_dict()
+    facts = json.loads(call(capsys, "report", path, "--out", tmp_path / "r", "--json")[1])
+    assert facts["unsettled"] == told.left_out
+    first = facts["thresholds"][2]
+    same = at.what_if(log, first["threshold"]).as_dict()
+    assert first == {"threshold": first["threshold"]} | {k: v for k, v in same.items() if not k.startswith("would_")}
 
 
 def test_plan_audit(capsys, log, tmp_path):
@@ -81,7 +105,8 @@ def test_plan_audit(capsys, log, tmp_path):
     assert sum(found["items"]) == sum(not row["act"] for row in rows())
     code, out, _ = call(capsys, "plan-audit", log)
     assert code == 0
-    assert "one floor for all would take" in out
+    assert "to within 5 percentage points, audit about" in out
+    assert "the same audit probability for every item would take" in out
     bare = [{name: value for name, value in row.items() if name != "chance"} for row in rows()]
     at.DecisionLog.from_rows(bare).write(tmp_path / "bare.jsonl")
     code, _, err = call(capsys, "plan-audit", tmp_path / "bare.jsonl")
@@ -134,7 +159,7 @@ def test_report_of_a_log_that_can_say_little(capsys, tmp_path):
     at.DecisionLog.from_rows(unlabelled).write(tmp_path / "new.jsonl")
     code, text, _ = call(capsys, "report", tmp_path / "new.jsonl", "--out", tmp_path / "r")
     assert code == 0
-    assert "no label has come in" in text
+    assert "no label has arrived yet" in text
     assert "labels are awaited, the oldest since round 1" in (tmp_path / "r" / "report.md").read_text()
 
 
@@ -227,7 +252,7 @@ def test_ids_are_lines_of_the_file_in_a_shuffled_log_too(tmp_path):
     table = tmp_path / "orders.csv"
     at.problems.write_orders(table, rows=800)
     drop, costs = ["order", "settled_on", "placed_at"], at.Costs(miss=95, false_alarm=6, hit=4)
-    at.replay(table, "fraud", costs=costs, drop=drop, shuffles=1).write_log(tmp_path / "log.jsonl", "voi")
+    at.replay(table, "fraud", costs=costs, drop=drop, shuffles=1, log="voi").log.write(tmp_path / "log.jsonl")
     found = at.DecisionLog.read(tmp_path / "log.jsonl")
     lines = table.read_text().splitlines()
     seen = found.labelled

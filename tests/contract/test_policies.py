@@ -13,7 +13,8 @@ from appletaste.policies import POLICIES
 from appletaste.simulate import Entry
 from tests.checks import honesty_p
 
-from .entries import COSTS, every, make, run, stream
+from ..players import assert_same, state_of
+from .entries import COSTS, act_on, every, make, run, stream
 
 
 @every
@@ -64,31 +65,54 @@ def test_other_seeds_decide_otherwise(name):
     assert run(make(name, {}), items, labels) != run(make(name, {}, seed=8), items, labels)
 
 
+#: Those that learn nothing from any label.
+FIXED = ("always", "never", "oracle")
+
+
 @every
 def test_late_and_out_of_order_labels(name, options):
+    """Told backwards, ten rounds late, it knows what it knows when told in order: not what it knows without them."""
     items, labels = stream(3)
-    policy, prompt = make(name, options), make(name, options)
-    waiting, all_acted = [], []
+    late, ordered, lost = (make(name, options) for _ in range(3))
+    waiting, acts = [], 0
     for t, (x, label) in enumerate(zip(items, labels, strict=True)):
-        decision = policy.decide(x)
+        decision = late.decide(x)
+        for other in (ordered, lost):
+            other.commit(other.look(x), decision)
         if decision.act:
             waiting.append((decision, label))
         if t % 10 == 9:
-            for late in reversed(waiting):
-                policy.learn(*late)
-            all_acted += waiting
+            for one, order in ((late, reversed(waiting)), (ordered, waiting)):
+                for told in order:
+                    one.learn(*told)
+            acts += len(waiting)
             waiting = []
-    assert policy.round == len(items)
-    # The labels that came late are all there: the same set as in the order of the rounds.
-    for decision, label in all_acted:
-        prompt.learn(decision, label)
-    for late, early in zip(learnt(policy), learnt(prompt), strict=True):
-        assert sorted(map(tuple, late)) == sorted(map(tuple, early))
+    assert late.round == ordered.round == len(items)
+    if name in FIXED:
+        assert_same(state_of(late), state_of(lost))
+        return
+    assert acts > 10
+    tables = list(zip(learnt(late), learnt(ordered), strict=True))
+    for mine, other in tables:
+        assert sorted(map(tuple, mine)) == sorted(map(tuple, other))
+    if late.keeps_labels:
+        assert sorted(late.arrays()["rounds"]) == ordered.arrays()["rounds"].tolist()
+        assert len(late.arrays()["rounds"]) == acts
+        assert name == "suplogistic" or sum(len(mine) for mine, _ in tables) == acts
+    belief = late.learner.belief
+    if belief is not None and belief.mean is not None:  # known without draws: near in value too
+        for part in ("mean", "covariance"):
+            mine, right, none = (getattr(one.learner.belief, part) for one in (late, ordered, lost))
+            if right is not None:
+                assert np.abs(mine - right).max() < 0.2 * np.abs(none - right).max()
+    else:
+        assert tables
+        assert late.keeps_labels
 
 
 def learnt(policy):
     """Every table of items and labels that a policy carries."""
-    arrays = policy._learner.arrays()
+    arrays = policy.arrays()
     names = sorted(name for name in arrays if name.endswith("items"))
     return [np.column_stack([arrays[name], arrays[name.replace("items", "labels")]]) for name in names]
 
@@ -96,18 +120,25 @@ def learnt(policy):
 @every
 def test_a_pass_teaches_nothing(name, options):
     policy = make(name, options)
-    decision = policy.decide(np.ones(3))
+    run(policy, *stream(3), stop=12)
+    acted = act_on(policy, np.ones(3))
+    before = state_of(policy)
     with pytest.raises(FeedbackError, match="pass"):
-        policy.learn(decision._replace(act=False), 1)
-    acted = decision._replace(act=True)
+        policy.learn(acted._replace(act=False), 1)
+    assert_same(state_of(policy), before)
     for label in (2, -1, 0.5, math.nan, None, "1", [1]):
-        with pytest.raises(FeedbackError, match="label is 0"):
-            policy.learn(acted, label)
+        for learn in (lambda wrong: policy.learn(acted, wrong), lambda wrong: policy.teach(np.ones(3), wrong)):
+            with pytest.raises(FeedbackError, match="label is 0"):
+                learn(label)
     with pytest.raises(FeedbackError, match="Decision"):
         policy.learn(np.ones(3), 1)
     for x in (np.ones(4), [1, np.nan, 3], np.array([1, np.inf, 3]), [[1, 2, 3]], "abc"):
-        with pytest.raises(InputError, match=r"item must|feature 1"):
-            policy.learn(acted._replace(x=x), 1)
+        for learn in (lambda wrong: policy.learn(acted._replace(x=wrong), 1), lambda wrong: policy.teach(wrong, 1)):
+            with pytest.raises(InputError, match=r"item must|feature 1"):
+                learn(x)
+    assert_same(state_of(policy), before)
+    policy.learn(acted, 1)  # the control: an act does
+    assert (state_of(policy) == before) == (name in FIXED)
 
 
 @every
@@ -134,6 +165,19 @@ def test_bad_items_are_refused_and_change_nothing(name, options):
         with pytest.raises(InputError):
             policy.probability(x)
     assert run(policy, items, labels) == run(clean, items, labels)
+
+
+@every
+def test_beyond_the_item_everything_has_a_name(name, options):
+    """The same for whatever plays: no second thing given by place can mean one thing here and another there."""
+    policy = make(name, options)
+    for player in (policy, at.Awaiting(policy), at.Desk(policy), at.Ledger(policy)):
+        with pytest.raises(TypeError, match="positional"):
+            player.decide(np.ones(3), COSTS)
+    for ask in (policy.look, policy.probability, at.Desk(policy).look, at.Awaiting(policy).look):
+        with pytest.raises(TypeError, match="positional"):
+            ask(np.ones(3), COSTS)
+    assert policy.round == 0
 
 
 @every
@@ -177,8 +221,8 @@ def test_recorded_probabilities_are_calibrated(name):
         key = at.Key(3).at(r)
         table = problem.draw(key)
         trace = at.play(Entry(name, {}).make(table, key), table)
-        acts.append(trace.acts)
-        probabilities.append(trace.probabilities)
+        acts.append(trace.act)
+        probabilities.append(trace.probability)
     acts, probabilities = np.concatenate(acts), np.concatenate(probabilities)
     four_sigma = 6.3e-5
     assert honesty_p(probabilities, acts) > four_sigma
@@ -186,8 +230,7 @@ def test_recorded_probabilities_are_calibrated(name):
 
 
 def learn_from_another(name):
-    decision = make("pg-ts", {}).decide(np.ones(3))._replace(act=True)
-    make(name, {}).learn(decision, 1)
+    make(name, {}).learn(act_on(make("pg-ts", {}), np.ones(3)), 1)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +248,7 @@ def learn_from_another(name):
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps="many"), "sweeps is a number or a schedule"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, sweeps=15.7), "whole number"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=2.5), "whole number"),
-        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS).decide(np.ones(3), {"miss": 1}), "costs must be"),
+        (lambda: at.policy("pg-ts", n_features=3, costs=COSTS).decide(np.ones(3), costs={"miss": 1}), "costs must be"),
         (lambda: at.policy("greedy", n_features=3, costs=COSTS, estimator="mle", prior=2.0), "no prior"),
         (
             lambda: at.policy(
@@ -224,7 +267,7 @@ def learn_from_another(name):
         ),
         (lambda: make("pg-ids", {"rao_blackwell": True, "separate_draws": True}), "separate_draws"),
         (lambda: make("pg-ids", {"rao_blackwell": True, "estimator": "printed"}), "made of draws"),
-        (lambda: learn_from_another("suplogistic"), "names no bucket"),
+        (lambda: learn_from_another("suplogistic"), "learns from its own acts only"),
         (lambda: at.policy("pg-ids", n_features=3, costs=COSTS, weight="abc"), "weight must be a finite number"),
         (lambda: at.policy("suplogistic", n_features=3, costs=COSTS, horizon=math.inf), "horizon"),
         (lambda: at.policy("oracle", n_features=3, costs=COSTS, theta="abc"), "theta"),

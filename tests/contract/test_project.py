@@ -80,6 +80,12 @@ def test_documents_name_everything():
 PAGES = [
     "README.md",
     *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "drift", "missed", "ecosystem")),
+    *(f"docs/{page}.md" for page in ("save-format", "tour")),
+]
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(str(page.relative_to(ROOT)) for page in sorted(ROOT.glob("docs/**/*.md"))),
 ]
 
 
@@ -92,6 +98,59 @@ def test_python_in_pages_runs(page, tmp_path, monkeypatch):
     names = {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
+
+
+def named_files(page):
+    """Return the Python files that a page names in backticks, whole or before a colon and what is in them."""
+    return set(re.findall(r"`([\w./]+\.py)\b", (ROOT / page).read_text()))
+
+
+def test_the_tour_is_of_one_hour():
+    """At most sixty files, each of which exists, and every room among them or in a paragraph."""
+    named = named_files("docs/tour.md")
+    assert 40 <= len(named) <= 60
+    tour = (ROOT / "docs" / "tour.md").read_text()
+    rooms = {path.parent.name for path in (ROOT / "src" / "appletaste").glob("*/__init__.py")}
+    assert all(f"`{room}/" in tour for room in rooms)
+
+
+@pytest.mark.parametrize("page", DOCUMENTS)
+def test_documents_name_files_that_exist(page):
+    folders = (ROOT / "src" / "appletaste", ROOT)
+    assert [name for name in named_files(page) if not any((folder / name).is_file() for folder in folders)] == []
+    links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]*)?\)", (ROOT / page).read_text())
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+
+
+def test_anchors_of_links_exist():
+    """A link to a heading, in the same page or another, leads to one."""
+    for page in DOCUMENTS:
+        for target, anchor in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", (ROOT / page).read_text()):
+            text = (ROOT / page).parent.joinpath(target).read_text() if target else (ROOT / page).read_text()
+            headings = re.findall(r"^#+ (.*)$", text, re.M)
+            slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in slugs, (page, target, anchor)
+
+
+def test_the_glossary_is_alphabetical_and_short():
+    glossary = (ROOT / "docs" / "glossary.md").read_text()
+    rows = re.findall(r"^\| \*\*([\w -]+)\*\* \| (.*?) \| (.*) \|$", glossary, re.M)
+    words = [word for word, _, _ in rows]
+    assert words == sorted(words)
+    assert {"item", "act", "pass", "label", "lane", "floor", "stand-in", "settled", "by design", "fold"} <= set(words)
+    for word, meaning, more in rows:
+        assert len(re.findall(r"[.]( |$)", meaning)) <= 2, word
+        assert "](" in more, word
+    from appletaste.logs.states import STATES
+
+    assert all(f"| `{state}` |" in glossary for state in STATES)
+    assert all("glossary.md" in (ROOT / page).read_text() for page in ("README.md", "docs/guide.md"))
+
+
+def test_readme_has_a_line_for_every_room():
+    readme = (ROOT / "README.md").read_text()
+    rooms = {path.parent.name for path in (ROOT / "src" / "appletaste").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)` \| [a-zA-Z ]", readme.split("## Rooms")[1].split("## ")[0], re.M)) == rooms
 
 
 def test_every_error_is_of_one_family():
@@ -122,7 +181,7 @@ mixed, early = {"rao_blackwell": True, "sweeps": 2}, {"switch": 2, "sweeps": 2}
 plain = [("pg-ts", {}), ("pg-ids", {}), ("greedy", {})]
 for name, options in (*plain, ("pg-ts", bounded), ("pg-ids", mixed), ("exact-ids", early)):
     trace = at.play(at.policy(name, n_features=5, costs=table.costs, seed=2, **options), table)
-    print(*trace.probabilities, sep=",")
+    print(*trace.probability, sep=",")
 """
 
 

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from appletaste.cli.main import GAME_EXAMPLES, main
-from appletaste.theory.report import plain, study, study_sheets
+from appletaste._files import for_json
+from appletaste.cli.game import EXAMPLES
+from appletaste.cli.main import main
+from appletaste.theory.report import study, study_tables
 from appletaste.theory.studies import Size
 
 TINY = Size((10, 20), (1, 2), 2, 2, 8, 2, 4, (3, 8))
@@ -21,7 +23,7 @@ def call(capsys, *arguments):
 def example(tmp_path):
     """The game shown by ``appletaste game --help``."""
     file = tmp_path / "tasting.json"
-    file.write_text(GAME_EXAMPLES[GAME_EXAMPLES.index("{") : GAME_EXAMPLES.rindex("}") + 1])
+    file.write_text(EXAMPLES[EXAMPLES.index("{") : EXAMPLES.rindex("}") + 1])
     return file
 
 
@@ -71,10 +73,10 @@ def test_theory_prints_tables(capsys):
 
 def test_studies_are_json_and_do_not_depend_on_workers():
     found = study(size=TINY, seed=3)
-    assert json.loads(json.dumps(plain(found), allow_nan=False)) == plain(found)
-    assert plain(study(size=TINY, seed=3, jobs=2)) == plain(found)
-    assert plain(study(size=TINY, seed=4)) != plain(found)
+    assert json.loads(json.dumps(for_json(found), allow_nan=False)) == for_json(found)
+    assert for_json(study(size=TINY, seed=3, jobs=2)) == for_json(found)
+    assert for_json(study(size=TINY, seed=4)) != for_json(found)
     assert all(row["class"] == row["stated"] for row in found["games"])
     assert all(row["ratio"]["within"] for row in found["assumptions"])
-    for sheet in study_sheets(found):
-        assert all(len(row) == len(sheet.columns) for row in sheet.rows)
+    for table in study_tables(found):
+        assert all(len(row) == len(table.header) for row in table.rows)

@@ -74,10 +74,8 @@ def test_nobody_at_the_address(kind, capsys):
     with socket.socket() as taken:  # bound and not listening: connections are refused
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        started = time.perf_counter()
         with pytest.raises(at.errors.OptionError, match=f"cluster with workers answers at '{address}'.*start one with"):
             at.engines.engine(kind, address=address).__enter__()
-        assert time.perf_counter() - started < 15
     with pytest.raises(at.errors.OptionError, match="answers at 'nowhere'"):
         at.engines.engine(kind, address="nowhere").__enter__()
 

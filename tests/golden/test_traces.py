@@ -28,8 +28,8 @@ def trace(name):
     options = options.get(name, {"switch": 10} if name.startswith("exact-") else {})  # so that it goes both its ways
     played = at.play(Entry(name, options).make(table, key), table)
     return {
-        "acts": "".join("01"[int(act)] for act in played.acts),
-        "probabilities": [round(p, 12) for p in played.probabilities.tolist()],
+        "acts": "".join("01"[int(act)] for act in played.act),
+        "probabilities": [round(p, 12) for p in played.probability.tolist()],
     }
 
 

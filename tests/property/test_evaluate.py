@@ -35,16 +35,68 @@ def test_a_log_survives_the_disk(table, suffix):
         assert at.DecisionLog.read(path).rows() == log.rows()
 
 
+def made(seed, n, least, lost, shape, prices):
+    """Return a log long and random enough to answer: acted on with ``least`` or more, some labels missing."""
+    rng = np.random.default_rng(seed)
+    chance = np.clip(rng.beta(*shape, n), 0.02, 0.98)
+    p = least + (1 - least) * rng.random(n)
+    act, label, known = rng.random(n) < p, rng.random(n) < chance, rng.random(n) >= lost
+    costs = dict(zip(("miss", "false_alarm"), prices, strict=True), hit=0.0)
+    return [
+        {"id": f"d{k}", "act": bool(act[k]), "probability": float(p[k]), "chance": float(chance[k]), **costs}
+        | {"label": int(label[k]) if act[k] and known[k] else None}
+        for k in range(n)
+    ]
+
+
+def in_order(answer):
+    assert answer
+    assert answer.low <= answer.value <= answer.high
+    assert np.isfinite([answer.low, answer.high]).all()
+    return True
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(400, 700),
+    least=st.floats(0.6, 0.9),  # with the labels that arrive, all items are of one band of probabilities
+    lost=st.floats(0.0, 0.3),
+    shape=st.tuples(st.floats(1, 4), st.floats(2, 5)),
+    prices=st.tuples(st.floats(1, 9), st.floats(0.1, 9)),
+    place=st.floats(0.05, 0.6),
+)
+def test_answers_are_in_order(seed, n, least, lost, shape, prices, place):
+    """Every one of these logs answers every question, in numbers that can be."""
+    log = at.DecisionLog.from_rows(made(seed, n, least, lost, shape, prices))
+    threshold = float(np.quantile(log.chance, place))
+    found = at.missed(log)
+    assert 0 <= found.unsupported_share <= 1
+    for answer in (found.design.missed, found.design.missed_hajek):
+        assert in_order(answer)
+        assert answer.low >= 0
+        assert answer.high <= found.passes
+    for answer in (found.design.recall, found.design.recall_hajek):
+        assert in_order(answer)
+        assert 0 <= answer.low <= answer.high <= 1
+    other = at.what_if(log, threshold)
+    for name in ("ips", "snips", "dr", "saving"):
+        assert in_order(getattr(other, name))
+    assert other.ips.low < other.ips.high
+    assert other.logged.low <= other.logged.value <= other.logged.high
+    assert 30 <= other.effective_sample_size <= log.act.sum()
+
+
 @settings(max_examples=40)
 @given(rows())
-def test_answers_are_in_order_or_refused(table):
-    log = at.DecisionLog.from_rows(table * 1)
+def test_small_logs_answer_in_order_or_refuse_in_words(table):
+    log = at.DecisionLog.from_rows(table)
     found = at.missed(log)
     assert 0 <= found.unsupported_share <= 1
     for answer in (found.design.missed, found.design.recall, found.design.missed_hajek):
-        assert not answer or 0 <= answer.low <= answer.high
+        assert answer.reason if not answer else 0 <= answer.low <= answer.high
     if found.design.missed:
         assert found.design.missed.high <= found.passes
     other = at.what_if(log, 0.5)
-    assert not other.ips or other.ips.low <= other.ips.high
+    assert other.ips.reason if not other.ips else other.ips.low <= other.ips.high
     assert np.isfinite(other.effective_sample_size)

@@ -45,7 +45,7 @@ def test_parts_and_base_are_the_score(encoder, record, measured, seed):
     rng = np.random.default_rng(seed)
     items = [features.transform(row) for row in ROWS]
     for x in items[:12]:
-        policy.learn(policy.decide(x)._replace(act=True), int(rng.random() < 0.5))
+        policy.teach(x, int(rng.random() < 0.5))
     x = features.transform(record, update=False)
     for asked in (record, x):
         found = at.explain(policy, asked, features, reference=np.stack(items) if measured else None)

@@ -8,6 +8,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 import appletaste as at
 from appletaste.errors import FeedbackError
 
+from ..players import assert_alike
+
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 coordinates = st.floats(-2, 2, width=16)
 bits = st.integers(0, 1)
@@ -78,26 +80,33 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @invariant()
     def ledger_and_model_agree(self):
-        rows = {row["id"]: row for row in self.ledger.rows()}
-        assert {id_: row["state"] for id_, row in rows.items()} == self.state
-        assert {id_: row["label"] for id_, row in rows.items()} == self.label
+        entries = dict(self.ledger.entries.items())
+        assert {id_: entry.state for id_, entry in entries.items()} == self.state
+        assert {id_: entry.label for id_, entry in entries.items()} == self.label
         assert sorted(self.ledger.pending) == sorted(k for k, s in self.state.items() if s == "pending")
 
     @invariant()
     def each_label_is_in_the_posterior_once(self):
-        stored = self.ledger.policy._learner.arrays()
-        assert [f"item {round_ - 1}" for round_ in self.ledger.policy._rounds] == self.learnt
+        stored = self.ledger.policy.arrays()
+        assert [f"item {round_ - 1}" for round_ in stored["rounds"]] == self.learnt
         assert stored["labels"].tolist() == [self.label[id_] for id_ in self.learnt]
         assert len(stored["items"]) == len(self.learnt)
         for x, id_ in zip(stored["items"], self.learnt, strict=True):
             assert (x == self.item[id_]).all()
 
     def teardown(self):
-        """The posterior is the one that was never told anything wrong."""
+        """The log and the record say the same, and the posterior is the one that was never told anything wrong."""
+        if self.state:
+            rows = self.ledger.log().rows()
+            assert {row["id"]: (row["state"], row["label"]) for row in rows} == {
+                id_: (state, self.label[id_]) for id_, state in self.state.items()
+            }
+        twin = at.Desk(at.policy("ts", n_features=2, costs=COSTS, seed=3), audit=at.Audit(floor=0.5))
+        assert_alike(at.Ledger.fold(self.ledger.store, twin, expire_after=5), self.ledger)
         plain = at.policy("ts", n_features=2, costs=COSTS, seed=3)
         for id_ in self.learnt:
             plain.learn(self.ledger[id_].decision, self.label[id_])
-        assert (plain._learner.belief.mean == self.ledger.policy._learner.belief.mean).all()
+        assert (plain.posterior.mean == self.ledger.policy.posterior.mean).all()
 
 
 TestLedger = LedgerMachine.TestCase

@@ -127,7 +127,8 @@ def test_the_printed_estimator_is_the_papers(rng):
 def test_every_rule_gives_a_probability(scores, costs):
     score = Points(scores)
     for rule in (Thompson(), Traditional(), EpsilonGreedy(0.2), InformationDirected(0.3)):
-        p, why = judge(rule, score, costs)
+        p, why, chance, *_ = judge(rule, score, costs)
+        assert 0 <= chance <= 1 or math.isnan(chance)
         assert 0 <= p <= 1
         assert all(isinstance(value, float) for value in why.values())
 

@@ -43,7 +43,8 @@ def with_a_threshold(items, labels, seed, cut, reviews):
     acts = np.zeros(len(items), dtype=bool)
     for t, x in enumerate(items):
         prospect = policy.look(x)
-        decision = policy.settle(prospect, float(acts.sum() < reviews and prospect.chance >= cut))
+        wanted = float(acts.sum() < reviews and prospect.chance >= cut)
+        decision = policy.settle(prospect._replace(probability=wanted))
         acts[t] = decision.act
         if decision.act:
             policy.learn(decision, int(labels[t]))

@@ -28,7 +28,7 @@ COSTS = Costs(miss=1, false_alarm=0.4, hit=0.05)
 
 def history(d, rounds=40, spread=1.0, seed=3):
     table = problem("synthetic", features=d, rounds=rounds, context_variance=spread).draw(Key(seed))
-    return table, play(policy("pg-ts", n_features=d, costs=table.costs, seed=2), table).acts
+    return table, play(policy("pg-ts", n_features=d, costs=table.costs, seed=2), table).act
 
 
 @pytest.mark.parametrize("d", [1, 2])

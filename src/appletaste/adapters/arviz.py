@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._checks import whole
 from ..errors import InputError, MissingExtraError, OptionError
+from ..features import FeatureMap, TransformerMap
 from ..keys import Key
 from ..policies import Policy
 from ..policies.items import check_dense
@@ -103,11 +104,11 @@ def _labels_of(source: Any, prior: Prior) -> tuple[Vector, Vector, Gaussian]:
 
 def _labels_of_policy(policy: Policy) -> tuple[Vector, Vector, Gaussian]:
     """Return what a policy has learnt, and the prior it has by now: all that is asked of its posterior."""
-    belief = getattr(policy.learner, "belief", None)
-    carried = {} if belief is None else belief.arrays()
-    if "labels" not in carried:
+    belief = policy.learner.belief
+    if belief is None or belief.labels is None:
         raise OptionError(f"{policy.name} has no posterior that keeps its labels, as that of 'voi' or 'pg-ts' does")
-    if getattr(belief, "clock", None) is not None:
+    carried: dict[str, Any] = dict(belief.arrays())
+    if belief.clock is not None:
         raise OptionError(
             f"{policy.name} forgets: it weighs each label by its age, and these draws weigh all labels alike; "
             "give (items, labels), those that still count"
@@ -123,7 +124,7 @@ def _names(names: Any, width: int) -> list[str]:
     """Return one name for each feature."""
     if names is None:
         return [f"feature {place}" for place in range(width)]
-    found = [str(name) for name in (names.names() if hasattr(names, "names") else names)]
+    found = [str(name) for name in (names.names() if isinstance(names, FeatureMap | TransformerMap) else names)]
     if len(found) != width or len(set(found)) < width:
         raise InputError(f"names must be {width} different ones, one for each feature, got {len(found)}")
     return found

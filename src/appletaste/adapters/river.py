@@ -131,7 +131,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
     def _learn(self, x: Mapping[Any, Any], label: int) -> None:
         assert self._policy is not None
         vector = self._vector(x, update=True)
-        self._policy.learn(Decision(True, 1.0, vector, self._policy.costs, self._policy.round, {}), label)
+        self._policy.teach(vector, label)
 
     def _vector(self, x: Mapping[Any, Any], update: bool) -> Any:
         """Return the vector of a dict; one without any known feature is missing in all of them."""

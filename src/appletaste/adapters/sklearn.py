@@ -15,7 +15,6 @@ from ..keys import Key
 from ..policies.items import check_dense
 from ..policies.registry import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
-from ..posteriors.gaussian import Filter
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -152,8 +151,6 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.posterior_ = POSTERIORS[self.posterior](self.prior)
         elif self.prior is not None:
             raise OptionError("the prior of a posterior that is given as settings belongs in them, prior=None here")
-        elif getattr(self.posterior, "half_life", None) is not None:
-            raise OptionError("a classifier has no clock to forget by: leave out half_life, or use a policy")
         else:
             self.posterior_ = self.posterior
         self.classes_ = classes
@@ -163,6 +160,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _start(self) -> None:
         self.belief_ = self.posterior_.start(self.n_features_in_ + bool(self.fit_intercept), Key(self._seed))
+        if self.belief_.clock is not None:
+            raise OptionError("a classifier has no clock to forget by: leave out half_life, or use a policy")
 
     def _learn(self, X: Any, y: NDArray[Any]) -> Self:
         strange = np.setdiff1d(y, self.classes_)
@@ -172,7 +171,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for items in self._blocks(X):
             for x in items:
                 self.belief_.learn(x, next(labels))
-        self.draws_ = self._drawn() if hasattr(self.belief_, "draws") else None
+        self.draws_ = self._drawn() if self.belief_.sampled else None
         return self
 
     def _drawn(self) -> Vector:
@@ -205,8 +204,9 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _chance(self, items: Vector) -> Vector:
         """Return E sigma(x'theta) of each item: by quadrature where scores are normal, else over draws."""
-        if isinstance(self.belief_, Filter):
-            return self.belief_.score_many(items).outlooks(EVEN)[:, 2]
+        scores = self.belief_.score_many(items)
+        if scores is not None:
+            return np.asarray(scores.outlooks(EVEN)[:, 2])
         if self.draws_ is not None:
             return np.asarray(np.exp(-np.logaddexp(0.0, -(items @ self.draws_.T))).mean(axis=1))
         return np.array([self.belief_.score(x, 1).outlook(EVEN).chance for x in items])

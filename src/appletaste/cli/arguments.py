@@ -8,6 +8,7 @@ from typing import Any
 
 from ..costs import OUTCOMES, Costs
 from ..errors import OptionError
+from ..features import Encoder
 from ..policies import find
 from ..simulate import Entry
 
@@ -73,3 +74,15 @@ def parse_costs(text: str) -> Costs:
         wrong = f"there is no cost {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
         raise OptionError(f"--costs: {wrong}; give miss, false_alarm, hit and, if not 0, correct_pass")
     return Costs(**{name: parse_value(value) for name, value in given.items()})
+
+
+def parse_encoder(text: str | None) -> Encoder | None:
+    """Return the encoder from name=value,...; none was asked for: None."""
+    if text is None:
+        return None
+    settings = {name: parse_value(value) for name, value in parse_pairs(text, "--encoder").items()}
+    known = [name for name in Encoder.__dataclass_fields__ if name != "interactions"]
+    for name in settings:
+        if name not in known:
+            raise OptionError(f"--encoder has no setting {name!r}; there are {', '.join(known)}")
+    return Encoder(**settings)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Table as RichTable
 
+from .._files import json_text
 from ..costs import Costs
 from ..engines import Engine, engine
+from ..pages.table import Table
+from ..pages.table import show as show
 from ..problems import Problem
 from ..simulate import Entry, Result, replicate
 
@@ -60,15 +63,20 @@ def play_with_progress(
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; the first column is text, the others numbers."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 140).print(table, markup=False)
+    """Print a table of these parts; the first column is text, the others numbers."""
+    show_table(Table(title, columns, rows))
 
 
-def show(value: float | None, digits: int = 3) -> str:
-    """Return a number for a table; a dash where there is none."""
-    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+def print_json(found: Any) -> None:
+    """Print a result for machines; numbers that are none are null."""
+    print(json_text(found))
+
+
+def show_table(table: Table) -> None:
+    """Print a table, as wide as the terminal; a file gets 140 letters a line."""
+    shown = RichTable(title=table.title, title_justify="left", box=None, pad_edge=False)
+    for i, name in enumerate(table.header):
+        shown.add_column(name, justify="right" if i else "left", no_wrap=True)
+    for row in table.rows:
+        shown.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 140).print(shown, markup=False)

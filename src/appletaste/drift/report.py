@@ -48,9 +48,7 @@ def check(
     >>> import appletaste as at
     >>> table = at.problem("synthetic", rounds=3000).draw(at.Key(4))
     >>> policy = at.policy("voi", n_features=5, costs=table.costs)
-    >>> chance = table.chances   # an honest model's
-    >>> log = at.DecisionLog.from_trace(table, at.play(policy, table), chance=chance)
-    >>> print(check(log))
+    >>> print(check(at.play(policy, table)))
     no alarm in 3000 items and ... labels
     """
     if not isinstance(log, DecisionLog):

@@ -123,10 +123,10 @@ class Watch:
     def label(self, decision: Decision, label: int, chance: float | None = None, time: Any = None) -> list[Alarm]:
         """Take in the label of an acted-on item and the chance it had when it was decided; return the alarms.
 
-        The chance is the decision's own, ``why["chance_positive"]``, unless one is given.
+        The chance is the decision's own unless one is given.
         """
-        value = int(Observation(decision, label).label)
-        chance = decision.why.get("chance_positive", math.nan) if chance is None else chance
+        value = Observation.of(decision, label).label
+        chance = decision.chance if chance is None else chance
         if math.isnan(chance):
             raise InputError(
                 "this decision does not say what chance the model gave the item: give label(..., chance=p) with "

@@ -19,12 +19,16 @@ class DaskCluster(Cluster):
     variable: ClassVar[str] = "DASK_SCHEDULER_ADDRESS"
     recipe: ClassVar[str] = "dask scheduler, and on each machine: dask worker ADDRESS --nworkers auto --nthreads 1"
 
+    def __init__(self, jobs: int, address: str | None = None) -> None:
+        super().__init__(jobs, address)
+        self._opened = ExitStack()  # what to close, in the order that undoes the opening
+
     def _connect(self) -> None:
         try:
             import distributed
         except ImportError:
             raise MissingExtraError("the Dask engine", "dask") from None
-        self._dask, self._opened = distributed, ExitStack()
+        self._dask = distributed
         where: Any = self.address
         if self.address is None:
             where = self._opened.enter_context(
@@ -45,8 +49,7 @@ class DaskCluster(Cluster):
         self._client.wait_for_workers(1, timeout=PATIENCE)
 
     def _disconnect(self) -> None:
-        if hasattr(self, "_opened"):
-            self._opened.close()
+        self._opened.close()
 
     def _slots(self) -> int:
         return sum(self._client.nthreads().values())

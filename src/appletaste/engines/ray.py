@@ -21,6 +21,7 @@ class RayCluster(Cluster):
     name: ClassVar[str] = "Ray"
     variable: ClassVar[str] = "RAY_ADDRESS"
     recipe: ClassVar[str] = "ray start --head"
+    _ours = False  # whether Ray was started here, and is to be stopped here
 
     def _connect(self) -> None:
         try:
@@ -48,7 +49,7 @@ class RayCluster(Cluster):
             raise ConnectionError(f"{error}; one with tokens needs RAY_AUTH_MODE=token here too") from error
 
     def _disconnect(self) -> None:
-        if getattr(self, "_ours", False):
+        if self._ours:
             self._ray.shutdown()
 
     def _slots(self) -> int:

@@ -67,9 +67,9 @@ def _replayed(log: DecisionLog, items: Floats, policy: Policy, learn: bool) -> F
             *(float(getattr(log, name)[k]) for name in ("miss", "false_alarm", "hit", "correct_pass"))
         )
         if not learn:
-            asked[k] = player.probability(items[k], costs)
+            asked[k] = player.probability(items[k], costs=costs)
             continue
-        decision: Decision = player.decide(items[k], costs)
+        decision: Decision = player.decide(items[k], costs=costs)
         asked[k] = decision.probability
         if decision.act and log.act[k] and log.label[k] >= 0:
             player.learn(decision, int(log.label[k]))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._files import for_json
+
 
 def brief(value: float) -> str:
     """Return a number to four digits, and large ones whole with thousands apart.
 
     Examples
     --------
-    >>> brief(0.47671), brief(-76340.2)
-    ('0.4767', '-76,340')
+    >>> brief(0.47671), brief(-1680.2)
+    ('0.4767', '-1,680')
     """
-    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1_000 else f"{value:,.0f}"
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,8 @@ class Estimate:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer for JSON; an interval that is not there is None."""
-
-        def none(end: float) -> float | None:
-            return None if end != end else end
-
-        return {
-            "value": self.value,
-            "low": none(self.low),
-            "high": none(self.high),
-            "level": self.level,
-            "assumes": self.assumes,
-        }
+        found: dict[str, Any] = for_json(vars(self))
+        return found
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class Refusal:
 
     Examples
     --------
-    >>> answer = Refusal("no label has come in", "wait")
+    >>> answer = Refusal("no label has arrived yet", "wait")
     >>> bool(answer)
     False
     """

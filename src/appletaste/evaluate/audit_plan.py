@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._checks import number, whole
 from ..errors import InputError
+from ..logs.decision_log import DecisionLog
 from ..streams.audit import Audit
 from ..streams.budget import Budget
+from .support import check_question, labelled_shares, settled
 
 #: Positives that the audits must be expected to find: with fewer, no interval around their number is to be trusted.
 LEAST_FOUND = 10.0
@@ -30,11 +33,17 @@ class AuditPlan:
     margin: float  #: half the width of the interval for recall that this gives
     level: float
     uniform: float  #: how many audits the same margin would take with one floor for all
+    left_out: int = 0  #: recent decisions of a log that the plan does not rest on: most labels have not arrived yet
 
     @property
     def audits(self) -> float:
         """How many audits to expect."""
         return float(np.dot(self.items, self.floors))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan for JSON."""
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return plain | {"audits": self.audits}
 
     def lane(self, budget: Budget | None = None) -> Audit:
         """Return the audit lane that carries the plan out."""
@@ -42,8 +51,8 @@ class AuditPlan:
 
 
 def plan_audit(
-    chances: ArrayLike,
-    found: float,
+    source: DecisionLog | ArrayLike,
+    found: float | None = None,
     *,
     items: float | None = None,
     margin: float = 0.05,
@@ -60,12 +69,13 @@ def plan_audit(
 
     Parameters
     ----------
-    chances
-        The model's P(positive) of items that were passed: those of a month, say.
+    source
+        A decision log: that of a month, say. Rounds of which most labels have not arrived are left out. Or the model's
+        P(positive) of items that were passed, one number each.
     found
-        How many positives acting finds in the same time.
+        Beside such numbers: how many positives acting finds in the same time. A log says so itself.
     items
-        How many items will be passed in the time that is planned for; none: as many as there are chances.
+        How many items will be passed in the time that is planned for; none: as many as in the source.
     margin, level
         Recall is to be within +- margin with this confidence.
     strata
@@ -81,7 +91,16 @@ def plan_audit(
     >>> round(plan.recall, 2), plan.audits < 0.8 * plan.uniform
     (0.76, True)
     """
-    values = as_chances(chances)
+    if isinstance(source, DecisionLog):
+        if found is not None:
+            raise InputError("a decision log says how many positives acting found: leave out found")
+        check_question(source, "plan_audit", level, floor=0.0)
+        log = settled(source)
+        left_out, values, found = len(source) - len(log), as_chances(passed_chances(log)), positives_found(log)
+    elif found is None:
+        raise InputError("plan_audit takes a DecisionLog, or chances and found: how many positives acting finds")
+    else:
+        left_out, values = 0, as_chances(source)
     number("found", found, above=0.0)
     number("margin", margin, above=0.0, most=0.5)
     number("level", level, above=0.0, most=1.0 - 1e-9)
@@ -112,7 +131,28 @@ def plan_audit(
         margin=reached,
         level=level,
         uniform=float((sizes * even).sum()),
+        left_out=left_out,
     )
+
+
+def passed_chances(log: DecisionLog) -> NDArray[np.float64]:
+    """Return the model's chance of each passed item of a log, or say that the log does not have it."""
+    passed = ~log.act
+    if not passed.any():
+        raise InputError("the log has no passed item: nothing is missed, so there is nothing to audit")
+    if log.chance is None or np.isnan(log.chance[passed]).any():
+        raise InputError(
+            "the log does not record the model's chance of every passed item, by which audits are placed: log chance"
+        )
+    return log.chance[passed]
+
+
+def positives_found(log: DecisionLog) -> float:
+    """Return how many positives acting found, counting the share of those whose label has not arrived."""
+    found = float((1.0 / labelled_shares(log)[log.label == 1]).sum())
+    if not found:
+        raise InputError("no positive has been seen in the log yet, so there is no recall to plan for: wait for labels")
+    return found
 
 
 def as_chances(chances: ArrayLike) -> NDArray[np.float64]:
@@ -122,11 +162,11 @@ def as_chances(chances: ArrayLike) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise InputError("chances must be numbers from 0 to 1, one for each passed item") from None
     if values.ndim != 1 or not len(values):
-        raise InputError(f"chances must be a list of one number per passed item, got shape {values.shape}")
+        raise InputError(f"chances must be a list of one number for each passed item, got shape {values.shape}")
     if not ((values >= 0.0) & (values <= 1.0)).all():
         raise InputError(f"chances must be from 0 to 1, got {values[~((values >= 0.0) & (values <= 1.0))][0]}")
     if not values.any():
-        raise InputError("all chances are 0: by this model nothing can be missed, and audits cannot be placed by it")
+        raise InputError("all chances are 0: by this model nothing is missed, so the model cannot say where to audit")
     return values
 
 

@@ -4,7 +4,7 @@ For seen positives i (acted on, labelled) with probability p_i of acting and sha
 
     passed_i = (1 - p_i) / (p_i q_i),        unlabelled_i = (1 - q_i) / q_i.
 
-Horvitz-Thompson: M = sum passed_i positives among the passed, U = sum unlabelled_i among the acts whose label is out,
+Horvitz-Thompson: M = sum passed_i positives among the passed, U = sum unlabelled_i among the acts without a label,
 K = the seen ones, and recall = (K + U) / (K + U + M). Hájek: the same, scaled so that all items, positive and
 negative, come to the known number of items, n K' / (K' + N') with K' = sum 1 / (p q) over the positives, N' over the
 negatives; it pays where the probabilities vary a lot and positives are not rare.
@@ -24,8 +24,8 @@ from .support import Support
 #: Labels on items that might have been passed, below which there is nothing to go by.
 LEAST_LABELS = 10
 ASSUMES = (
-    "each action was drawn with its recorded probability; labels that are out are missing at random within a block "
-    "of rounds"
+    "each action was drawn with its recorded probability; labels that have not arrived are missing at random within a "
+    "block of rounds"
 )
 
 
@@ -85,11 +85,11 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
 
 def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) -> Refusal | None:
     if not log.labelled.any():
-        return Refusal("no label has come in", "wait for labels, or act on more")
+        return Refusal("no label has arrived yet", "wait for labels, or act on more items")
     if not (support.usable & ~log.act).any():
         if (log.probability[~log.act] >= floor).any():
             return Refusal(
-                "too few labels are in, or were to be expected, of items like the passed ones",
+                "too few labels have arrived for items that had a real chance of being passed",
                 "log more decisions, wait for labels, or audit a larger share",
             )
         return Refusal(
@@ -98,7 +98,7 @@ def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) ->
         )
     if uncertain < LEAST_LABELS:
         return Refusal(
-            f"only {uncertain} labels are of items that might have been passed, and {LEAST_LABELS} are needed",
+            f"only {uncertain} labels are of items that might have been passed; {LEAST_LABELS} are needed",
             "log more decisions, or audit a larger share",
         )
     return None
@@ -113,7 +113,7 @@ def _clip(estimate: Estimate, most: int) -> Estimate:
 def _recall(known: float, value: float, caught: Floats, missed: Floats, level: float, passes: int) -> Answer:
     """Return caught / (caught + missed); no positive seen, no recall."""
     if known == 0.0:
-        return Refusal("no positive has been seen, so recall is a share of nothing known", "log more decisions")
+        return Refusal("no positive has been seen, so recall would be a share of nothing", "log more decisions")
     missed = np.minimum(missed, float(passes))
     low, high = interval(caught / (caught + missed), level)
     return Estimate(known / (known + min(value, float(passes))), low, high, level, ASSUMES)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
-from ..decision import Decision
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
 from ..policies import Policy
@@ -36,7 +35,7 @@ def by_model(log: DecisionLog, level: float, policy: Policy | None = None) -> An
     passed = ~log.act
     if log.x is not None:
         if not log.labelled.any():
-            return Refusal("no label has come in", "wait for labels")
+            return Refusal("no label has arrived yet", "wait for labels")
         return _by_posterior(log, log.x, passed, level, policy or fitted(log, log.x))
     if policy is not None:
         return Refusal("the log has no features x, which the policy's posterior needs", "log x, or leave policy out")
@@ -51,7 +50,7 @@ def fitted(log: DecisionLog, items: Floats) -> Policy:
     student = make_policy("ts", n_features=items.shape[1], costs=costs)
     for k in np.argsort(log.round, kind="stable"):
         if log.labelled[k]:
-            student.learn(Decision(True, 1.0, items[k], costs, int(log.round[k]), {}), int(log.label[k]))
+            student.teach(items[k], int(log.label[k]))
     return student
 
 
@@ -68,7 +67,7 @@ def surprise(log: DecisionLog) -> float:
 
 
 def _by_posterior(log: DecisionLog, x: Floats, passed: NDArray[np.bool_], level: float, policy: Policy) -> Answer:
-    posterior = policy.posterior if hasattr(policy.learner, "belief") else None
+    posterior = None if policy.learner.belief is None else policy.posterior
     if posterior is None or posterior.is_point:
         return Refusal(f"{policy.name} has no posterior to draw from", "leave policy out: one is fitted to the log")
     if x.shape[1] != policy.n_features:

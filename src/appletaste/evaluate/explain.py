@@ -14,10 +14,8 @@ from ..decision import Decision
 from ..errors import InputError, OptionError
 from ..features import FeatureMap, TransformerMap
 from ..features.parts import average_item, parts_of
-from ..policies import Policy
-from ..streams import Awaiting
-from ..streams.desk import Desk
-from ..streams.ledger import Ledger
+from ..policies import Player, Policy
+from ..streams import Ledger
 from .explanation import Contribution, Explanation
 from .reasons import reason_of
 
@@ -25,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def explain(
-    policy: Policy | Desk | Ledger | Awaiting,
+    policy: Player | Ledger,
     item: Decision | Mapping[str, Any] | ArrayLike | str,
     features: FeatureMap | TransformerMap | None = None,
     *,
@@ -45,7 +43,8 @@ def explain(
     Parameters
     ----------
     policy
-        What decided; a policy must have a posterior with a covariance or draws (``voi``, ``ts``, ``pg-ts``, ...).
+        What decided: a policy, a desk or a ledger. Its policy must have a posterior with a covariance or draws
+        (``voi``, ``ts``, ``pg-ts``, ...).
     item
         A decision, the id of one in a ledger, or an item not yet decided: a record (with ``features``) or a vector.
     features
@@ -72,15 +71,16 @@ def explain(
     True
     """
     record: Mapping[str, Any] | None = None
+    player = policy
     if isinstance(policy, Ledger):
+        player, features = policy.player, features or policy.features
         if isinstance(item, str):
             item = policy[item].decision
         if reference is None and len(policy):
             reference = np.stack([policy[name].decision.x for name in policy])
     if isinstance(item, str):
         raise InputError(f"{item!r} is the id of a decision: give explain the ledger that has it")
-    owner = policy.policy if isinstance(policy, Desk | Ledger | Awaiting) else policy
-    if not isinstance(owner, Policy):
+    if not isinstance(player, Player):
         raise InputError(f"explain takes a policy, a desk or a ledger, got {type(policy).__name__}")
     if not isinstance(features, FeatureMap | TransformerMap | None):
         raise InputError(
@@ -91,11 +91,11 @@ def explain(
             raise InputError("a record needs the map that makes vectors of records: explain(policy, record, features)")
         record, item = item, features.transform(item, update=False)
     decision = item if isinstance(item, Decision) else None
+    owner = player.policy
     if decision is not None:
-        prospect = owner.look(decision.x, decision.costs)
+        prospect = owner.look(decision.x, costs=decision.costs)
     else:
-        desk = policy.desk if isinstance(policy, Ledger) else policy if isinstance(policy, Desk) else Desk(policy)
-        prospect = desk.foresee(item, costs, time=time, stratum=stratum)  # type: ignore[arg-type]
+        prospect = player.look(item, costs=costs, time=time, stratum=stratum)  # type: ignore[arg-type]
     x, sheet = prospect.x, prospect.costs
     if features is not None and features.n_features != len(x):
         raise InputError(f"features make vectors of {features.n_features}, the policy takes {len(x)}: not its own map?")
@@ -110,11 +110,11 @@ def explain(
         )
         for part in parts_of(features, x, average, record)
     ]
-    why = prospect.why if decision is None else decision.why
-    then = None if decision is None else why.get("chance_positive")
+    then = None if decision is None or math.isnan(decision.chance) else decision.chance
     chance = prospect.chance
     act = None if decision is None else decision.act
-    probability = prospect.probability if decision is None else decision.probability
+    probability = prospect.acting if decision is None else decision.probability
+    known = prospect if decision is None else decision
     return Explanation(
         act=act,
         probability=probability,
@@ -123,7 +123,9 @@ def explain(
             probability,
             chance if then is None else then,
             sheet,
-            why,
+            worth=known.worth,
+            price=known.price,
+            spent=known.spent,
             audit=decision is not None and decision.audit,
         ),
         contributions=tuple(sorted(parts, key=lambda part: -abs(part.value))),

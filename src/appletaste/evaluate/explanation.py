@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from .._files import for_json
+from ..pages.table import Table
 from .reasons import Reason
 
 #: Lines of the printed table; smaller contributions are added up in one line.
@@ -28,7 +30,7 @@ class Explanation:
     """Why an item was, or would be, acted on. ``base`` plus all contributions is ``score``, the posterior mean of z.
 
     Contributions and ``chance`` are what is believed *now*; a past decision has the chance of its time in
-    ``chance_then``, and its reason goes by that. ``print`` it for a table, ``to_dict()`` is for JSON.
+    ``chance_then``, and its reason goes by that. ``print`` it for a table, ``as_dict()`` is for JSON.
     """
 
     act: bool | None  #: None: not decided yet
@@ -45,12 +47,9 @@ class Explanation:
     cost_of_acting: float  #: expected, at ``chance``
     cost_of_passing: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON; a threshold that no chance reaches is None."""
-        found: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        found["reason"] = self.reason._asdict()
-        found["contributions"] = [part._asdict() for part in self.contributions]
-        found["threshold"] = self.threshold if math.isfinite(self.threshold) else None
+        found: dict[str, Any] = for_json(vars(self))
         return found
 
     def __str__(self) -> str:
@@ -71,10 +70,7 @@ class Explanation:
         if rest:
             rows.append((f"{len(rest)} more", f"{sum(part.value for part in rest):+.2f}", ""))
         rows.append(("score", f"{self.score:+.2f}", f"{self.score_sd:.2f}"))
-        table = [("", "adds", "sd"), *rows]
-        widths = [max(len(row[k]) for row in table) for k in range(3)]
-        lines += [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in table]
-        return "\n".join(lines)
+        return "\n".join([*lines, Table("", ("", "adds", "sd"), rows).text()])
 
     def _from(self) -> str:
         if math.isfinite(self.threshold):

@@ -9,13 +9,14 @@ import numpy as np
 
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
+from ..logs.states import OBSERVED
 from ..policies import Policy
 from .answers import Answer, Estimate, Refusal, brief
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
 from .support import check_question, support_of
 
-#: A smaller probability of acting is as good as none: the log says nothing about such an item.
+#: Decisions whose probability of acting was smaller are ignored: the log says nothing about such items.
 FLOOR = 1e-3
 #: Columns whose values can be asked about one by one.
 PARTS = ("stratum", "policy")
@@ -33,14 +34,14 @@ class Missed:
     model_surprise: float  #: how far seen labels are from the model's chances, in standard errors
     unsupported_share: float  #: of all decisions, those the log says nothing about
     unsupported_passes: int  #: the passed ones of them
-    waiting_share: float  #: of all decisions, those left out because the labels of their rounds are out
+    waiting_share: float  #: of all decisions, those left out because most labels of their rounds have not arrived
     total_bounds: tuple[float, float] | None  #: positives among all passes, the unsupported ones anything at all
     recall_bounds: tuple[float, float] | None
-    label_bounds: tuple[float, float] | None  #: Horvitz-Thompson, if all labels that are out were negative, or positive
+    label_bounds: tuple[float, float] | None  #: Horvitz-Thompson, if all missing labels were negative, or positive
 
     def __str__(self) -> str:
         lines = [
-            f"{self.decisions} decisions, {self.passes} passes",
+            f"{self.decisions:,} decisions, {self.passes:,} passes",
             f"missed, by design:    {self.design.missed}",
             f"recall, by design:    {self.design.recall}",
             f"missed, by the model: {self.model}",
@@ -48,7 +49,9 @@ class Missed:
         ]
         if self.total_bounds is not None and self.unsupported_passes:
             low, high = self.total_bounds
-            lines.append(f"missed in all, whatever those are: {brief(low)} to {brief(high)}")
+            lines.append(
+                f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed"
+            )
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
@@ -57,8 +60,9 @@ class Missed:
         own = ("decisions", "passes", "floor", "unsupported_share", "unsupported_passes", "waiting_share")
         found: dict[str, Any] = {name: getattr(self, name) for name in own}
         found |= {f"design_{name}": getattr(self.design, name).as_dict() for name in answers}
-        found |= {"model": self.model.as_dict(), "total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
-        return found
+        bounds = {"total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
+        found |= {"model": self.model.as_dict()}
+        return found | {name: ends and list(ends) for name, ends in bounds.items()}
 
 
 @overload
@@ -80,7 +84,7 @@ def missed(
     """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
 
     Design-based answers concern the *supported* part: items whose probability of acting was at least ``floor``, in
-    rounds whose labels have come in. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;
+    rounds whose labels have arrived. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;
     Hájek 1971), with intervals that allow for policies that learn and for few positives (``stand_ins``). The whole gets
     bounds: the unsupported passes may all be positive, or none. ``policy``: its posterior, once it has learnt, gives
     the model-based answer instead of the logged chances.
@@ -92,12 +96,11 @@ def missed(
     --------
     >>> import appletaste as at
     >>> table = at.problem("i").draw(at.Key(1))
-    >>> trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
-    >>> found = at.missed(at.DecisionLog.from_trace(table, trace))
-    >>> found.design.missed.covers(int(table.labels[~trace.acts].sum()))
+    >>> log = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> at.missed(log).design.missed.covers(int(table.labels[~log.act].sum()))
     True
     >>> certain = at.play(at.policy(n_features=5, costs=table.costs), table)
-    >>> print(at.missed(at.DecisionLog.from_trace(table, certain)).design.missed)
+    >>> print(at.missed(certain).design.missed)
     no answer: every passed item was passed with certainty, or nearly: no log of that can say what was missed; ...
     """
     check_question(log, "missed", level, floor)
@@ -129,7 +132,7 @@ def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy
         raise InputError(f"by is {' or '.join(map(repr, PARTS))}, got {by!r}")
     names = getattr(log, by)
     if names is None:
-        raise InputError(f"the log has no {by}: give decide(..., {by}=...) one for each item, and it will have")
+        raise InputError(f"the log has no {by}: give each item one when it is decided, decide(..., {by}=...)")
     if policy is None and log.x is not None and log.labelled.any():
         policy = fitted(log, log.x)
     return {str(name): missed(log.where(names == name), level, floor=floor, policy=policy) for name in np.unique(names)}
@@ -143,7 +146,7 @@ def _whole(
         return None, None
     low, high = design.missed.low, design.missed.high + unsupported
     known = float((log.label == 1).sum())
-    out = float((log.act & ~log.labelled).sum())  # acts whose label is out: none or all of them positive
+    out = float((log.act & ~log.labelled).sum())  # acts whose label is missing: none or all of them positive
     recall = (
         known / (known + high) if known else 0.0,
         (known + out) / (known + out + low) if known + out + low else 1.0,
@@ -152,14 +155,14 @@ def _whole(
 
 
 def _label_bounds(log: DecisionLog, floor: float, level: float) -> tuple[float, float] | None:
-    """Return the Horvitz-Thompson interval's ends if every label that is out were negative, and if positive."""
+    """Return the Horvitz-Thompson interval's ends if every missing label were negative, and if positive."""
     out = log.act & ~log.labelled
     if not out.any():
         return None
     ends = []
     for label in (0, 1):
         labels = np.where(out, label, log.label).astype(np.int8)
-        state = np.where(out, "observed", log.state)
+        state = np.where(out, OBSERVED, log.state)
         filled = DecisionLog(**{**vars(log), "label": labels, "state": state})
         answer = by_design(filled, support_of(filled, floor), level, floor).missed
         if not isinstance(answer, Estimate):

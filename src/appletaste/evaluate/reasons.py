@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from typing import NamedTuple
 
 from ..costs import Costs
@@ -18,6 +18,9 @@ REASONS = {
     PASS: "passed: acting is expected to cost more than passing",
 }
 
+#: A value of the label below this share of the costs is rounding.
+SLIGHT = 1e-9
+
 
 class Reason(NamedTuple):
     """A code of ``REASONS``, and words with the numbers of this item."""
@@ -30,33 +33,42 @@ class Reason(NamedTuple):
 
 
 def reason_of(
-    act: bool, probability: float, chance: float, costs: Costs, why: Mapping[str, float], audit: bool = False
+    act: bool,
+    probability: float,
+    chance: float,
+    costs: Costs,
+    *,
+    worth: float = math.nan,
+    price: float = math.nan,
+    spent: bool = False,
+    audit: bool = False,
 ) -> Reason:
     """Return why an item was acted on or passed, from what was known when it was decided.
 
-    With mu = P(positive) acting saves s = catch_gain mu - alarm_price (1 - mu) now, and its label may be worth v more.
-    A pass with s + v > 0 that a budget made, by a shadow price of s + v or more or a cap reached, is CAPACITY.
+    With mu = P(positive) acting saves s = catch_gain mu - alarm_price (1 - mu) now, and its label may be worth v more;
+    ``worth`` is s + v. A pass with s + v > 0 that a budget made, by a shadow ``price`` of s + v or more or a budget
+    that was ``spent``, is CAPACITY.
 
     Examples
     --------
     >>> costs = Costs(miss=5, false_alarm=1, hit=0)
-    >>> print(reason_of(True, 1.0, 0.1, costs, {"value_of_label": 0.7}))
+    >>> print(reason_of(True, 1.0, 0.1, costs, worth=0.3))
     EXPLORE: acting is expected to cost 0.9 and passing 0.5; what the label teaches is worth 0.7
     """
     acting, passing = costs.expected(True, chance), costs.expected(False, chance)
-    value = why.get("value_of_label", 0.0)
+    value = 0.0 if math.isnan(worth) else worth - (passing - acting)
     compared = f"acting is expected to cost {acting:.4g} and passing {passing:.4g}"
     if audit:
         return Reason(AUDIT, f"the audit lane acts on items like this with probability {probability:.3g}; {compared}")
     if act and costs.best(chance):
         return Reason(EXPLOIT, compared)
     if act:
-        lesson = f"what the label teaches is worth {value:.4g}" if value > 0 else f"drawn with {_odds(probability)}"
+        taught = value > SLIGHT * (abs(acting) + abs(passing))
+        lesson = f"what the label teaches is worth {value:.4g}" if taught else f"drawn with {_odds(probability)}"
         return Reason(EXPLORE, f"{compared}; {lesson}")
-    worth, price = passing - acting + value, why.get("shadow_price")
-    spent = probability == 0.0 or why.get("budget_spent", 0.0) > 0.0
-    if worth > 0 and price is not None and (spent or price >= worth):
-        return Reason(CAPACITY, f"acting would save {worth:.4g}, one more review saves {price:.4g} elsewhere")
+    wanted = passing - acting + value
+    if wanted > 0 and not math.isnan(price) and (spent or probability == 0.0 or price >= wanted):
+        return Reason(CAPACITY, f"acting would save {wanted:.4g}, one more review saves {price:.4g} elsewhere")
     if costs.best(chance) and probability > 0.0:
         return Reason(RANDOM, f"{compared}; acting had {_odds(probability)}")
     return Reason(PASS, compared)

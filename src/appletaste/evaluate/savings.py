@@ -1,4 +1,4 @@
-"""What another policy saves against what was done, where some labels of what was done are still out.
+"""What another policy saves against what was done, where some labels of what was done have not arrived.
 
 With A acted, L labelled (probability q), p and e the probabilities of the log and of the alternative, g what acting
 changes and m its guess, the saving is sum A g - sum e g. Both sums are estimated from the same labels, and the error of
@@ -6,9 +6,9 @@ their difference falls into two martingales that are not correlated,
 
     sum A (g - v) (L / q - 1)   and   - sum e (g - m) (A / p - 1),        v = e (g - m) / p:
 
-what is not known because labels are out, and because actions were drawn. The first is taken as normal, with its
+what is not known because labels are missing, and because actions were drawn. The first is taken as normal, with its
 variance estimated from what was seen; the second is drawn (``weighting``), each item standing for 1 / q of its kind.
-Once all labels are in, the first is nothing, what was done is known, and the interval is the alternative's own.
+Once all labels have arrived, the first is nothing, what was done is known, and the interval is the alternative's own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..logs.decision_log import DecisionLog
-from ..logs.exports import relative_cost
 from .answers import Answer, Estimate, Refusal
 from .stand_ins import DRAWS, Floats, generator, interval
 from .support import Support
@@ -75,14 +74,14 @@ class Question:
 
 
 def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: bool, level: float) -> Answer:
-    """Return what the alternative saves, logged - alternative, with an interval that knows which labels are out."""
+    """Return what the alternative saves, logged - alternative, with an interval that knows which labels are missing."""
     if isinstance(best, Refusal) or isinstance(logged, Refusal):
         return best if isinstance(best, Refusal) else logged
     log, support, value = question.log, question.support, logged.value - best.value
     if not question.acting.any():  # it passes everything: what is saved is what was done
         return Estimate(logged.value, logged.low, logged.high, level, logged.assumes)
     known = log.labelled & (support.share > 0)
-    p, q, gain = log.probability[known], support.share[known], relative_cost(log)[known]
+    p, q, gain = log.probability[known], support.share[known], log.relative_cost[known]
     if (q == 1.0).all():
         return Estimate(value, logged.value - best.high, logged.value - best.low, level, best.assumes)
     found = question.guess if doubly_robust else None

@@ -1,9 +1,9 @@
-"""Which decisions a log can speak about: those with a probability above the floor, whose labels have come in.
+"""Which decisions a log can speak about: those with a probability above the floor, whose labels have arrived.
 
-Labels that are still out (pending) or lost (expired) are missing *at random within a block*: among the acts of a block
-of consecutive rounds, whether the label has come in does not depend on what it is. Each block gets the share q of its
-acts that are labelled, and an item of it is seen with probability p q. A block whose labels are nearly all out is left
-to the part about which the log says nothing.
+Labels that are awaited (pending) or lost (expired) are missing *at random within a block*: among the acts of a block
+of consecutive rounds, whether a label has arrived does not depend on what it says. Each block gets the share q of its
+acts that are labelled, and an item of it is seen with probability p q. A block whose labels are nearly all missing
+belongs to the part about which the log says nothing; ``settled`` is the log without such blocks.
 
 Items are put into bands by the probability p q with which they were to be seen, each band four times that of the next.
 A band in which fewer than ten labels were to be expected is left out as well: a positive there would have been seen
@@ -34,9 +34,9 @@ BAND_RATIO, LEAST_EXPECTED = 4.0, 10.0
 class Support:
     """The decisions that can be spoken about, and the probability with which each was to be seen."""
 
-    usable: NDArray[np.bool_]  #: p >= floor and the labels of its block are in
+    usable: NDArray[np.bool_]  #: p >= floor, and labels of its block have arrived
     share: NDArray[np.float64]  #: q: the labelled share of the acts of its block
-    waiting: NDArray[np.bool_]  #: left out because labels of its block are out, not because of p
+    waiting: NDArray[np.bool_]  #: left out because labels of its block are missing, not because of p
     seen: NDArray[np.bool_]  #: usable, acted on and labelled
     inclusion: NDArray[np.float64]  #: p q
     band: NDArray[np.int64]  #: 0 for the likeliest to be seen
@@ -52,12 +52,12 @@ def check_question(log: DecisionLog, verb: str, level: float, floor: float) -> N
     if not isinstance(log, DecisionLog):
         raise InputError(
             f"{verb} takes an appletaste.DecisionLog, got {type(log).__name__}: DecisionLog.read(path) "
-            "reads one, DecisionLog.from_rows(ledger.rows()) makes one"
+            "reads one, ledger.log() makes one"
         )
     number("level", level, above=0.0, most=0.999)
     number("floor", floor, least=0.0, most=0.5)
     if not len(log):
-        raise InputError("the log is empty: there is no decision to speak about")
+        raise InputError("the log is empty: it has no decision to speak about")
 
 
 def labelled_shares(log: DecisionLog) -> NDArray[np.float64]:
@@ -83,16 +83,44 @@ def labelled_shares(log: DecisionLog) -> NDArray[np.float64]:
     return q
 
 
+def settled(log: DecisionLog) -> DecisionLog:
+    """Return the decisions of blocks in which at least a fifth of the labels have arrived; if none is, the log itself.
+
+    Blocks are left out whole, by how many labels have arrived and never by what they say, so the rest is a log like
+    another. Late labels leave out the last days.
+
+    Examples
+    --------
+    >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0, "act": True, "probability": 0.5}
+    >>> rows = [{"id": k, "label": 1 if k < 100 else None, **costs} for k in range(150)]
+    >>> len(settled(DecisionLog.from_rows(rows)))
+    100
+    """
+    kept = labelled_shares(log) >= LEAST_SHARE
+    return log.where(kept) if kept.any() and not kept.all() else log
+
+
+def excluded(left_out: int) -> str:
+    """Return a sentence on the decisions that ``settled`` leaves out.
+
+    Examples
+    --------
+    >>> excluded(3573)
+    '3,573 recent decisions are excluded: most of their labels have not arrived yet'
+    """
+    return f"{left_out:,} recent decisions are excluded: most of their labels have not arrived yet"
+
+
 def support_of(log: DecisionLog, floor: float) -> Support:
     """Return which decisions a log can speak about at a floor on the probability."""
     q = labelled_shares(log)
     possible = log.probability >= max(floor, np.nextafter(0, 1))
-    settled = possible & (q >= LEAST_SHARE)
+    known = possible & (q >= LEAST_SHARE)
     inclusion = log.probability * q
     band = np.zeros(len(log), dtype=np.int64)
-    band[settled] = np.floor(-np.log(inclusion[settled]) / np.log(BAND_RATIO)).astype(np.int64)
-    expected = np.bincount(band[settled], weights=inclusion[settled], minlength=1)
+    band[known] = np.floor(-np.log(inclusion[known]) / np.log(BAND_RATIO)).astype(np.int64)
+    expected = np.bincount(band[known], weights=inclusion[known], minlength=1)
     enough = expected >= LEAST_EXPECTED
     enough[0] = True  # the surest band: what was acted on almost always
-    usable = settled & enough[band]
-    return Support(usable, q, possible & ~settled, usable & log.labelled, inclusion, band)
+    usable = known & enough[band]
+    return Support(usable, q, possible & ~known, usable & log.labelled, inclusion, band)

@@ -31,7 +31,7 @@ from .stand_ins import DRAWS, Floats, generator, interval, one_more, stand_ins
 MOST_DRAWN = 1000
 ASSUMES = (
     "each action was drawn with its recorded probability; the alternative did not learn from labels of this log "
-    "that it would not have seen; labels that are out are missing at random within a block of rounds"
+    "that it would not have seen; labels that have not arrived are missing at random within a block of rounds"
 )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -25,15 +26,61 @@ ColumnEntries: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.float64]]]
 ROUNDING = 1e-12
 
 
-class Number:
+class Column(ABC):
+    """One column of a table: how it is read, encoded, put into words and saved."""
+
+    kind: ClassVar[str]
+    wants: ClassVar[str] = "text or numbers that name a level"  #: what its cells are, for messages
+    numeric: ClassVar[bool] = False  #: whether its cells are numbers rather than levels
+    hashed: ClassVar[bool] = False  #: whether it shares the hashed block instead of having one of its own
+    start: int  #: where its block begins in the vector
+    name: str
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of the entries' places."""
+
+    @abstractmethod
+    def read(self, value: Any, missing: Collection[str]) -> Any:
+        """Return a cell as the column takes it, or raise ValueError."""
+
+    @abstractmethod
+    def encode(self, cell: Any, update: bool) -> Entries:
+        """Return the entries of a cell, from what was seen before it; then count it, if statistics run on."""
+
+    @abstractmethod
+    def encode_column(self, cells: NDArray[Any], update: bool) -> ColumnEntries:
+        """Return the entries of a column, each row's as ``encode`` gives them."""
+
+    @abstractmethod
+    def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
+        """Return what the column says of an item, from its cell where that is known, else from its block."""
+
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """Return the settings as JSON, for saving."""
+
+    def usual(self) -> float:
+        """Return what the first place of an average item holds."""
+        return 0.0
+
+    def naming(self, entry: int) -> Callable[[Any], str]:
+        """Return what names an entry of a cell."""
+        name = self.names[entry]
+        return lambda cell: name
+
+
+class Number(Column):
     """A number, standardised by what was seen before it; where it is missing, the mean and an indicator.
 
     The statistics are sums over what was seen of v - shift and its square. The shift, the median of the warm-up, keeps
     their digits; plain sums, in order, make a column at once equal to cell by cell.
     """
 
-    kind: ClassVar[str] = "number"
-    start: int  #: where its block begins in the vector
+    kind = "number"
+    wants = "numbers"
+    numeric = True
 
     def __init__(self, name: str, standardise: bool, clip: float | None, online: bool, indicator: bool) -> None:
         self.name, self.standardise, self.online, self.indicator = name, standardise, online, indicator
@@ -111,15 +158,36 @@ class Number:
             entries.append((np.ones(len(values), np.intp), absent.astype(np.float64)))
         return entries
 
+    def usual(self) -> float:
+        """Return the mean, which is 0 where numbers are standardised."""
+        return 0.0 if self.standardise else self.shift + self.centre
 
-class Category:
+    def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
+        """Return the number, or that it is missing."""
+        value = float(block[0])
+        if (known and cell != cell) or (self.indicator and block[1]):
+            return f"{self.name} is missing"
+        if known:
+            return f"{self.name} = {cell:.6g}"
+        if not self.standardise:
+            return f"{self.name} = {value:.6g}"
+        if self.online:  # the scale it was standardised by has moved on
+            return f"{self.name} is {value:+.2g} deviations from its mean"
+        beyond = " or beyond" if abs(value) >= self.clip else ""
+        return f"{self.name} = {self.shift + self.centre + value * self.scale:.6g}{beyond}"
+
+    def header(self) -> dict[str, Any]:
+        """Return the settings as JSON, for saving; the statistics are an array."""
+        return {"kind": self.kind, "name": self.name, "indicator": self.indicator}
+
+
+class Category(Column):
     """A level in text: a column for each level of the warm-up, for missing if it was seen, and for any other.
 
     Room that is left after the levels is taken by new ones as they come.
     """
 
-    kind: ClassVar[str] = "category"
-    start: int
+    kind = "category"
 
     def __init__(self, name: str, levels: Iterable[str], room: int, missing: bool) -> None:
         self.name, self.room, self.missing = name, room, missing
@@ -162,16 +230,38 @@ class Category:
             places = [known.get(level, other) for level in levels]
         return [(np.array(places, dtype=np.intp), np.ones(len(levels)))]
 
+    def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
+        """Return the level, and whether it is known, missing or another one."""
+        if known:
+            strange = "" if cell in self.places else " (not among its known levels)"
+            return f"{self.name} is missing" if cell is None else f"{self.name} = {cell}{strange}"
+        taken = np.flatnonzero(block)
+        if not len(taken):
+            return f"{self.name} is not given"
+        place = int(taken[0])
+        if place < len(self.places):
+            return self.names[place].replace("=", " = ", 1)
+        return f"{self.name} is {'missing' if place == self.room and self.missing else 'another level'}"
 
-class Hashed:
+    def header(self) -> dict[str, Any]:
+        """Return the settings and the levels as JSON, for saving."""
+        levels = {"levels": list(self.places), "room": self.room, "missing": self.missing}
+        return {"kind": self.kind, "name": self.name, **levels}
+
+
+class Hashed(Column):
     """A level in text, at a place found by hashing its name; all hashed columns share one block of the vector."""
 
-    kind: ClassVar[str] = "hashed"
-    names: ClassVar[list[str]] = []  # it has no place of its own
-    start: int
+    kind = "hashed"
+    hashed = True
 
     def __init__(self, name: str, hasher: Hasher) -> None:
         self.name, self.hasher = name, hasher
+
+    @property
+    def names(self) -> list[str]:
+        """None: the column has no place of its own."""
+        return []
 
     def read(self, value: Any, missing: Collection[str]) -> str | None:
         """Return a cell as a level, None where missing; ValueError where it cannot be one."""
@@ -189,6 +279,18 @@ class Hashed:
         """Return the entry of each row."""
         places = {level: self.hasher.place(self.token(level)) for level in set(levels)}
         return [(np.array([places[level] for level in levels], dtype=np.intp), np.ones(len(levels)))]
+
+    def naming(self, entry: int) -> Callable[[Any], str]:
+        """Return what names an entry of a cell: its level."""
+        return self.token
+
+    def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
+        """Return the name: what was hashed is said elsewhere."""
+        return self.name
+
+    def header(self) -> dict[str, Any]:
+        """Return the settings as JSON, for saving."""
+        return {"kind": self.kind, "name": self.name}
 
 
 class Hasher:
@@ -215,7 +317,3 @@ class Hasher:
             digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
             place = self.known[name] = int.from_bytes(digest, "little") % self.width
         return place
-
-
-#: The kinds of columns.
-Column: TypeAlias = Number | Category | Hashed

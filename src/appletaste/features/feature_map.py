@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
-from .columns import Column, ColumnEntries, Hashed, Hasher, Number
+from .columns import Column, ColumnEntries, Hasher, Number
 from .explaining import contributions, largest_first, vector
 from .interactions import HashedProduct, Product, product_of
 from .reading import check_column, read_records
 from .records import Records
-from .saving import describe, rebuild
+from .saving import header_of, rebuild
 
 if TYPE_CHECKING:
     from .encoder import Encoder
@@ -55,7 +55,7 @@ class FeatureMap:
             block.start = position
             position += len(block.names)
         for block in (*columns, *self._products):
-            if isinstance(block, Hashed | HashedProduct):
+            if block.hashed:
                 block.start = position  # all hashed names share one block, the last
         #: The width of the vectors.
         self.n_features = position + hasher.width
@@ -114,8 +114,8 @@ class FeatureMap:
 
     def read(self, source: Any) -> Records:
         """Return a table as records, with the kinds of columns and the missing codes of this map."""
-        numbers = [column.name for column in self.columns if isinstance(column, Number)]
-        others = [column.name for column in self.columns if not isinstance(column, Number)]
+        numbers = [column.name for column in self.columns if column.numeric]
+        others = [column.name for column in self.columns if not column.numeric]
         records = read_records(
             source, missing=self.missing, columns=[*self._by_name], numbers=numbers, categories=others
         )
@@ -125,7 +125,7 @@ class FeatureMap:
 
     def header(self) -> dict[str, Any]:
         """Return the settings and the levels as JSON can hold them; with ``arrays`` it is all there is to a map."""
-        return describe(self)
+        return header_of(self)
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """Return the statistics of the numbers, for saving."""
@@ -133,7 +133,7 @@ class FeatureMap:
 
     @staticmethod
     def restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FeatureMap:
-        """Return the map that ``header`` and ``arrays`` describe; it continues bit for bit."""
+        """Return the map that ``header`` and ``arrays`` header_of; it continues bit for bit."""
         return rebuild(header, arrays)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -143,7 +143,7 @@ class FeatureMap:
     @staticmethod
     def load(path: str | PathLike[str]) -> FeatureMap:
         """Read a map from a file of its own, or from that of a policy it was saved with; it continues bit for bit."""
-        with open_archive(path, "feature map", None) as (header, arrays):
+        with open_archive(path, "feature map") as (header, arrays):
             own = {name.removeprefix("features."): array for name, array in arrays.items()}
             return rebuild(header.get("features", header), own)
 
@@ -177,17 +177,15 @@ class FeatureMap:
             try:
                 cells.append(column.read(value, self._codes))
             except ValueError:
-                kind = "numbers" if isinstance(column, Number) else "text or numbers that name a level"
                 raise DataError(
-                    f"column {column.name!r} takes {kind}, got {value!r}; give None where the value is missing"
+                    f"column {column.name!r} takes {column.wants}, got {value!r}; give None where the value is missing"
                 ) from None
         return cells
 
     def _entries(self, records: Records, update: bool) -> ColumnEntries:
         """Return every entry of a table, at its place in the vector."""
         cells = [
-            records.numbers(column.name) if isinstance(column, Number) else records.levels(column.name)
-            for column in self.columns
+            records.numbers(column.name) if column.numeric else records.levels(column.name) for column in self.columns
         ]  # all are read before any is counted
         encoded = [column.encode_column(cell, update) for column, cell in zip(self.columns, cells, strict=True)]
         entries: ColumnEntries = []
@@ -207,16 +205,13 @@ class FeatureMap:
         parts = [(INTERCEPT, 0, 1.0)] if self.encoder.intercept else []
         for column, cell, entries in zip(self.columns, cells, encoded, strict=True):
             for place, value in entries:
-                name = column.token(cell) if isinstance(column, Hashed) else names[column.start + place]
+                name = column.naming(0)(cell) if column.hashed else names[column.start + place]
                 parts.append((name, column.start + place, value))
         for (i, k), product in zip(self._pairs, self._products, strict=True):
             pair = (cells[i], cells[k])
             entries = product.encode(pair, encoded[i], encoded[k])
             places = [product.start + place for place, _ in entries]
-            if isinstance(product, HashedProduct):
-                called = product.tokens(pair, encoded[i], encoded[k])
-            else:
-                called = [names[place] for place in places]
+            called = product.tokens(pair, encoded[i], encoded[k])
             parts += zip(called, places, (value for _, value in entries), strict=True)
         return parts
 

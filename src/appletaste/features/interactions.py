@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .columns import Column, ColumnEntries, Entries, Hashed, Hasher
+from .columns import Column, ColumnEntries, Entries, Hasher
 
 TIMES = " × "
 
@@ -15,6 +14,7 @@ TIMES = " × "
 class Product:
     """All products of the entries of two columns, in a block of their own."""
 
+    hashed: ClassVar[bool] = False
     start: int  #: where its block begins in the vector
 
     def __init__(self, one: Column, two: Column) -> None:
@@ -25,6 +25,11 @@ class Product:
     def names(self) -> list[str]:
         """The names of the products."""
         return [f"{a}{TIMES}{b}" for a in self.one.names for b in self.two.names]
+
+    def tokens(self, cells: tuple[Any, Any], one: Entries, two: Entries) -> list[str]:
+        """Return the joined names of the entries of two cells."""
+        names = self.names
+        return [names[place] for place, _ in self.encode(cells, one, two)]
 
     def encode(self, cells: tuple[Any, Any], one: Entries, two: Entries) -> Entries:
         """Return the products of the entries of two cells."""
@@ -38,6 +43,7 @@ class Product:
 class HashedProduct:
     """Products with a hashed column, in the block that hashed columns share: the names are joined, then hashed."""
 
+    hashed: ClassVar[bool] = True
     names: ClassVar[list[str]] = []  # it has no place of its own
     start: int
 
@@ -46,8 +52,8 @@ class HashedProduct:
 
     def tokens(self, cells: tuple[Any, Any], one: Entries, two: Entries) -> list[str]:
         """Return the joined names of the entries of two cells."""
-        first = [namer(self.one, place)(cells[0]) for place, _ in one]
-        second = [namer(self.two, place)(cells[1]) for place, _ in two]
+        first = [self.one.naming(place)(cells[0]) for place, _ in one]
+        second = [self.two.naming(place)(cells[1]) for place, _ in two]
         return [f"{a}{TIMES}{b}" for a in first for b in second]
 
     def encode(self, cells: tuple[Any, Any], one: Entries, two: Entries) -> Entries:
@@ -59,24 +65,16 @@ class HashedProduct:
         """Return the products of the entries of two columns."""
         products = []
         for i, (_, u) in enumerate(one):
-            first = list(map(namer(self.one, i), cells[0]))
+            first = list(map(self.one.naming(i), cells[0]))
             for k, (_, v) in enumerate(two):
-                second = map(namer(self.two, k), cells[1])
+                second = map(self.two.naming(k), cells[1])
                 places = [self.hasher.place(f"{a}{TIMES}{b}") for a, b in zip(first, second, strict=True)]
                 products.append((np.array(places, dtype=np.intp), u * v))
         return products
 
 
-def namer(column: Column, entry: int) -> Callable[[Any], str]:
-    """Return what names an entry of a cell: by its level where it is hashed, by its place where it is a number."""
-    if isinstance(column, Hashed):
-        return column.token
-    name = column.names[entry]
-    return lambda cell: name
-
-
 def product_of(one: Column, two: Column, hasher: Hasher) -> Product | HashedProduct:
     """Return the interaction of two columns."""
-    if isinstance(one, Hashed) or isinstance(two, Hashed):
+    if one.hashed or two.hashed:
         return HashedProduct(one, two, hasher)
     return Product(one, two)

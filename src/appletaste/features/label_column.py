@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning
+from ..remedies import Message, Remedy
 from .values import as_level
 
-UNKNOWN = -1  # a label that is not there
 #: Pairs that say by themselves which is which: negative, positive.
 PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
 
@@ -81,18 +82,21 @@ def _positive_value(
         known = {wanted, *next((pair for pair in PAIRS if set(pair) <= folded), ())}
         odd = min((level for level in counts if level.casefold() not in known), key=lambda level: counts[level])
         others = ", ".join(repr(level) for level in list(counts)[:6] if level != odd)
-        raise DataError(
+        told = (
             f"{first_place(odd)}: label {odd!r} in column {name!r}, besides {others}. A label has two values: correct "
-            f"or leave out the {counts[odd]} row(s) with {odd!r}, or name another column with label="
+            f"or leave out the {counts[odd]} row(s) with {odd!r}, or name another column with "
         )
+        raise DataError(Message(told, Remedy("label")))
     if wanted is None:
-        raise DataError(
+        told = (
             f"{source}: column {name!r} holds {' and '.join(map(repr, counts))}. Say which value means that acting "
-            f"was right: positive={next(iter(counts))!r}"
+            "was right: "
         )
+        raise DataError(Message(told, Remedy("positive", next(iter(counts)))))
     if len(counts) == 2 and wanted not in counts:
-        raise DataError(
-            f"{source}: no label in column {name!r} is positive={positive!r}; its values are "
-            f"{' and '.join(map(repr, counts))}"
+        told, values = (
+            f"{source}: no label in column {name!r} is ",
+            f"; its values are {' and '.join(map(repr, counts))}",
         )
+        raise DataError(Message(told, Remedy("positive", positive), values))
     return wanted

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .columns import Category, Column, Hashed, Number
+from .columns import Column
 from .feature_map import INTERCEPT, FeatureMap
-from .interactions import TIMES, Product
+from .interactions import TIMES, HashedProduct, Product
 from .transformer import TransformerMap
 
 Floats = NDArray[np.float64]
@@ -49,8 +49,8 @@ def average_item(features: Map, width: int, items: ArrayLike | None = None) -> F
         if features.encoder.intercept:
             reference[0] = 1.0
         for column in features.columns:
-            if isinstance(column, Number) and not column.standardise:
-                reference[column.start] = column.shift + column.centre
+            if not column.hashed:
+                reference[column.start] = column.usual()
     return reference
 
 
@@ -71,12 +71,15 @@ def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, A
         return [part for part in plain if part.values.any()]
     found = [_part(INTERCEPT, INTERCEPT, [0], x, reference)] if features.encoder.intercept else []
     cells = {} if record is None else features.cells(record)
-    said = {c.name: _words(c, x, cells.get(c.name), record is not None) for c in features.columns}
+    said = {
+        c.name: c.words(x[c.start : c.start + len(c.names)], cells.get(c.name), record is not None)
+        for c in features.columns
+    }
     for column in features.columns:
-        if not isinstance(column, Hashed):
+        if not column.hashed:
             found.append(_block(column, column.name, said[column.name], x, reference))
     for product in features.products:
-        if isinstance(product, Product):
+        if not product.hashed:
             one, two = product.one.name, product.two.name
             found.append(_block(product, one + TIMES + two, said[one] + TIMES + said[two], x, reference))
     found += _hashed(features, x, record)
@@ -88,7 +91,7 @@ def _part(column: str, words: str, places: list[int], x: Floats, reference: Floa
     return Part(column, words, where, x[where] - reference[where])
 
 
-def _block(block: Column | Product, name: str, words: str, x: Floats, reference: Floats) -> Part:
+def _block(block: Column | Product | HashedProduct, name: str, words: str, x: Floats, reference: Floats) -> Part:
     return _part(name, words, list(range(block.start, block.start + len(block.names))), x, reference)
 
 
@@ -101,38 +104,3 @@ def _hashed(features: FeatureMap, x: Floats, record: Mapping[str, Any] | None) -
         return [_part(f"hashed {k}", f"hashed {k}", [start + k], x, 0.0 * x) for k in range(features.hashed)]
     entries = [entry for entry in features.named_entries(record) if entry[1] >= start]
     return [Part(name, name.replace("=", " = "), np.array([place]), np.array([v])) for name, place, v in entries]
-
-
-def _words(column: Column, x: Floats, cell: Any, known: bool) -> str:
-    """Return what a column says of an item, from its cell where that is known, else from the vector."""
-    if isinstance(column, Number):
-        return _number(column, x, cell, known)
-    if isinstance(column, Hashed):
-        return column.name
-    if known:
-        return f"{column.name} is missing" if cell is None else f"{column.name} = {cell}{_strange(column, cell)}"
-    names = column.names
-    taken = np.flatnonzero(x[column.start : column.start + len(names)])
-    if not len(taken):
-        return f"{column.name} is not given"
-    if int(taken[0]) < len(column.places):
-        return names[int(taken[0])].replace("=", " = ", 1)
-    return f"{column.name} is {'missing' if int(taken[0]) == column.room and column.missing else 'another level'}"
-
-
-def _strange(column: Category, level: str) -> str:
-    return "" if level in column.places else " (not among its known levels)"
-
-
-def _number(column: Number, x: Floats, cell: Any, known: bool) -> str:
-    value = float(x[column.start])
-    if (known and cell != cell) or (column.indicator and x[column.start + 1]):
-        return f"{column.name} is missing"
-    if known:
-        return f"{column.name} = {cell:.6g}"
-    if not column.standardise:
-        return f"{column.name} = {value:.6g}"
-    if column.online:  # the scale it was standardised by has moved on
-        return f"{column.name} is {value:+.2g} deviations from its mean"
-    beyond = " or beyond" if abs(value) >= column.clip else ""
-    return f"{column.name} = {column.shift + column.centre + value * column.scale:.6g}{beyond}"

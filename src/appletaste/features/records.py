@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
+from ..remedies import Message, Remedy
 from .values import LARGEST, MISSING, as_level, as_number
 
 #: Among the values first seen, this share of numbers makes text beside them a fault rather than a level.
@@ -102,10 +103,7 @@ def convert_numbers(
             try:
                 number = as_number(value, codes)
             except ValueError:
-                raise DataError(
-                    f"{where(row)}: column {name!r} holds numbers, got {value!r}. If it stands for a missing value, "
-                    f"add it to missing=; if the column is a category, categories=[{name!r}]; else correct the cell"
-                ) from None
+                raise _odd(f"{where(row)}: column {name!r} holds numbers, got {value!r}", name, value) from None
             if type(value) is str:
                 known[value] = number
         numbers[row] = number
@@ -124,11 +122,11 @@ def convert_levels(name: str, values: Any, missing: tuple[str, ...], where: Call
         try:
             level = as_level(value, codes)
         except ValueError:
-            raise DataError(
+            told = (
                 f"{where(row)}: column {name!r} holds {value!r}, a {type(value).__name__}, which is neither a number "
-                f"nor a level. Give numbers made from it (days since a date, a count), or leave it out: "
-                f"ignore=[{name!r}]"
-            ) from None
+                "nor a level. Give numbers made from it (days since a date, a count), or leave the column out: "
+            )
+            raise DataError(Message(told, Remedy("ignore", [name]))) from None
         if type(value) is str:
             known[value] = level
         levels[row] = level
@@ -148,15 +146,26 @@ def looks_numeric(name: str, first: Sequence[Any], missing: tuple[str, ...], whe
             if isinstance(value, str) and DRESSED.fullmatch(value.strip()):
                 dressed.append(row)
     if dressed and numbers + len(dressed) > NEARLY_ALL * (numbers + texts):
-        raise DataError(
+        told = (
             f"{where(dressed[0])}: column {name!r} has {first[dressed[0]]!r}, and {len(dressed)} of its first "
             f"{numbers + texts} values are like that. A number is written as 1234.5: a point before the decimals, "
-            f"nothing between thousands, no unit or currency. If the column is a category, categories=[{name!r}]"
+            "nothing between thousands, no unit or currency. If the column is a category, "
         )
+        raise DataError(Message(told, Remedy("categories", [name])))
     if texts and numbers > NEARLY_ALL * (numbers + texts):
-        raise DataError(
-            f"{where(odd)}: column {name!r} has {first[odd]!r} among numbers ({numbers} of its first "
-            f"{numbers + texts} values are numbers). If it stands for a missing value, add it to missing=; if the "
-            f"column is a category, categories=[{name!r}]; else correct the cell"
-        )
+        few = f"({numbers} of its first {numbers + texts} values are numbers)"
+        raise _odd(f"{where(odd)}: column {name!r} has {first[odd]!r} among numbers {few}", name, first[odd])
     return numbers > 0 and texts == 0
+
+
+def _odd(found: str, name: str, value: Any) -> DataError:
+    """Return the error for a cell that is no number in a column of numbers."""
+    return DataError(
+        Message(
+            f"{found}. If {value!r} stands for a missing value, add it with ",
+            Remedy("missing"),
+            "; if the column is a category, ",
+            Remedy("categories", [name]),
+            "; else correct the cell",
+        )
+    )

@@ -15,23 +15,15 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 
-def describe(features: FeatureMap) -> dict[str, Any]:
+def header_of(features: FeatureMap) -> dict[str, Any]:
     """Return everything of a map but its statistics."""
     return {
+        "kind": "features",
         "format": FORMAT,
         "encoder": asdict(features.encoder),
         "missing": list(features.missing),
-        "columns": [_describe_column(column) for column in features.columns],
+        "columns": [column.header() for column in features.columns],
     }
-
-
-def _describe_column(column: Column) -> dict[str, Any]:
-    described: dict[str, Any] = {"kind": column.kind, "name": column.name}
-    if isinstance(column, Number):
-        described |= {"indicator": column.indicator}
-    elif isinstance(column, Category):
-        described |= {"levels": list(column.places), "room": column.room, "missing": column.missing}
-    return described
 
 
 def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:

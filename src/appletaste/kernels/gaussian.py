@@ -77,6 +77,22 @@ def move(belief: Matrix, pull: float, shrink: float) -> None:
             row[i] -= entry * direction[i]
 
 
+@kernel
+def expect(x: Vector, belief: Matrix) -> None:
+    """Shrink V as a label at x will, whatever it says: w = p (1 - p), p = sigma(f / sqrt(1 + pi v / 8)) (MacKay)."""
+    mean, variance = score_item(x, belief)
+    p = sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0))
+    weight = p * (1.0 - p)
+    move(belief, 0.0, weight / (1.0 + weight * variance))
+
+
+@kernel
+def expect_many(items: Matrix, belief: Matrix) -> None:
+    """Shrink V as labels at all these items will, one after the other."""
+    for k in range(items.shape[0]):
+        expect(items[k], belief)
+
+
 #: A variance of z beyond which y - sigma(r) is lost to rounding.
 FLAT = 1e12
 

@@ -233,7 +233,8 @@ def chance_above(cut: float, mean: float, spread: float, low: float, high: float
         return share_below(-t, -b, -a)
     if b < 0.0:
         return 1.0 - share_below(t, a, b)
-    return (normal_cdf(-t) - normal_cdf(-b)) / (normal_cdf(b) - normal_cdf(a))
+    share = (normal_cdf(-t) - normal_cdf(-b)) / (normal_cdf(b) - normal_cdf(a))
+    return min(max(share, 0.0), 1.0)  # two roundings of one number may be a bit apart
 
 
 @kernel

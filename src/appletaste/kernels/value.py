@@ -17,9 +17,6 @@ from .types import Matrix, Vector, Word
 # many rounds a label is remembered on average (infinity: for good).
 EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED, KEPT = 0, 1, 2, 3, 4, 5, 6
 SHARED, LINDY, DOUBLE = 0, 1, 2  # values of AHEAD: one horizon for all items, or one each under two views of the future
-# Entries of ``found``: the probability, the price of acting now, the value of the label, the share of the newest item
-# in the memory, and what it adds to B and, if acted on, to N.
-PROBABILITY, PRICE, VALUE, SHARE, BOUNDARY, INFLOW = 0, 1, 2, 3, 4, 5
 
 
 @reduction_kernel
@@ -68,11 +65,11 @@ def weigh(
     direction: Vector,
     memory: Matrix,
     settings: Vector,
-    found: Vector,
-) -> None:
-    """Find the price of acting on an item, the value of its label and the probability of acting, into ``found``.
+) -> tuple[float, float, float, float, float, float]:
+    """Return the probability of acting on an item, the price of acting and the value of its label.
 
-    The item itself counts towards the boundary matrix before it is judged: that adds share (e / v) v^2 to the form.
+    Behind them comes what ``remember`` needs: the item's share, boundary and inflow. The item itself counts towards the
+    boundary matrix before it is judged: that adds share (e / v) v^2 to the form.
     """
     d = direction.size
     kept = settings[KEPT]
@@ -100,16 +97,17 @@ def weigh(
         probability = max(0.0, 1.0 - 0.5 * price / value) if value > 0.0 else 0.0
     else:
         probability = 1.0 if price <= value else 0.0
-    found[PROBABILITY], found[PRICE], found[VALUE] = probability, price, value
-    found[SHARE], found[BOUNDARY], found[INFLOW] = share, boundary, told
+    return probability, price, value, share, boundary, told
 
 
 @kernel
-def remember(x: Vector, act: bool, memory: Matrix, settings: Vector, found: Vector) -> None:
-    """Take the item judged last into the memory."""
-    blend(memory, 0, x, found[SHARE], found[BOUNDARY])
+def remember(
+    x: Vector, act: bool, memory: Matrix, settings: Vector, share: float, boundary: float, inflow: float
+) -> None:
+    """Take an item into the memory, as it was weighed."""
+    blend(memory, 0, x, share, boundary)
     if settings[AHEAD] != SHARED:
-        blend(memory, x.size, x, found[SHARE], found[INFLOW] if act else 0.0)
+        blend(memory, x.size, x, share, inflow if act else 0.0)
 
 
 @kernel
@@ -122,12 +120,11 @@ def weigh_many(
     directions: Matrix,
     memory: Matrix,
     settings: Vector,
-    found: Vector,
     probabilities: Vector,
 ) -> None:
     """Judge and remember items one after the other, each action drawn as ``Policy.decide`` draws it."""
     for k in range(items.shape[0]):
-        weigh(
+        probability, _, _, share, boundary, inflow = weigh(
             first_round + k,
             variances[k],
             outlooks[k, 0],
@@ -137,8 +134,7 @@ def weigh_many(
             directions[k],
             memory,
             settings,
-            found,
         )
-        probabilities[k] = found[PROBABILITY]
-        act = uniform_at(action_key, first_round + k) < found[PROBABILITY]
-        remember(items[k], act, memory, settings, found)
+        probabilities[k] = probability
+        act = uniform_at(action_key, first_round + k) < probability
+        remember(items[k], act, memory, settings, share, boundary, inflow)

@@ -1,96 +1,133 @@
-"""Rows as typed columns: what each field of the decision log is made of."""
+"""The columns of a decision log from whatever somebody has: arrays, lists, or one mapping per decision."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
+from .cells import Given, labels, matrix, numbers, reasons, rounds, texts, times, truths
+from .states import NEVER_DUE, OBSERVED, PENDING, UNKNOWN
 
-PENDING, OBSERVED, CORRECTED, EXPIRED, NEVER_DUE = "pending", "observed", "corrected", "expired", "never_due"
-STATES = (PENDING, OBSERVED, CORRECTED, EXPIRED, NEVER_DUE)
-COSTS = ("miss", "false_alarm", "hit", "correct_pass")
-#: The label of an item whose label is not known.
-UNKNOWN = -1
-#: The version of the fields, written into every file.
-SCHEMA_VERSION = 1
-
-_TRUTH = (bool, np.bool_)
-_NUMBERS = (int, float, np.integer, np.floating)
-
-
-def column_of(name: str, rows: Sequence[Mapping[str, Any]], source: str) -> NDArray[Any] | None:
-    """Return one field of all rows as an array; None for an optional field that no row has."""
-    values = [row.get(name) for row in rows]
-    if name in ("chance", "time", "stratum") and all(value is None for value in values):
-        return None
-    if name == "round":
-        return np.array([_whole(value, place, source) for place, value in enumerate(values, 1)], dtype=np.int64)
-    if name == "time":
-        return _times(values, source)
-    if name in ("id", "policy", "stratum"):
-        texts = ["" if value is None else str(value) for value in values]
-        return np.array(texts, dtype=np.str_)
-    if name in ("act", "audit"):
-        return np.array([_truth(name, value, place, source) for place, value in enumerate(values, 1)], dtype=bool)
-    numbers = [_number(name, value, place, source) for place, value in enumerate(values, 1)]
-    return np.array(numbers, dtype=np.float64)
-
-
-def label_column(values: Sequence[Any], source: str) -> NDArray[np.int8]:
-    """Return labels as 0, 1 and -1 (not known)."""
-    for place, value in enumerate(values, 1):
-        if value is not None and not (isinstance(value, (*_NUMBERS, *_TRUTH)) and value in (0, 1)):
-            raise DataError(f"{source}, row {place}: a label is 0, 1 or nothing (not known), got {value!r}")
-    return np.array([UNKNOWN if value is None else int(value) for value in values], dtype=np.int8)
+#: The version of the fields, written into every file, and all versions that can be read.
+SCHEMA_VERSION, READABLE = 2, (1, 2)
+READS = f"this version of appletaste reads {' and '.join(map(str, READABLE))}"
+#: Fields that a row cannot do without.
+NEEDED = ("id", "act", "probability", "miss", "false_alarm", "hit")
+#: Every field in its order, with what its column is made by.
+FIELDS: dict[str, Callable[[Given], NDArray[Any]]] = {
+    "id": texts,
+    "round": rounds,
+    "act": truths,
+    "probability": numbers,
+    "miss": numbers,
+    "false_alarm": numbers,
+    "hit": numbers,
+    "correct_pass": numbers,
+    "label": labels,
+    "state": texts,
+    "policy": texts,
+    "audit": truths,
+    "chance": numbers,
+    "worth": numbers,
+    "price": numbers,
+    "time": times,
+    "label_time": times,
+    "stratum": texts,
+    "x": matrix,
+    "why": reasons,
+}
+#: Columns that a log need not have.
+OPTIONAL = ("chance", "worth", "price", "time", "label_time", "stratum", "x", "why")
 
 
-def matrix_of(values: Sequence[Any], source: str) -> NDArray[np.float64] | None:
-    """Return the features as a matrix, if every row has them."""
-    if all(value is None for value in values):
-        return None
-    widths = {None if value is None else len(value) for value in values}
-    if len(widths) > 1:
-        raise DataError(f"{source}: x must have one length in all rows, got {sorted(map(str, widths))}")
-    try:
-        return np.array(values, dtype=np.float64).reshape(len(values), -1)
-    except (TypeError, ValueError):
-        raise DataError(f"{source}: x must be a list of numbers in every row") from None
+def transposed(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns, in the order in which the fields first appear; None where a row has no such field.
+
+    Examples
+    --------
+    >>> transposed([{"id": "a"}, {"id": "b", "label": 1}])
+    {'id': ['a', 'b'], 'label': [None, 1]}
+    """
+    columns: dict[str, list[Any]] = {}
+    for place, row in enumerate(rows):
+        if row.keys() != columns.keys():
+            for name in row:
+                columns.setdefault(name, [None] * place)
+            row = {name: row.get(name) for name in columns}
+        for name, value in row.items():
+            columns[name].append(value)
+    return columns
 
 
-def _whole(value: Any, place: int, source: str) -> int:
-    if value is None:
-        return place
-    if isinstance(value, _TRUTH) or not isinstance(value, _NUMBERS) or value != int(value):
-        raise DataError(f"{source}, row {place}: round is a whole number, got {value!r}")
-    return int(value)
+def typed(table: Mapping[str, Any], source: str) -> dict[str, NDArray[Any] | None]:
+    """Return every column of a log, checked and converted; what is wrong is said with its row."""
+    given = {name: Given.of(name, values, source) for name, values in table.items() if values is not None}
+    _check_names(given, source)
+    size = _size(given, source)
+    _check_needed(given, size, source)
+    columns: dict[str, NDArray[Any] | None] = {}
+    for name, convert in FIELDS.items():
+        if name in OPTIONAL and (name not in given or given[name].absent().all()):
+            columns[name] = None
+        else:
+            columns[name] = convert(given.get(name, Given(name, [None] * size, source)))
+    columns["state"] = _states(columns, given.get("label"))
+    return columns
 
 
-def _truth(name: str, value: Any, place: int, source: str) -> bool:
-    if value is None and name == "audit":
-        return False
-    if not isinstance(value, (*_TRUTH, *_NUMBERS)) or value not in (0, 1):
-        raise DataError(f"{source}, row {place}: {name} is true or false, got {value!r}")
-    return bool(value)
+def _check_names(given: dict[str, Given], source: str) -> None:
+    """Refuse a later version first: its fields may be strange for that reason."""
+    version = given.pop("schema_version", None)
+    if version is not None and not all(map(_is_readable, version.values)):
+        raise version.refuse(_is_readable, f"schema_version is {{}}; {READS}")
+    for name in sorted(given.keys() - FIELDS.keys()):
+        place = next((k for k, value in enumerate(given[name].values, 1) if value is not None), 1)
+        raise DataError(f"{source}, row {place}: there is no field {name!r}; fields: {', '.join(FIELDS)}")
 
 
-def _number(name: str, value: Any, place: int, source: str) -> float:
-    if value is None and name == "correct_pass":
-        return 0.0
-    if value is None and name == "chance":
-        return math.nan
-    if isinstance(value, _TRUTH) or not isinstance(value, _NUMBERS):
-        raise DataError(f"{source}, row {place}: {name} must be a number, got {value!r}")
-    return float(value)
+def _is_readable(version: Any) -> bool:
+    return version is None or version in READABLE
 
 
-def _times(values: Sequence[Any], source: str) -> NDArray[Any]:
-    if all(isinstance(value, _NUMBERS) and not isinstance(value, bool) for value in values):
-        return np.array(values, dtype=np.float64)
-    if all(isinstance(value, str) for value in values):
-        return np.array(values, dtype=np.str_)
-    raise DataError(f"{source}: time is a number in every row, or a text (ISO 8601) in every row")
+def _size(given: dict[str, Given], source: str) -> int:
+    """Return how many decisions there are."""
+    sizes = {name: len(given[name].values) for name in FIELDS if name in given}
+    first = next(iter(sizes), "")
+    for name, size in sizes.items():
+        if size != sizes[first]:
+            raise DataError(
+                f"{source}: column {name} has {size} rows and column {first} has {sizes[first]}; "
+                "every column has one row per decision"
+            )
+    return sizes.get(first, 0)
+
+
+def _check_needed(given: dict[str, Given], size: int, source: str) -> None:
+    absent = {name: given[name].absent() if name in given else np.ones(size, dtype=bool) for name in NEEDED}
+    lacking = np.logical_or.reduce(list(absent.values()))
+    if lacking.any():
+        place = int(np.argmax(lacking))
+        names = [name for name in NEEDED if absent[name][place]]
+        told = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
+        raise DataError(f"{source}, row {place + 1}: {told}; every row has {', '.join(NEEDED)}")
+
+
+def _states(columns: Mapping[str, Any], label: Given | None) -> NDArray[np.str_]:
+    """Return the states, those that were not given from act and label.
+
+    A label of -1 is taken as not known only beside a state: in tables from elsewhere it often means negative.
+    """
+    known, told = columns["label"] != UNKNOWN, columns["state"] != ""
+    if label is not None and not (known | told).all():
+        minus = ~told & (np.asarray(label.values, dtype=np.float64) == UNKNOWN)
+        if minus.any():
+            raise DataError(
+                f"{label.source}, row {int(np.argmax(minus)) + 1}: a label is 0, 1 or nothing (not known), got -1; "
+                "-1 stands for not known only where the row has a state"
+            )
+    derived = np.where(columns["act"], np.where(known, OBSERVED, PENDING), NEVER_DUE)
+    return np.asarray(np.where(told, columns["state"], derived))

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..costs import Costs
-from ..errors import DataError
+from ..costs import OUTCOMES, Costs
 from .checks import check_log
-from .columns import COSTS, NEVER_DUE, OBSERVED, PENDING, UNKNOWN, column_of, label_column, matrix_of
-from .files import read_rows, write_log
+from .columns import transposed, typed
+from .exports import dsjson_lines, obp_feedback, vw_lines
+from .files import plain, read_columns, write_log
+from .states import UNKNOWN
 
 Floats = NDArray[np.float64]
-#: Fields that a row cannot do without.
-NEEDED = ("id", "act", "probability", "miss", "false_alarm", "hit")
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionLog:
-    """Decisions with the probability of each, and the labels seen because of them; checked when it is made.
+    """Decisions with the probability of each, and the labels seen because of them; checked when the log is made.
 
-    ``probability`` is that of acting, drawn or not. A ``label`` is 0, 1 or -1 (not known); a pass has none. ``chance``
-    is the model's P(positive) at the time and NaN where it was not recorded.
+    ``probability`` is that of acting, whichever action was drawn. A ``label`` is 0, 1 or -1 (not known); a pass has
+    none. ``chance`` is the model's P(positive) at the time of the decision, ``worth`` the price up to which acting paid
+    and ``price`` the price that there was; each is NaN where it was not recorded. ``time`` and ``label_time`` are
+    numbers or ISO texts; NaN or an empty text is a label time that is not known. ``why`` holds a dict for each
+    decision, the numbers that the rule looked at.
 
     Examples
     --------
@@ -52,9 +54,13 @@ class DecisionLog:
     policy: NDArray[np.str_]
     audit: NDArray[np.bool_]
     chance: Floats | None = None
+    worth: Floats | None = None
+    price: Floats | None = None
     time: NDArray[Any] | None = None
+    label_time: NDArray[Any] | None = None
     stratum: NDArray[np.str_] | None = None
     x: Floats | None = None
+    why: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         check_log(self)
@@ -81,91 +87,45 @@ class DecisionLog:
         """What acting on each item saves against passing it, if it is positive."""
         return np.asarray(self.miss - self.hit)
 
+    @property
+    def relative_cost(self) -> Floats:
+        """What each decision cost against passing: 0 for a pass, alarm_price or -catch_gain for an act.
+
+        NaN for an act whose label is not known. A pass is 0 by definition, so its unseen label is not needed.
+        """
+        acted = np.where(self.label == 1, -self.catch_gain, self.alarm_price)
+        return np.where(self.act, np.where(self.labelled, acted, np.nan), 0.0)
+
     @classmethod
-    def from_rows(cls, rows: Iterable[Mapping[str, Any]], source: str = "the log") -> DecisionLog:
-        """Return a log from one mapping per decision; what is wrong is said with its row.
+    def from_columns(cls, columns: Mapping[str, Any], source: str = "the log") -> DecisionLog:
+        """Return a log from an array or a list for each field; what is wrong is said with its row.
 
         ``round`` is counted from 1, ``state`` follows from act and label, ``correct_pass`` is 0, ``audit`` false and
-        ``policy`` empty where they are absent; fields with other names are refused.
-        """
-        table = list(rows)
-        known = {field.name for field in fields(cls)} | {"schema_version"}
-        for place, row in enumerate(table, 1):
-            strange = sorted(set(row) - known)
-            if strange:
-                raise DataError(f"{source}, row {place}: there is no field {strange[0]!r}; fields: {', '.join(known)}")
-            lacking = [name for name in NEEDED if row.get(name) is None]
-            if lacking:
-                named = f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"
-                raise DataError(f"{source}, row {place}: {named}; every row has {', '.join(NEEDED)}")
-        columns: dict[str, Any] = {
-            name: column_of(name, table, source) for name in known - {"schema_version", "label", "state", "x"}
-        }
-        columns["label"] = label_column([row.get("label") for row in table], source)
-        columns["state"] = np.array(
-            [
-                row.get("state") or (NEVER_DUE if not act else PENDING if label == UNKNOWN else OBSERVED)
-                for row, act, label in zip(table, columns["act"], columns["label"], strict=True)
-            ],
-            dtype=np.str_,
-        )
-        columns["x"] = matrix_of([row.get("x") for row in table], source)
-        return cls(**columns)
-
-    @classmethod
-    def from_trace(
-        cls,
-        table: Any,
-        trace: Any,
-        *,
-        policy: str = "",
-        chance: ArrayLike | None = None,
-        known: ArrayLike | None = None,
-        audit: ArrayLike | None = None,
-        stratum: ArrayLike | None = None,
-        features: bool = True,
-    ) -> DecisionLog:
-        """Return the log of a played table: labels only where the policy acted (and, with ``known``, they came in).
+        ``policy`` empty where they are absent; fields with other names are refused. None is a value that is not known,
+        and so is NaN where the log itself writes NaN; a label of -1 is one too, if the row has a state.
 
         Examples
         --------
-        >>> import appletaste as at
-        >>> table = at.problem("i", rounds=50).draw(at.Key(1))
-        >>> trace = at.play(at.policy("pg-ts", n_features=5, costs=table.costs), table)
-        >>> log = DecisionLog.from_trace(table, trace, policy="pg-ts")
-        >>> bool((log.label[~trace.acts] == -1).all())
-        True
+        >>> costs = {"miss": np.full(2, 5.0), "false_alarm": [1, 1], "hit": [0, 0]}
+        >>> log = DecisionLog.from_columns({"id": [7, 8], "act": [1, 0], "probability": [0.5, 0.5], **costs})
+        >>> log.id.tolist(), log.label.tolist(), log.state.tolist()
+        (['7', '8'], [-1, -1], ['pending', 'never_due'])
         """
-        n, acts = table.rounds, np.asarray(trace.acts, dtype=bool)
-        if acts.shape != (n,):
-            raise DataError(f"the trace has {len(acts)} decisions and the table {n} items: they must be of one play")
-        seen = acts if known is None else acts & np.asarray(known, dtype=bool)
-        costs = {name: np.full(n, getattr(table.costs, name)) for name in COSTS}
-        return cls(
-            id=np.array([str(t) for t in range(1, n + 1)], dtype=np.str_),
-            round=np.arange(1, n + 1),
-            act=acts,
-            probability=np.asarray(trace.probabilities, dtype=np.float64),
-            label=np.where(seen, table.labels, UNKNOWN).astype(np.int8),
-            state=np.where(seen, OBSERVED, np.where(acts, PENDING, NEVER_DUE)),
-            policy=np.full(n, policy),
-            audit=np.zeros(n, dtype=bool) if audit is None else np.asarray(audit, dtype=bool),
-            chance=None if chance is None else np.asarray(chance, dtype=np.float64),
-            stratum=None if stratum is None else np.asarray(stratum, dtype=np.str_),
-            x=table.items if features else None,
-            **costs,
-        )
+        found: dict[str, Any] = typed(columns, source)
+        return cls(**found)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]], source: str = "the log") -> DecisionLog:
+        """Return a log from one mapping per decision, by the rules of ``from_columns``."""
+        return cls.from_columns(transposed(rows), source)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns that there are, by name; ``from_columns`` takes them back."""
+        return {name: values for name, values in vars(self).items() if values is not None}
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain dict per decision, with None for what is not known; absent columns are left out."""
-        columns: dict[str, list[Any]] = {}
-        for field in fields(self):
-            values = getattr(self, field.name)
-            if values is not None:
-                columns[field.name] = values.tolist()
-        columns["label"] = [None if label == UNKNOWN else label for label in columns["label"]]
-        if "chance" in columns:
-            columns["chance"] = [None if chance != chance else chance for chance in columns["chance"]]
+        columns = plain(self.columns())
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def where(self, chosen: ArrayLike) -> DecisionLog:
@@ -179,13 +139,56 @@ class DecisionLog:
     def priced(self, costs: Costs) -> DecisionLog:
         """Return the same decisions under one cost sheet."""
         columns: dict[str, Any] = vars(self)
-        return DecisionLog(**(columns | {name: np.full(len(self), getattr(costs, name)) for name in COSTS}))
+        return DecisionLog(**(columns | {name: np.full(len(self), getattr(costs, name)) for name in OUTCOMES}))
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write a ``.parquet`` or ``.jsonl`` file, aside and renamed, so that no reader sees half of one."""
-        write_log(self.rows(), path)
+        """Write a ``.parquet`` or ``.jsonl`` file, aside and renamed, so that no reader sees half a file."""
+        write_log(self.columns(), path)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> DecisionLog:
         """Read what ``write`` wrote, or a file of the same fields from elsewhere."""
-        return cls.from_rows(read_rows(path), str(path))
+        return cls.from_columns(read_columns(path), str(path))
+
+    def to_obp(self) -> dict[str, Any]:
+        """Return Open Bandit Pipeline's feedback dictionary, with reward = -(cost relative to passing).
+
+        Acts whose label is missing are left out, which is harmless only if labels are missing at random.
+
+        Examples
+        --------
+        >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0}
+        >>> rows = [{"id": "a", "act": True, "probability": 0.25, "label": 1, "x": [1.0], **costs}]
+        >>> feedback = DecisionLog.from_rows(rows).to_obp()
+        >>> feedback["action"].tolist(), feedback["reward"].tolist(), feedback["pscore"].tolist()
+        ([1], [5.0], [0.25])
+        """
+        return obp_feedback(self)
+
+    def to_vw(self) -> Iterator[str]:
+        """Yield Vowpal Wabbit's ``action:cost:probability | features`` (``--cb 2``; 1 is pass, 2 is act).
+
+        Acts whose label is missing are left out.
+
+        Examples
+        --------
+        >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0}
+        >>> rows = [{"id": "a", "act": True, "probability": 0.25, "label": 1, "x": [1.0, 0.0], **costs}]
+        >>> list(DecisionLog.from_rows(rows).to_vw())
+        ['2:-5.0:0.25 | x0:1.0']
+        """
+        return vw_lines(self)
+
+    def to_dsjson(self) -> Iterator[str]:
+        """Yield dsjson lines, the decision-service form of Vowpal Wabbit (``--dsjson --cb_explore_adf``).
+
+        The two actions are named by a feature each. Acts whose label is missing are left out.
+
+        Examples
+        --------
+        >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0}
+        >>> log = DecisionLog.from_rows([{"id": "a", "act": False, "probability": 0.25, **costs}])
+        >>> print(next(log.to_dsjson())[:74])
+        {"_label_cost": 0.0, "_label_probability": 0.75, "_label_Action": 1, "_lab
+        """
+        return dsjson_lines(self)

@@ -1,30 +1,39 @@
-"""The decision log on disk: Parquet and JSON Lines, with the version of its fields, written aside and renamed."""
+"""The decision log on disk: Parquet and JSON Lines, column by column, with the version of its fields."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._files import json_objects, written_aside
 from ..errors import DataError, MissingExtraError
-from .columns import SCHEMA_VERSION
+from .cells import NAN_IS_NOTHING, writable
+from .columns import READABLE, READS, SCHEMA_VERSION, transposed
+from .states import UNKNOWN
 
-Rows = list[dict[str, Any]]
+Columns = Mapping[str, NDArray[Any]]
 METADATA = b"appletaste.decision_log.schema_version"
+FEW = ("state", "policy", "stratum")  # columns of few texts
+CHUNK = 10_000  # rows that JSON Lines are written in: as quick as all at once, without a Python object for every cell
 
 
-def write_log(rows: Rows, path: str | PathLike[str]) -> None:
-    """Write rows to a file whose suffix says how."""
+def write_log(columns: Columns, path: str | PathLike[str]) -> None:
+    """Write the columns of a log to a file whose suffix says how."""
     target = Path(path)
     writer = check_log_path(target)
     with written_aside(target) as aside:
-        writer(rows, aside)
+        writer(columns, aside)
 
 
-def check_log_path(target: Path) -> Callable[[Rows, Path], None]:
+def check_log_path(target: Path) -> Callable[[Columns, Path], None]:
     """Return what writes a file of this name, or say why it cannot be written: before the work, not after it."""
     writer = _WRITERS.get(target.suffix)
     if writer is None:
@@ -36,8 +45,8 @@ def check_log_path(target: Path) -> Callable[[Rows, Path], None]:
     return writer
 
 
-def read_rows(path: str | PathLike[str]) -> Rows:
-    """Return the rows of a file, or say which version it has if it is a later one."""
+def read_columns(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the columns of a file as they are, not yet checked."""
     source = Path(path)
     reader = _READERS.get(source.suffix)
     if reader is None:
@@ -47,24 +56,41 @@ def read_rows(path: str | PathLike[str]) -> Rows:
     return reader(source)
 
 
-def _check_version(version: Any, where: str) -> None:
-    if version != SCHEMA_VERSION:
-        raise DataError(f"{where}: schema_version is {version!r}; this version of appletaste reads {SCHEMA_VERSION}")
+def plain(columns: Columns) -> dict[str, list[Any]]:
+    """Return columns as lists of plain values, with None for what is not known."""
+    found: dict[str, list[Any]] = {}
+    for name, values in columns.items():
+        found[name] = values.tolist()
+        absent = _absent(name, values)
+        if absent is not None and absent.any():
+            found[name] = [None if gone else value for gone, value in zip(absent.tolist(), found[name], strict=True)]
+    return found
 
 
-def _write_json_lines(rows: Rows, path: Path) -> None:
+def _absent(name: str, values: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Return where nothing is known; None for a column that is always known."""
+    if name == "label":
+        return np.asarray(values == UNKNOWN)
+    if name not in NAN_IS_NOTHING:
+        return None
+    return np.asarray(values == "") if values.dtype.kind == "U" else np.isnan(values)
+
+
+def _write_json_lines(columns: Columns, path: Path) -> None:
+    encode = json.JSONEncoder(allow_nan=False).encode
     with path.open("w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps({"schema_version": SCHEMA_VERSION, **row}, allow_nan=False) + "\n")
+        for start in range(0, len(columns["id"]), CHUNK):
+            chunk = plain({name: values[start : start + CHUNK] for name, values in columns.items()})
+            if "why" in chunk:
+                chunk["why"] = [writable(why) for why in chunk["why"]]
+            names = ("schema_version", *chunk)
+            for row in zip(*chunk.values(), strict=True):
+                file.write(encode(dict(zip(names, (SCHEMA_VERSION, *row), strict=True))) + "\n")
 
 
-def _read_json_lines(path: Path) -> Rows:
-    rows: Rows = []
+def _read_json_lines(path: Path) -> dict[str, Any]:
     with path.open(encoding="utf-8") as file:
-        for number, row in json_objects(file, path):
-            _check_version(row.pop("schema_version", SCHEMA_VERSION), f"{path}, line {number}")
-            rows.append(row)
-    return rows
+        return dict(transposed(row for _, row in json_objects(file, path)))
 
 
 def _arrow() -> Any:
@@ -75,14 +101,34 @@ def _arrow() -> Any:
     return pyarrow
 
 
-def _write_parquet(rows: Rows, path: Path) -> None:
+def _write_parquet(columns: Columns, path: Path) -> None:
     arrow = _arrow()
-    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-    table = arrow.table(columns).replace_schema_metadata({METADATA: str(SCHEMA_VERSION).encode()})
-    arrow.parquet.write_table(table, path)
+    table = arrow.table({name: _to_arrow(arrow, name, values) for name, values in columns.items()})
+    arrow.parquet.write_table(table.replace_schema_metadata({METADATA: str(SCHEMA_VERSION).encode()}), path)
 
 
-def _read_parquet(path: Path) -> Rows:
+def _text(why: Mapping[str, float]) -> str:
+    """Return reasons as JSON: what ``json.dumps`` writes, in a third of its time."""
+    if not all(map(math.isfinite, why.values())):
+        return json.dumps(writable(why), allow_nan=False)
+    return "{" + ", ".join([f"{_quoted(name)}: {float(number)!r}" for name, number in why.items()]) + "}"
+
+
+_quoted = cache(json.dumps)  # the names are few
+
+
+def _to_arrow(arrow: Any, name: str, values: NDArray[Any]) -> Any:
+    """Return a column for Arrow: x as a list of fixed length in every row, ``why`` as JSON text."""
+    if name == "why":
+        return arrow.array([_text(why) for why in values], type=arrow.string())
+    if name == "x" and values.shape[1]:
+        return arrow.FixedSizeListArray.from_arrays(arrow.array(values.ravel()), values.shape[1])
+    if name == "x":  # no features at all, which a fixed length of 0 cannot say how often
+        return arrow.array([[]] * len(values), type=arrow.list_(arrow.float64()))
+    return arrow.array(values, mask=_absent(name, values))
+
+
+def _read_parquet(path: Path) -> dict[str, Any]:
     arrow = _arrow()
     try:
         table = arrow.parquet.read_table(path)
@@ -91,11 +137,58 @@ def _read_parquet(path: Path) -> Rows:
     except (arrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: not a whole Parquet file ({error}); write it again") from None
     version = (table.schema.metadata or {}).get(METADATA)
-    if version is not None:
-        _check_version(int(version), str(path))
-    rows: Rows = table.to_pylist()
-    return rows
+    if version is not None and version not in {str(known).encode() for known in READABLE}:
+        raise DataError(f"{path}: schema_version is {version.decode()}; {READS}")
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    del table  # so that every column is given up as soon as there is an array of it
+    return {name: _from_arrow(arrow, name, columns.pop(name)) for name in tuple(columns)}
 
 
-_WRITERS: dict[str, Callable[[Rows, Path], None]] = {".jsonl": _write_json_lines, ".parquet": _write_parquet}
-_READERS: dict[str, Callable[[Path], Rows]] = {".jsonl": _read_json_lines, ".parquet": _read_parquet}
+def _from_arrow(arrow: Any, name: str, column: Any) -> Any:
+    """Return a column of Arrow as an array of its own, or as a list where an array would not say what is absent."""
+    if column.null_count == len(column):
+        return None
+    kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type
+    if (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)) and name != "why":
+        return _from_texts(arrow, name, column)
+    if name == "x" and not column.null_count:
+        found = _from_lists(arrow, column)
+        if found is not None:
+            return found
+    if arrow.types.is_nested(kind):
+        return column.to_pylist()
+    values = column.cast(kind).to_numpy()
+    if column.null_count and values.dtype.kind == "f" and name not in NAN_IS_NOTHING:
+        return np.where(column.is_null().to_numpy(), None, values)
+    return values if values.flags.writeable else values.copy()
+
+
+def _from_texts(arrow: Any, name: str, column: Any) -> NDArray[np.str_]:
+    """Return texts, empty where there are none; few texts in many rows are each made once."""
+    if name in FEW and not arrow.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if not arrow.types.is_dictionary(column.type):
+        return np.array(column.fill_null("").to_numpy(), dtype=np.str_)
+    chunks = []
+    for chunk in column.chunks:
+        levels = np.array([*chunk.dictionary.to_pylist(), ""], dtype=np.str_)
+        chunks.append(levels[chunk.indices.fill_null(len(levels) - 1).to_numpy()])
+    return np.concatenate(chunks)
+
+
+def _from_lists(arrow: Any, column: Any) -> NDArray[np.float64] | None:
+    """Return lists of numbers as a matrix if all are of one length."""
+    lists = column.combine_chunks()
+    if not hasattr(lists, "flatten") or not arrow.types.is_primitive(lists.type.value_type):
+        return None
+    numbers = lists.flatten()
+    if numbers.null_count or not len(lists) or len(numbers) % len(lists):
+        return None
+    width = len(numbers) // len(lists)
+    if not arrow.types.is_fixed_size_list(lists.type) and (np.diff(lists.offsets.to_numpy()) != width).any():
+        return None
+    return np.array(numbers.cast(arrow.float64()).to_numpy()).reshape(len(lists), width)
+
+
+_WRITERS: dict[str, Callable[[Columns, Path], None]] = {".jsonl": _write_json_lines, ".parquet": _write_parquet}
+_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {".jsonl": _read_json_lines, ".parquet": _read_parquet}

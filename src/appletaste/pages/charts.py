@@ -34,6 +34,7 @@ def require_pyplot() -> Any:
     matplotlib.use("Agg")
     # Text stays text (searchable, small), and ids do not change from run to run.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "appletaste", "font.size": 9})
+    matplotlib.rcParams.update({"legend.fontsize": 8, "legend.frameon": False})
     import matplotlib.pyplot
 
     return matplotlib.pyplot
@@ -49,15 +50,34 @@ def colours_of(labels: Sequence[str]) -> dict[str, str]:
     return chosen
 
 
+def regret_axes(rows: int, height: float) -> tuple[Any, Any]:
+    """Return a figure with a pair of axes for each problem, which ``draw_regret`` fills."""
+    plt = require_pyplot()
+    figure = plt.figure(figsize=(10, height * rows), layout="constrained")
+    return figure, figure.subplots(rows, 2, squeeze=False, width_ratios=(2.2, 1))
+
+
+def draw_regret(pair: Any, bands: Mapping[str, tuple[Any, Any, Any, Any]], final: Mapping[str, Any]) -> None:
+    """Draw one problem: the regret of each policy over rounds, and box plots of where the best few end."""
+    curves, boxes = pair
+    draw_bands(curves, bands)
+    draw_boxes(boxes, best_few(final), colours_of(list(final)))
+
+
 def draw_bands(axis: Any, bands: Mapping[str, tuple[Any, Any, Any, Any]]) -> None:
     """Draw (rounds, 5 %, median, 95 %) of the regret of each policy."""
     colours = colours_of(list(bands))
     for label, (rounds, low, middle, high) in bands.items():
         dashes = "--" if label.startswith("suplogistic") else "-"  # often lies on the line of cbp-side
         axis.plot(rounds, middle, dashes, color=colours[label], label=label)
-        axis.fill_between(rounds, low, high, color=colours[label], alpha=0.15, linewidth=0)
+        shade(axis, rounds, low, high, colours[label])
     axis.set(xlabel="round", ylabel="regret", ylim=(0, None), xlim=(1, None))
-    axis.legend(fontsize=8, frameon=False)
+    axis.legend()
+
+
+def shade(axis: Any, places: Any, low: Any, high: Any, colour: str) -> None:
+    """Draw a band behind its line."""
+    axis.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 def draw_boxes(axis: Any, values: Mapping[str, Any], colours: Mapping[str, str], rotation: float = 20) -> None:

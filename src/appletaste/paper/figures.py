@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..pages.charts import COLOURS, best_few, colours_of, draw_bands, draw_boxes, require_pyplot, save_figure
+from ..pages.charts import COLOURS, colours_of, draw_boxes, draw_regret, regret_axes, require_pyplot, save_figure
 from ..simulate.metrics import quantile_bands, summarise
 from .published import PRECISION_RECALL, WEIGHTS
 from .store import Outcome
@@ -41,17 +41,17 @@ def weight_label(weight: float) -> str:
 
 def draw_figure_1(outcomes: Outcomes) -> Any:
     """Draw regret over rounds, median and 90 % band, box plots of the four best, and never acting where it shows."""
-    figure, axes = require_pyplot().subplots(3, 2, figsize=(10, 10.5), width_ratios=(2.2, 1), layout="constrained")
+    figure, axes = regret_axes(3, 3.5)
     for (curves, boxes), name in zip(axes, PRECISION_RECALL, strict=True):
         mine = {policy: outcomes[name, policy] for policy in POLICIES}
-        draw_bands(curves, {policy: (o.rounds, *quantile_bands(o.curves)) for policy, o in mine.items()})
+        bands = {policy: (o.rounds, *quantile_bands(o.curves)) for policy, o in mine.items()}
+        draw_regret((curves, boxes), bands, {policy: o.regret for policy, o in mine.items()})
         never = outcomes[name, "never"]
         if never.regret.mean() < max(o.regret.mean() for o in mine.values()):
             curves.plot(never.rounds, np.median(never.curves, axis=0), ":", color=COLOURS["never"], label="never act")
-            curves.legend(fontsize=8, frameon=False)
+            curves.legend()
         count = len(never.regret)
         curves.set_title(f"Problem ({name}): median and 90 % band of regret, {count} replications", fontsize=10)
-        draw_boxes(boxes, best_few({policy: o.regret for policy, o in mine.items()}), COLOURS)
         boxes.set_title("final regret, the four best", fontsize=10)
     return figure
 
@@ -67,7 +67,7 @@ def draw_means(axis: Any, points: Mapping[str, Sequence[tuple[float, Any]]]) -> 
         spread = np.maximum([means - low, high - means], 0)
         axis.errorbar(x, means, yerr=spread, fmt="o-", markersize=4, capsize=2, color=colours[label], label=label)
     axis.set_ylim(0, None)
-    axis.legend(fontsize=8, frameon=False)
+    axis.legend()
 
 
 def draw_figure_2a(outcomes: Outcomes) -> Any:
@@ -145,7 +145,7 @@ def draw_readings(outcomes: Outcomes) -> Any:
                 )
         axis.set_xticks(place, POLICIES, rotation=20, fontsize=8)
         axis.set(title=f"problem ({name})", ylim=(0, 1.05))
-    axes[0].legend(fontsize=7, frameon=False, loc="lower left")
+    axes[0].legend(fontsize=7, loc="lower left")
     axes[0].set_ylabel("mean, two standard errors")
     return figure
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..pages.page import Grid
+from ..pages.table import Table
 from ..simulate.metrics import summarise
 from .figures import Outcomes, weight_label
 from .published import PRECISION_RECALL, TUNING_REGRET, WEIGHTS
@@ -21,7 +21,7 @@ class Finding:
     """What a study found."""
 
     sentence: str
-    grids: list[Grid] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
 
 
@@ -52,7 +52,7 @@ def table_cells(study: str, outcomes: Outcomes, suffix: str = "") -> dict[tuple[
 def find_figure_1(outcomes: Outcomes) -> Finding:
     """Return Tables 1-3 and the regrets of Figure 1."""
     cells = table_cells("figure-1", outcomes)
-    grids = []
+    tables = []
     for k, problem in enumerate(PRECISION_RECALL):
         rows = []
         for policy in (*POLICIES, "always", "never"):
@@ -67,7 +67,7 @@ def find_figure_1(outcomes: Outcomes) -> Finding:
                     row += [number(summarise(values).mean, 3), "", ""]
             rows.append(tuple(row))
         header = ("policy", "regret", "precision", "paper", "z", "recall", "paper", "z")
-        grids.append(Grid(f"Table {k + 1}: problem ({problem})", header, rows))
+        tables.append(Table(f"Table {k + 1}: problem ({problem})", header, rows))
     mean = {key: float(outcome.regret.mean()) for key, outcome in outcomes.items()}
     best = min(POLICIES, key=lambda policy: mean["iii", policy])
 
@@ -79,7 +79,7 @@ def find_figure_1(outcomes: Outcomes) -> Finding:
         f"On (iii) never acting has a regret of {mean['iii', 'never']:.2f} and beats every policy of the paper; the "
         f"best of those, {best}, has {mean['iii', best]:.2f}."
     )
-    return Finding(sentence, grids, [cell for pair in cells.values() for cell in pair])
+    return Finding(sentence, tables, [cell for pair in cells.values() for cell in pair])
 
 
 def slope(x: list[float], y: list[float]) -> float:
@@ -89,7 +89,7 @@ def slope(x: list[float], y: list[float]) -> float:
 
 def find_figure_2a(outcomes: Outcomes) -> Finding:
     """Return mean regret by dimension, and the exponent with which it grows."""
-    grids, exponents = [], {}
+    tables, exponents = [], {}
     policies = (*SAMPLERS, "greedy")
     for scaling in ("printed", "constant"):
         means = {p: [float(outcomes[f"d={d} {scaling}", p].regret.mean()) for d in DIMENSIONS] for p in policies}
@@ -103,19 +103,19 @@ def find_figure_2a(outcomes: Outcomes) -> Finding:
             for p in policies
         ]
         header = ("policy", *(f"d = {d}" for d in DIMENSIONS), "exponent")
-        grids.append(Grid(f"regret / sqrt(d), {scaling} covariance", header, rows))
+        tables.append(Table(f"regret / sqrt(d), {scaling} covariance", header, rows))
     low, high = (f([exponents["constant"][p] for p in SAMPLERS]) for f in (min, max))
     sentence = (
         f"With the printed covariance the regret of PG-TS grows as d to the power {exponents['printed']['pg-ts']:.2f}; "
         f"but the variance of the score grows too. With that held constant the exponents of the three samplers lie "
         f"between {low:.2f} and {high:.2f}, against the 0.5 of the bound."
     )
-    return Finding(sentence, grids)
+    return Finding(sentence, tables)
 
 
 def find_figure_2b(outcomes: Outcomes) -> Finding:
     """Return mean regret by the number of sweeps."""
-    grids, ratio = [], {}
+    tables, ratio = [], {}
     for problem in ("i", "iii"):
         rows = []
         for policy in SAMPLERS:
@@ -123,14 +123,14 @@ def find_figure_2b(outcomes: Outcomes) -> Finding:
             summaries = [summarise(values) for values in played]
             rows.append((policy, *(f"{number(s.mean)} ± {number(s.se)}" for s in summaries)))
             ratio[problem, policy] = summaries[-1].mean / summaries[0].mean
-        grids.append(Grid(f"regret on ({problem})", ("policy", *(f"M = {m}" for m in SWEEPS)), rows))
+        tables.append(Table(f"regret on ({problem})", ("policy", *(f"M = {m}" for m in SWEEPS)), rows))
     sentence = (
         f"From M = {SWEEPS[0]} to {SWEEPS[-1]} mean regret changes by a factor of {ratio['i', 'pg-ts']:.2f} (PG-TS), "
         f"{ratio['i', 'pg-ids']:.2f} (PG-IDS) and {ratio['i', 'pg-ids-traditional']:.2f} (traditional) on (i), and "
         f"of {ratio['iii', 'pg-ts']:.2f}, {ratio['iii', 'pg-ids']:.2f} and "
         f"{ratio['iii', 'pg-ids-traditional']:.2f} on (iii)."
     )
-    return Finding(sentence, grids)
+    return Finding(sentence, tables)
 
 
 def find_figure_3(outcomes: Outcomes) -> Finding:
@@ -163,11 +163,11 @@ def find_figure_3(outcomes: Outcomes) -> Finding:
         f"and {spans['iii']} on (iii). Summed over the three, lambda = {best:g} has the least ({totals.min():.2f}); "
         f"the paper's 0.05 has {totals[1]:.2f}."
     )
-    grids = [
-        Grid("Tables 4-6: final regret of tunable PG-IDS", header, [tuple(row) for row in rows]),
-        Grid("for comparison", ("policy", *TUNING_REGRET), others),
+    tables = [
+        Table("Tables 4-6: final regret of tunable PG-IDS", header, [tuple(row) for row in rows]),
+        Table("for comparison", ("policy", *TUNING_REGRET), others),
     ]
-    return Finding(sentence, grids, cells)
+    return Finding(sentence, tables, cells)
 
 
 def find_readings(outcomes: Outcomes) -> Finding:
@@ -193,7 +193,7 @@ def find_readings(outcomes: Outcomes) -> Finding:
         f"precision {share['as-run']:.2f} on (i) in one reading and {share['as-printed']:.2f} in the other; the paper "
         "has 0.74."
     )
-    return Finding(sentence, [Grid("precision and recall in both readings", header, rows)])
+    return Finding(sentence, [Table("precision and recall in both readings", header, rows)])
 
 
 def find_estimators(outcomes: Outcomes) -> Finding:
@@ -219,7 +219,7 @@ def find_estimators(outcomes: Outcomes) -> Finding:
         f"The largest paired difference to the mutual information is {worst:.1f} standard errors. The mutual "
         "information is the quantity meant, and the default."
     )
-    return Finding(sentence, [Grid("final regret of PG-IDS", header, rows)])
+    return Finding(sentence, [Table("final regret of PG-IDS", header, rows)])
 
 
 FINDINGS: dict[str, Callable[[Outcomes], Finding]] = {

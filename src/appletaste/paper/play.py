@@ -17,8 +17,8 @@ Played = tuple[Row, float]
 
 def play_task(task: Replication) -> Played:
     """Play one replication; the row depends on nothing but the task."""
-    trace, precision, recall, seconds = task.play()
-    return as_row(trace, precision, recall), seconds
+    found = task.play()
+    return as_row(found), found.seconds
 
 
 def wanted(studies: Sequence[Study]) -> list[Pairing]:

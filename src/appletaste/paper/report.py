@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .._files import write_aside
-from ..pages.page import Grid, html_page, html_picture, html_table, markdown_table
+from .._files import write_aside, write_json
+from ..pages.page import html_page, html_picture
+from ..pages.table import Table
 from .errata import ERRATA
 from .figures import draw, index
 from .findings import FINDINGS, Finding
@@ -49,24 +49,24 @@ def build(
         # The study on readings compares the two, whichever the others use.
         outcomes = index(outcomes_of(study, store, replications), "as-run" if study.name == "readings" else reading)
         sections.append(Section(study, FINDINGS[study.name](outcomes), draw(study.name, outcomes, figures)))
-    cells = [cell.as_json() for section in sections for cell in section.finding.cells]
+    cells = [cell.as_dict() for section in sections for cell in section.finding.cells]
     whole = reading == "as-run" and len(studies) == len(all_studies())
-    errata = errata_grid(store, replications) if whole else None
-    facts = settings_grid(store, replications, reading)
-    write_aside(folder / "tables.json", (json.dumps(cells, indent=1) + "\n").encode())
+    errata = errata_table(store, replications) if whole else None
+    facts = settings_table(store, replications, reading)
+    write_json(folder / "tables.json", cells, indent=1)
     write_aside(folder / "report.md", as_markdown(sections, errata, facts).encode())
     write_aside(folder / "index.html", as_html(sections, errata, facts).encode())
     return cells
 
 
-def errata_grid(store: Store, replications: int) -> Grid:
+def errata_table(store: Store, replications: int) -> Table:
     """Return the errata with their evidence, from all studies."""
     outcomes = index([o for study in all_studies() for o in outcomes_of(study, store, replications)])
     rows = [(e.where, e.printed, e.corrected, e.evidence(outcomes), e.command) for e in ERRATA]
-    return Grid("", ("where", "as printed", "corrected", "evidence", "see it"), rows)
+    return Table("", ("where", "as printed", "corrected", "evidence", "see it"), rows)
 
 
-def settings_grid(store: Store, replications: int, reading: str) -> Grid:
+def settings_table(store: Store, replications: int, reading: str) -> Table:
     """Return what made the numbers."""
     rows = [
         ("reading of the losses", reading),
@@ -78,24 +78,24 @@ def settings_grid(store: Store, replications: int, reading: str) -> Grid:
         ("prior, sweeps, lambda, epsilon", "N(0, I), M = 15, 0.05, 0.1 where nothing else is said"),
         ("how long it took", "timing.json, beside this page: the one file that differs between two equal runs"),
     ]
-    return Grid("", ("setting", "value"), rows)
+    return Table("", ("setting", "value"), rows)
 
 
-def as_markdown(sections: Sequence[Section], errata: Grid | None, facts: Grid) -> str:
+def as_markdown(sections: Sequence[Section], errata: Table | None, facts: Table) -> str:
     """Return the report as Markdown."""
     parts = [f"# {TITLE}\n", INTRO + "\n"]
     for section in sections:
         study, finding = section.study, section.finding
         parts += [f"## {study.title}\n", f"*{study.question}*\n", f"**{finding.sentence}**\n"]
         parts.append(f"![{study.title}](figures/{section.pictures[0].name})\n")
-        parts += [markdown_table(grid) for grid in finding.grids]
+        parts += [table.markdown() for table in finding.tables]
     if errata:
-        parts += ["## Errata, with evidence\n", markdown_table(errata)]
-    parts += ["## Settings\n", markdown_table(facts)]
+        parts += ["## Errata, with evidence\n", errata.markdown()]
+    parts += ["## Settings\n", facts.markdown()]
     return "\n".join(parts)
 
 
-def as_html(sections: Sequence[Section], errata: Grid | None, facts: Grid) -> str:
+def as_html(sections: Sequence[Section], errata: Table | None, facts: Table) -> str:
     """Return the report as one page that needs nothing else."""
     parts = [f"<h1>{TITLE}</h1>", f"<p>{html.escape(INTRO)}</p>"]
     for section in sections:
@@ -104,8 +104,8 @@ def as_html(sections: Sequence[Section], errata: Grid | None, facts: Grid) -> st
         parts.append(f'<p class="question">{html.escape(study.question)}</p>')
         parts.append(f'<p class="answer">{html.escape(finding.sentence)}</p>')
         parts.append(html_picture(study.title, section.pictures[0]))
-        parts += [html_table(grid) for grid in finding.grids]
+        parts += [table.html() for table in finding.tables]
     if errata:
-        parts += ['<h2 id="errata">Errata, with evidence</h2>', html_table(errata, "text")]
-    parts += ['<h2 id="settings">Settings</h2>', html_table(facts, "text")]
+        parts += ['<h2 id="errata">Errata, with evidence</h2>', errata.html("text")]
+    parts += ['<h2 id="settings">Settings</h2>', facts.html("text")]
     return html_page(TITLE, parts)

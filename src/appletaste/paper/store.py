@@ -10,14 +10,14 @@ import json
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._code import fingerprint
-from .._files import write_aside, written_aside
+from .._files import write_json, written_aside
 from ..errors import InputError
+from ..simulate import Played
 from ..simulate.runs import require_pyarrow
 from .studies import Pairing
 
@@ -71,7 +71,7 @@ class Store:
                     f"{theirs['code']}; this is {version('appletaste')}, code {self.code}): give --out a new folder"
                 )
         else:
-            write_aside(stamp, (json.dumps(mine) + "\n").encode())
+            write_json(stamp, mine, indent=None)
 
     def path(self, pairing: Pairing) -> Path:
         """Return where a pairing is kept."""
@@ -119,7 +119,7 @@ class Store:
         )
 
 
-def as_row(trace: Any, precision: float, recall: float) -> Row:
+def as_row(played: Played) -> Row:
     """Return what is kept of one played replication."""
-    curve = trace.cumulative_regret[checkpoints(len(trace.acts)) - 1]
-    return curve, precision, recall, float(trace.acts.mean())
+    curve = played.curve[checkpoints(len(played.acts)) - 1]
+    return curve, played.precision, played.recall, float(played.acts.mean())

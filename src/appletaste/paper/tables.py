@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from .._files import for_json
 from ..simulate.metrics import Summary, summarise
 from .published import KNOWN_MISMATCHES, PRECISION_RECALL, TUNING_REGRET, WEIGHTS, agreement
 
@@ -37,10 +37,10 @@ class Cell:
             return "ok"
         return "known" if self.known_mismatch else "NO"
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the cell for machines; numbers that are not finite become null."""
-        fields = asdict(self) | {"agrees": self.agrees}
-        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in fields.items()}
+    def as_dict(self) -> dict[str, Any]:
+        """Return the cell for JSON; numbers that are not finite are None."""
+        found: dict[str, Any] = for_json(vars(self) | {"agrees": self.agrees})
+        return found
 
 
 def make_cell(

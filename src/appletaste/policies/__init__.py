@@ -4,10 +4,11 @@ from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .learner import Learner, Method
-from .loading import load
+from .loading import rebuild_policy
+from .player import Player, Prospect
 from .policy import Policy
 from .posterior import CurrentPosterior
-from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, list_policies, policy
+from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, list_policies, option_help, policy
 from .sup_logistic import SupLogistic
 
 __all__ = [
@@ -20,11 +21,14 @@ __all__ = [
     "Learner",
     "Method",
     "Oracle",
+    "Player",
     "Policy",
     "PolicyInfo",
+    "Prospect",
     "SupLogistic",
     "find",
     "list_policies",
-    "load",
+    "option_help",
     "policy",
+    "rebuild_policy",
 ]

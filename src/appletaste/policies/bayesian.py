@@ -6,23 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 import numpy as np
 
 from ..costs import Costs
 from ..decision import Observation
-from ..errors import OptionError
 from ..kernels.types import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Posterior
-from ..posteriors.fading import FadingLaplaceBelief
-from ..posteriors.gaussian import Filter
-from ..posteriors.labels import Labels
-from ..posteriors.laplace import LaplaceBelief
 from ..rules import Judge, Rule
 from .items import check_width
-from .learner import Arrays, Vector, Verdict
+from .learner import Arrays, Learner, Vector, Verdict
 
 
 @dataclass(frozen=True)
@@ -41,112 +35,91 @@ class Bayesian:
         return BayesianLearner(restart, self.rule.start(n_features))
 
 
-class BayesianLearner:
+class BayesianLearner(Learner):
     """A belief and the judge that reads it."""
 
     def __init__(self, restart: Callable[[], Belief], judge: Judge) -> None:
         self._restart = restart
-        self.belief, self.rule = restart(), judge
-        self.keeps_labels = hasattr(self.belief, "labels")
-        self._forgets = isinstance(self.belief, Filter) and self.belief.clock is not None
-        self.timed = isinstance(self.belief, Filter) and self.belief.timed
+        self._belief, self.rule = restart(), judge
+        self.keeps_labels = self._belief.labels is not None
+        self._forgets = self._belief.clock is not None
+        self.timed = self._belief.timed
+
+    @property
+    def belief(self) -> Belief:
+        """What is believed of theta."""
+        return self._belief
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
-        return self.rule.judge(self.belief.score(x, round_), costs, x, round_)
+        return self.rule.judge(self._belief.score(x, round_), costs, x, round_)
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: they must be judged one by one."""
-        belief, done = self.belief, 0
-        if not isinstance(belief, Filter):
-            return None
-        found = np.empty(len(items))
+        belief, done, found = self._belief, 0, np.empty(len(items))
         while done < len(items):  # a belief that forgets by items is the same for some of them
             part = items[done : done + min(belief.lasts(), len(items))]
+            scores = belief.score_many(part)
+            if scores is None:
+                return None
             now = slice(done, done + len(part))
-            found[now] = self.rule.judge_many(belief.score_many(part), costs, part, first_round + done, key)
+            found[now] = self.rule.judge_many(scores, costs, part, first_round + done, key)
             done = now.stop
             belief.commit(first_round + done - 1)
         return found
 
     def advance(self, now: float) -> None:
         """Forget up to a time."""
-        cast(Filter, self.belief).advance(now)
+        self._belief.advance(now)
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
         """Believe for a while what will be believed at a time."""
-        with cast(Filter, self.belief).glimpse(now):
+        with self._belief.glimpse(now):
             yield
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item."""
-        return self.belief.score(x, round_).outlook(costs).chance
+        return self._belief.score(x, round_).outlook(costs).chance
 
-    def certificate(self) -> Certificate:
+    def certificate(self) -> Certificate | None:
         """Return how far the belief is from the exact posterior."""
-        if not isinstance(self.belief, LaplaceBelief):
-            raise OptionError(
-                "only an approximate posterior that keeps its labels and weighs them alike has a certificate: Laplace "
-                "without a half_life"
-            )
-        return self.belief.certificate()
+        return self._belief.certificate()
 
-    def commit(self, round_: int, act: bool) -> None:
+    def commit(self, verdict: Verdict, round_: int, act: bool) -> None:
         """Carry on to the next round."""
-        self.belief.commit(round_)
-        self.rule.commit(act)
+        self._belief.commit(round_)
+        self.rule.commit(verdict, act)
 
     def learn(self, observation: Observation) -> None:
         """Take in one label."""
-        if self._forgets:
-            decision = observation.decision
-            if self.timed and decision.time is not None:  # decided elsewhere, perhaps, and later than now
-                self.advance(decision.time)
-            moment = decision.time if self.timed else float(decision.round)
-            self.belief.learn(observation.x, observation.label, moment)  # type: ignore[call-arg]
-        else:
-            self.belief.learn(observation.x, observation.label)
+        if not self._forgets:
+            self._belief.learn(observation.x, observation.label)
+            return
+        if self.timed and observation.time is not None:  # decided elsewhere, perhaps, and later than now
+            self._belief.advance(observation.time)
+        # an item that nobody decided on has no round of its own: it came now
+        moment = observation.time if self.timed else float(observation.round) if observation.round else None
+        self._belief.learn(observation.x, observation.label, moment)
 
-    def item(self, place: int) -> Vector:
+    def item(self, place: int) -> Vector | None:
         """Return the item of the label learnt at a place in the order of learning."""
-        return self._labels.item(place)
+        labels = self._belief.labels
+        return None if labels is None else labels.item(place)
 
     def revise(self, changes: Mapping[int, int | None]) -> None:
         """Believe what the stored labels say with those at some places changed (None: taken out).
 
-        All of them are learnt again by a new belief, in their order. What the rule remembers of items stays.
+        What the rule remembers of items stays.
         """
-        items, values = self._labels.revised(changes)
-        belief = self._restart()
-        if hasattr(belief, "follow"):
-            belief.follow(self.belief)
-        if isinstance(belief, FadingLaplaceBelief):
-            moments = cast(FadingLaplaceBelief, self.belief).label_moments
-            kept = [place for place in range(len(moments)) if changes.get(place, 0) is not None]
-            for x, label, moment in zip(items, values, moments[kept].tolist(), strict=True):
-                belief.learn(x, int(label), moment)
-            belief.renew()
-        else:
-            for x, label in zip(items, values, strict=True):
-                belief.learn(x, int(label))
-        self.belief = belief
-
-    @property
-    def _labels(self) -> Labels:
-        if not self.keeps_labels:
-            raise OptionError(
-                f"{type(self.belief).__name__} keeps no labels: each was folded into the belief of its time and cannot "
-                "be taken out again; use a posterior that keeps them, such as Laplace ('voi')"
-            )
-        return cast(Labels, self.belief.labels)  # type: ignore[attr-defined]
+        self._belief = self._belief.relearn(changes, self._restart())
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
         remembered = {f"rule.{name}": array for name, array in self.rule.arrays().items()}
-        return {**self.belief.arrays(), **remembered}
+        return {**self._belief.arrays(), **remembered}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
-        self.belief.restore(arrays)
+        self._belief.restore(arrays)
         self.rule.restore({name[5:]: array for name, array in arrays.items() if name.startswith("rule.")})

@@ -24,7 +24,7 @@ from ..keys import Key
 from ..posteriors.directions import Directions
 from ..posteriors.map import bare_fit
 from .items import check_width
-from .learner import Arrays, Vector, Verdict
+from .learner import Arrays, Learner, Vector, Verdict
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class CbpSide:
         return CbpSideLearner(self, check_width(n_features))
 
 
-class CbpSideLearner:
+class CbpSideLearner(Learner):
     """The estimate, the factor of V and the largest item norm."""
 
     keeps_labels = True
@@ -88,9 +88,9 @@ class CbpSideLearner:
         chance = sigmoid(float(self.estimate() @ x))
         width = self.width(x)
         act = chance - costs.threshold > -width
-        return float(act), {"chance_positive": chance, "width": width}
+        return Verdict(float(act), {"chance_positive": chance, "width": width}, chance)
 
-    def commit(self, round_: int, act: bool) -> None:
+    def commit(self, verdict: Verdict, round_: int, act: bool) -> None:
         """Carry on: the next fit starts from this one."""
         self._fit.keep()
 

@@ -14,7 +14,7 @@ from ..decision import Observation
 from ..errors import OptionError
 from ..kernels.logistic import sigmoid
 from ..keys import Key
-from .learner import Arrays, Vector, Verdict
+from .learner import Arrays, Learner, Vector, Verdict
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Constant:
         return ConstantLearner(float(self.act))
 
 
-class _Unmoved:
+class _Unmoved(Learner):
     """A learner that carries nothing."""
 
-    def commit(self, round_: int, act: bool) -> None:
+    def commit(self, verdict: Verdict, round_: int, act: bool) -> None:
         """Carry on."""
 
     def learn(self, observation: Observation) -> None:
@@ -56,7 +56,7 @@ class ConstantLearner(_Unmoved):
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the constant."""
-        return self._probability, {}
+        return Verdict(self._probability, {})
 
 
 @dataclass(frozen=True)
@@ -90,4 +90,4 @@ class OracleLearner(_Unmoved):
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return 1 if acting is best, else 0."""
         chance = sigmoid(float(self._theta @ x))
-        return float(costs.best(chance)), {"chance_positive": chance}
+        return Verdict(float(costs.best(chance)), {"chance_positive": chance}, chance)

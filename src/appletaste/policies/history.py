@@ -1,20 +1,13 @@
-"""Starting from a history: labels that a team has already, for the cases it reviewed."""
+"""A history that a team has already: the labels of the cases it reviewed."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-from ..decision import Decision
 from ..errors import InputError
-from .items import check_items
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from .policy import Policy
-
-UNKNOWN = -1  # how ``read_records(..., unlabelled=True)`` writes a label that is not there
+from ..logs.states import UNKNOWN
 
 
 class History(NamedTuple):
@@ -30,30 +23,27 @@ class History(NamedTuple):
     skipped: int  #: rows without: nothing is known of them, and nothing is made up
     positives: int  #: of those learnt
 
+    @classmethod
+    def of(cls, labels: Iterable[int | None]) -> History:
+        """Count labels, None where there is none."""
+        given = list(labels)
+        learnt = [label for label in given if label is not None]
+        return cls(len(learnt), len(given) - len(learnt), sum(learnt))
+
     def __str__(self) -> str:
         skipped = f"{self.skipped:,} rows without a label skipped"
         return f"{self.learnt:,} labels learnt ({self.positives:,} positive), {skipped}"
 
 
-def learn_history(policy: Policy, items: ArrayLike, labels: Any) -> History:
-    """Learn the labels that there are, in the order of the rows; nothing is learnt if any of them is wrong.
-
-    The likelihood of the labels given their items is what it is whoever chose them, so labels of reviewed cases alone
-    do no harm, as long as they were chosen by what is in the items (Rubin 1976, ignorable selection).
-    """
-    table, given = check_items(items, policy.n_features), list(labels)
-    if len(given) != len(table):
-        raise InputError(f"{len(table)} items need as many labels, None where there is none; got {len(given)}")
-    known = [_known(row, label) for row, label in enumerate(given)]
-    for x, label in zip(table, known, strict=True):
-        if label is not None:
-            policy.learn(Decision(True, 1.0, x, policy.costs, 0, {}), label)
-    learnt = [label for label in known if label is not None]
-    return History(len(learnt), len(known) - len(learnt), sum(learnt))
+def known_labels(labels: Iterable[Any], rows: int) -> list[int | None]:
+    """Return labels as 0 and 1, None where there is none, or say which one cannot be."""
+    given = list(labels)
+    if len(given) != rows:
+        raise InputError(f"{rows} items need as many labels, None where there is none; got {len(given)}")
+    return [_known(row, label) for row, label in enumerate(given)]
 
 
 def _known(row: int, label: Any) -> int | None:
-    """Return a label as 0 or 1, None where there is none, or say what it cannot be."""
     if label is None or (isinstance(label, float) and math.isnan(label)) or label == UNKNOWN:
         return None
     if isinstance(label, str) or label not in (0, 1):

@@ -2,34 +2,87 @@
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Protocol
 
 from ..costs import Costs
 from ..decision import Observation
+from ..errors import OptionError
+from ..kernels.types import Word
 from ..keys import Key
-from ..posteriors import Arrays, Vector
+from ..posteriors import Arrays, Belief, Certificate, Vector
 from ..rules import Verdict
 
 __all__ = ["Arrays", "Learner", "Method", "Vector", "Verdict"]
 
 
-class Learner(Protocol):
-    """What one policy carries from item to item."""
+class Learner(ABC):
+    """What one policy carries from item to item; a new one needs the five abstract methods.
 
+    The other methods have honest answers: a learner without a posterior, that keeps no labels, forgets nothing and
+    judges item by item. One that can do more says so by overriding them.
+    """
+
+    #: Whether labels are kept, so that they can be corrected.
+    keeps_labels = False
+    #: Whether it forgets by the time, which it must be told.
+    timed = False
+
+    @abstractmethod
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x in a round, and why; asking changes nothing that is carried."""
 
-    def commit(self, round_: int, act: bool) -> None:
-        """Carry on to the next round, after the one that was judged last and what was done in it."""
+    @abstractmethod
+    def commit(self, verdict: Verdict, round_: int, act: bool) -> None:
+        """Carry on to the next round, after the item of a verdict and what was done with it."""
 
+    @abstractmethod
     def learn(self, observation: Observation) -> None:
         """Take in one label."""
 
+    @abstractmethod
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
 
+    @abstractmethod
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
+
+    @property
+    def belief(self) -> Belief | None:
+        """The posterior; None: there is none to look at."""
+        return None
+
+    def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
+        """Return the probability of acting on each item in turn and carry on; None: judge one by one."""
+        return None
+
+    def chance(self, x: Vector, costs: Costs, round_: int) -> float:
+        """Return P(positive) of an item; NaN: there is no model."""
+        return math.nan
+
+    def certificate(self) -> Certificate | None:
+        """Return how far an approximate posterior is from the exact one; None: nothing to certify."""
+        return None
+
+    def item(self, place: int) -> Vector | None:
+        """Return the item of the label learnt at a place in the order of learning; None: not kept."""
+        return None
+
+    def revise(self, changes: Mapping[int, int | None]) -> None:
+        """Carry what the labels give with those at some places changed; None: taken out."""
+        raise OptionError(f"{type(self).__name__} keeps no labels, so a label it has learnt cannot be changed")
+
+    def advance(self, now: float) -> None:  # noqa: B027 (nothing is forgotten)
+        """Forget up to a time."""
+
+    @contextmanager
+    def glimpse(self, now: float) -> Iterator[None]:
+        """Be for a while what the learner will be at a time."""
+        yield
 
 
 class Method(Protocol):

@@ -31,7 +31,7 @@ class CurrentPosterior:
     --------
     >>> import appletaste as at
     >>> policy = at.policy("voi", n_features=2, costs=at.Costs(miss=1, false_alarm=0.4, hit=0.05), seed=7)
-    >>> policy.learn(policy.decide([1.0, 2.0])._replace(act=True), label=1)
+    >>> policy.teach([1.0, 2.0], label=1)
     >>> policy.posterior.mean.round(2).tolist()
     [0.3, 0.6]
     >>> x = [0.5, -1.0]
@@ -43,7 +43,7 @@ class CurrentPosterior:
     """
 
     def __init__(self, policy: Policy) -> None:
-        if not hasattr(policy.learner, "belief"):
+        if policy.learner.belief is None:
             raise OptionError(
                 f"{policy.name} is not made of a posterior and a rule, so it has no posterior to look at; "
                 "policies such as 'voi', 'ts' or 'pg-ts' have one"
@@ -56,29 +56,30 @@ class CurrentPosterior:
     @property
     def belief(self) -> Belief:
         """What carries the posterior, in the form that rules ask it; to be looked at."""
-        belief: Belief = self._policy.learner.belief  # type: ignore[attr-defined]
+        belief = self._policy.learner.belief
+        assert belief is not None  # checked when this window was opened
         return belief
 
     @property
     def is_point(self) -> bool:
         """Whether theta is believed to be known for certain: no covariance, no draws."""
-        return not hasattr(self.belief, "covariance") and not hasattr(self.belief, "draws")
+        return not self.is_gaussian and not self.belief.sampled
 
     @property
     def is_gaussian(self) -> bool:
         """Whether mean and covariance are all there is to it."""
-        return hasattr(self.belief, "covariance")
+        return self.belief.covariance is not None
 
     @property
     def mean(self) -> Vector:
         """E theta, [features]."""
-        found = getattr(self.belief, "mean", None)
+        found = self.belief.mean
         return np.array(self.draws().mean(axis=0) if found is None else found)
 
     @property
     def covariance(self) -> Vector:
         """V = Cov theta, [features, features]."""
-        found = getattr(self.belief, "covariance", None)
+        found = self.belief.covariance
         return np.array(np.atleast_2d(np.cov(self.draws(), rowvar=False)) if found is None else found)
 
     def score(self, x: ArrayLike) -> Score:
@@ -104,7 +105,7 @@ class CurrentPosterior:
             return np.asarray(self.mean + noise.standard_normal((n, policy.n_features)) @ _root(self.covariance).T)
         found: list[Vector] = []
         while sum(map(len, found)) < n:
-            found.append(np.asarray(belief.draws(policy.round + 1 + len(found))))  # type: ignore[attr-defined]
+            found.append(np.asarray(belief.draws(policy.round + 1 + len(found))))
         return np.concatenate(found)[:n]
 
 

@@ -24,30 +24,43 @@ from .policy import Policy
 from .sup_logistic import SupLogistic
 
 OPTION_HELP = {
-    "sweeps": "Gibbs sweeps before each decision (M), a number or a schedule [(from_round, sweeps), ...]",
-    "burn_in": "rounds (suplogistic) or sweeps of each round (pg-*) that are run first and not used",
-    "separate_draws": "separate draws for expected regret and for information",
-    "rao_blackwell": "average over the Gaussians of the sweeps, not over draws: the same with less noise",
+    "sweeps": "Gibbs sweeps before each decision (M): a number, or a schedule [(from_round, sweeps), ...]",
+    "burn_in": "sweeps of each round that are run first and not used",
+    "separate_draws": "use separate draws for the expected regret and for the information",
+    "rao_blackwell": "average over the Gaussians of the sweeps instead of over draws: the same answer with less noise",
     "draws": "least number of Metropolis steps before each decision",
-    "switch": "how many labels end the Gibbs sweeps; none: max(100, 1.5 d^2)",
-    "prior": "appletaste.posteriors.Gaussian(mean, covariance, region), or a number: N(0, that times I)",
-    "weight": "lambda, in squared units of cost per nat: 0.05 is for costs of the order of one",
+    "switch": "number of labels after which Metropolis steps replace the Gibbs sweeps; none: max(100, 1.5 d^2)",
+    "prior": "appletaste.posteriors.Gaussian(mean, covariance, region), or a number v for N(0, v I)",
+    "weight": "lambda, what a nat of information may cost in squared regret; 0.05 suits costs of about 1",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
-    "epsilon": "share of decisions made by a fair coin",
-    "curvature": "C: largest 1/sigma' over items and parameters; the theory needs at least 4",
-    "item_bound": "R: bound on the length of an item; none: the longest seen",
+    "epsilon": "share of the decisions that a fair coin makes",
+    "curvature": "C, the largest 1/sigma' over items and parameters; the theory needs at least 4, less is bolder",
+    "item_bound": "R, a bound on the length of an item; none: the longest item seen",
     "radius": "project the estimate into the ball of this radius; none: do not",
-    "horizon": "T: how many items will come; none (voi): not known",
-    "randomised": "draw the action, so that every action has a propensity",
-    "ahead": "how many rounds a label serves: double or lindy (each item its own), or shared",
-    "eagerness": "eta: what a label is taken to be worth, against what the theory says",
-    "skew": "correct the Laplace mean for the posterior's skew, to first order",
-    "adaptive": "learn the scale of the prior; none: if no prior is given",
-    "patience": "k: for how many rounds per feature the bound stays wide",
+    "horizon": "T, the number of items that will come; none (voi): not known",
+    "randomised": "draw every action, so that every action has a propensity",
+    "ahead": "how many rounds a label serves: double or lindy (each item has its own number), or shared",
+    "eagerness": "multiplier on the value of a label; above 1 explores more",
+    "skew": "correct the Laplace mean for the skew of the posterior, to first order",
+    "adaptive": "learn the scale of the prior; none: only where no prior is given",
+    "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
-    "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: forget nothing",
+    "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
+#: Options that mean something else in one policy.
+OWN_HELP = {("suplogistic", "burn_in"): "tau, the first rounds, which all act; none: ceil(sqrt(d T))"}
+
+
+def option_help(policy: str, option: str) -> str:
+    """Return what an option of a policy does, in one line.
+
+    Examples
+    --------
+    >>> option_help("pg-ts", "burn_in")
+    'sweeps of each round that are run first and not used'
+    """
+    return OWN_HELP.get((policy, option), OPTION_HELP[option])
 
 
 Prior = Gaussian | float | None
@@ -128,7 +141,7 @@ def voi_item(
     prior: Prior = None,
     half_life: HalfLife = None,
 ) -> Method:
-    """Value of information under Lindy's law: bolder where labels come anyway, with a heavier tail."""
+    """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life))
     return Bayesian(laplace(skew, adaptive, prior, half_life), rule)
 
@@ -198,7 +211,7 @@ def exact_ids(
     switch: int | None = None,
     prior: Prior = None,
 ) -> Method:
-    """Tunable information-directed sampling on the exact posterior, at such a cost too."""
+    """Tunable information-directed sampling on the exact posterior, at a cost per item that does not grow."""
     return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), InformationDirected(weight))
 
 

@@ -32,9 +32,9 @@ from ..keys import Key
 from ..posteriors.directions import Directions
 from ..posteriors.map import Fit, bare_fit
 from .items import check_width
-from .learner import Arrays, Vector, Verdict
+from .learner import Arrays, Learner, Vector, Verdict
 
-NO_BUCKET = 0.0
+NO_BUCKET = -1
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SupLogistic:
         return SupLogisticLearner(self, check_width(n_features))
 
 
-class SupLogisticLearner:
+class SupLogisticLearner(Learner):
     """The buckets: an estimate each, and the factor of each H_s at the reference estimate."""
 
     keeps_labels = True
@@ -81,12 +81,12 @@ class SupLogisticLearner:
         default_burn_in = math.ceil(math.sqrt(n_features * horizon))
         self._burn_in = default_burn_in if settings.burn_in is None else settings.burn_in
         self._begin(n_features)
-        self._asked: set[int] = set()
+        self._dealt: dict[int, int] = {}  # the bucket of each act, by its round: where its label goes
 
     def _begin(self, n_features: int) -> None:
         self._buckets = [bare_fit(n_features) for _ in range(self._levels + 1)]
         self._seen = [Directions(n_features) for _ in self._buckets]
-        self._order = array("q")  # the bucket of each label learnt, in the order of learning; -1: none
+        self._order = array("q")  # the bucket of each label learnt, in the order of learning; NO_BUCKET: none
 
     @property
     def _reference(self) -> Fit:
@@ -105,40 +105,46 @@ class SupLogisticLearner:
         return seen
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
-        """Return 0 or 1, with the level reached and the bucket (0: none) that a label would go to."""
-        self._asked = {self._levels}
+        """Return 0 or 1, with the level reached; the memo is where a label would go and which fits were asked for."""
+        asked = {self._levels}
         if round_ <= self._burn_in:
-            return 1.0, {"level": 0.0, "bucket": float((round_ - 1) % (self._levels + 1) + 1)}
+            bucket = (round_ - 1) % (self._levels + 1)
+            return Verdict(1.0, {"level": 0.0, "bucket": bucket + 1.0}, memo=(bucket, asked))
         level = 1
         while True:
             width = self._alpha * math.sqrt(2.2) * self._seen[level - 1].width(x)
             if width >= 2.0**-level:
-                return 1.0, {"level": float(level), "bucket": float(level), "width": width}
-            self._asked.add(level - 1)
+                why = {"level": float(level), "bucket": float(level), "width": width}
+                return Verdict(1.0, why, memo=(level - 1, asked))
+            asked.add(level - 1)
             chance = sigmoid(float(self._buckets[level - 1].theta @ x))
             gap = costs.expected(False, chance) - costs.expected(True, chance)
             sure = width <= self._settings.horizon**-0.5 or abs(gap) > 2.0 * 2.0**-level
             if sure or level == self._levels:
-                why = {"level": float(level), "bucket": NO_BUCKET, "width": width, "chance_positive": chance}
-                return float(gap >= 0.0), why
+                why = {"level": float(level), "bucket": 0.0, "width": width, "chance_positive": chance}
+                return Verdict(float(gap >= 0.0), why, chance, memo=(NO_BUCKET, asked))
             level += 1
 
-    def commit(self, round_: int, act: bool) -> None:
+    def commit(self, verdict: Verdict, round_: int, act: bool) -> None:
         """Carry on: the fits that were asked for are where the next ones start."""
-        for index in self._asked:
+        bucket, asked = verdict.memo
+        for index in asked:
             self._buckets[index].keep()
+        if act:
+            self._dealt[round_] = bucket
 
     def learn(self, observation: Observation) -> None:
-        """Put one label into the bucket that its decision names."""
-        if "bucket" not in observation.decision.why:
-            raise FeedbackError("this decision names no bucket: suplogistic learns from its own decisions only")
-        index = int(observation.decision.why["bucket"]) - 1
-        if index > self._levels:
-            raise FeedbackError(f"this decision names bucket {index + 1} of {self._levels + 1}: of another horizon?")
-        if index >= 0:
+        """Put one label into the bucket that its decision was dealt to."""
+        if observation.round not in self._dealt:
+            raise FeedbackError(
+                "suplogistic learns from its own acts only: the label of another policy's decision, or one that "
+                "somebody simply has, belongs to none of its buckets"
+            )
+        index = self._dealt[observation.round]
+        if index != NO_BUCKET:
             self._add(index, observation.x, observation.label)
         else:  # taken on an estimate: a label from it would make the buckets depend on their own estimates
-            self._order.append(-1)
+            self._order.append(NO_BUCKET)
 
     def _add(self, index: int, x: Vector, label: int) -> None:
         self._order.append(index)
@@ -163,7 +169,7 @@ class SupLogisticLearner:
         for place, index in enumerate(order):
             if index < 0:
                 if changes.get(place, 0) is not None:
-                    self._order.append(-1)
+                    self._order.append(NO_BUCKET)
                 continue
             items, values = stored[index]
             label = changes.get(place, int(values[taken[index]]))
@@ -175,7 +181,8 @@ class SupLogisticLearner:
         """Return all that is carried, for saving."""
         parts = {f"{i}.{name}": a for i, bucket in enumerate(self._buckets) for name, a in bucket.arrays().items()}
         factors = np.stack([seen.factor for seen in self._seen])
-        return {**parts, "factors": factors, "order": np.array(self._order, dtype=np.int64)}
+        dealt = np.array(list(self._dealt.items()), dtype=np.int64).reshape(-1, 2)
+        return {**parts, "factors": factors, "order": np.array(self._order, dtype=np.int64), "dealt": dealt}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
@@ -184,3 +191,4 @@ class SupLogisticLearner:
         for seen, factor in zip(self._seen, arrays["factors"], strict=True):
             seen.factor[:] = factor
         self._order = array("q", arrays["order"].tolist())
+        self._dealt = dict(arrays["dealt"].tolist())

@@ -8,7 +8,7 @@ from ..kernels import gaussian as kernels
 from ..keys import Key
 from .base import Arrays, Vector
 from .forgetting import Forgetting, HalfLife
-from .gaussian import Filter, unrestricted
+from .gaussian import GaussianBelief, unrestricted
 from .prior import Gaussian
 
 
@@ -56,7 +56,7 @@ class Adf:
         return AdfBelief(self.prior, n_features, Forgetting.of(self.half_life))
 
 
-class AdfBelief(Filter):
+class AdfBelief(GaussianBelief):
     """N(m, V) and, if it forgets, a clock."""
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
@@ -66,7 +66,7 @@ class AdfBelief(Filter):
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        return {"belief": self._belief.copy(), **self.moments()}
+        return {"belief": self.carried(), **self.moments()}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""

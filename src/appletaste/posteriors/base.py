@@ -7,19 +7,30 @@ score z = x'theta of this item distributed? The answer is a ``Score``, and rules
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..errors import OptionError
 from ..keys import Key
+
+if TYPE_CHECKING:
+    from .forgetting import Clock
+    from .labels import Labels
+    from .scores.normal import NormalScores
+    from .waiting import Waiting
 
 Vector = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
+#: Rounds that no stream has.
+FOREVER = 2**62
 
 
 class Outlook(NamedTuple):
@@ -89,26 +100,110 @@ class Score(Protocol):
         """Return V x = Cov(theta, z): where theta moves when the score does. Copy it to keep it."""
 
 
-class Belief(Protocol):
-    """What is carried from item to item."""
+class Belief(ABC):
+    """What is carried from item to item; a new one needs the five abstract methods, and serves every rule.
 
+    The other methods have honest answers: a belief that keeps no labels, forgets nothing, is judged item by item, has
+    no certificate and cannot wait for labels. One that can do more says so by overriding them.
+    """
+
+    #: By which labels age; None: nothing is forgotten.
+    clock: Clock | None = None
+    #: Whether theta is known by draws, which ``draws`` returns.
+    sampled = False
+    #: How often the belief has faded: what was derived from it before is stale.
+    fades = 0
+    #: Labels on their way, while a decision is made that takes account of them (``streams.awaiting``).
+    waiting: Waiting | None = None
+
+    @abstractmethod
     def score(self, x: Vector, round_: int) -> Score:
         """Return how the score of x is distributed in a round; asking changes nothing that is carried.
 
         Read the answer before asking again: its points may be the belief's own storage.
         """
 
+    @abstractmethod
     def commit(self, round_: int) -> None:
         """Carry on to the next round."""
 
-    def learn(self, x: Vector, label: int) -> None:
-        """Take in one label."""
+    @abstractmethod
+    def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
+        """Take in one label; ``moment``, on the clock by which labels age, is when its item came (None: now)."""
 
+    @abstractmethod
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
 
+    @abstractmethod
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
+
+    @property
+    def labels(self) -> Labels | None:
+        """The labels learnt so far; None: none are kept, so nothing can be corrected."""
+        return None
+
+    @property
+    def mean(self) -> Vector | None:
+        """E theta; None: known by draws alone."""
+        return None
+
+    @property
+    def covariance(self) -> Vector | None:
+        """V = Cov theta; None: there is none, or it is known by draws alone."""
+        return None
+
+    def draws(self, round_: int) -> Vector | None:
+        """Return the draws of theta of a round, one row each; None: the belief is not made of draws."""
+        return None
+
+    def score_many(self, items: Vector) -> NormalScores | None:
+        """Return how the scores of many items are distributed, each by itself; None: ask one by one."""
+        return None
+
+    def certificate(self) -> Certificate | None:
+        """Return how far the belief is from the exact posterior; None: nothing to certify."""
+        return None
+
+    def expecting(self, before: Waiting | None = None) -> Waiting | None:
+        """Return what keeps labels on their way in mind for this belief, going on from before; None: it cannot."""
+        return None
+
+    @property
+    def timed(self) -> bool:
+        """Whether the belief forgets by the time, which it must be told."""
+        return self.clock is not None and self.clock.forgetting.timed
+
+    def lasts(self) -> int:
+        """Return for how many rounds, from the next one on, the belief stays as it is without labels."""
+        return FOREVER if self.clock is None else self.clock.rounds_left() or FOREVER
+
+    def advance(self, now: float) -> None:  # noqa: B027 (nothing is forgotten)
+        """Forget up to a moment, if that is due."""
+
+    @contextmanager
+    def glimpse(self, now: float) -> Iterator[None]:
+        """Be for a while what the belief will be at a moment."""
+        yield
+
+    def follow(self, other: Self) -> None:  # noqa: B027 (nothing else is carried)
+        """Begin where another belief is, apart from its labels."""
+
+    def relearn(self, changes: Mapping[int, int | None], fresh: Self) -> Self:
+        """Return a fresh belief after the stored labels, with those at some places changed; None: taken out.
+
+        They are learnt again in their order, at the price of one pass over all of them.
+        """
+        if self.labels is None:
+            raise OptionError(
+                f"{type(self).__name__} keeps no labels: each was folded into the belief of its time and cannot be "
+                "taken out again; use a posterior that keeps labels, such as Laplace ('voi')"
+            )
+        fresh.follow(self)
+        for x, label in zip(*self.labels.revised(changes), strict=True):
+            fresh.learn(x, int(label))
+        return fresh
 
 
 class Posterior(Protocol):

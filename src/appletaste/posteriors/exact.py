@@ -13,7 +13,7 @@ from ..kernels import metropolis as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .anchors import Anchors
-from .base import Arrays, Score, Vector
+from .base import Arrays, Belief, Score, Vector
 from .gibbs import Gibbs, Schedule
 from .labels import Labels
 from .prior import Gaussian
@@ -88,8 +88,10 @@ class Exact:
         return ExactChain(self, n_features, key)
 
 
-class ExactChain:
+class ExactChain(Belief):
     """The state of the sampler: a Gibbs chain with all labels, the anchors, and the path of the round at hand."""
+
+    sampled = True
 
     def __init__(self, settings: Exact, n_features: int, key: Key) -> None:
         d = n_features
@@ -203,7 +205,7 @@ class ExactChain:
         self._chain.follow(other._chain)
         self.acceptance, self._moved = other.acceptance, other._moved
 
-    def learn(self, x: Vector, label: int) -> None:
+    def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
         """Take in one label; the first anchor is set when Gibbs sweeps end."""
         self._chain.learn(x, label)
         self._stepped = 0

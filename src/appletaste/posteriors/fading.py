@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from ..kernels import gaussian as kernels
 from ..kernels.logistic import make_work
 from .base import Arrays, Vector
 from .forgetting import Clock, Forgetting
-from .gaussian import Filter
+from .gaussian import GaussianBelief
 from .labels import Labels
 from .storage import Growing
 
@@ -27,7 +27,7 @@ NEGLIGIBLE = 2.0**-10
 GROWTH, EVERY = 0.06, 16
 
 
-class FadingLaplaceBelief(Filter):
+class FadingLaplaceBelief(GaussianBelief):
     """The Gaussian, the labels, and when the item of each came.
 
     A label moves the belief by a Laplace step in one dimension, forgetting moves it towards the prior, and both are
@@ -58,6 +58,16 @@ class FadingLaplaceBelief(Filter):
     def follow(self, other: FadingLaplaceBelief) -> None:
         """Begin at the moment where another belief is."""
         self.clock.moments[:] = other.clock.moments
+
+    def relearn(self, changes: Mapping[int, int | None], fresh: FadingLaplaceBelief) -> FadingLaplaceBelief:
+        """Return a fresh belief after the stored labels, with those at some places changed, each as old as it is."""
+        fresh.follow(self)
+        kept = [place for place in range(self._labels.n) if changes.get(place, 0) is not None]
+        changed = zip(*self._labels.revised(changes), self.label_moments[kept].tolist(), strict=True)
+        for x, label, moment in changed:
+            fresh.learn(x, int(label), moment)
+        fresh.renew()
+        return fresh
 
     def advance(self, now: float) -> None:
         """Forget up to a moment, if that is due; what was learnt before time began is as old as the beginning."""
@@ -106,7 +116,7 @@ class FadingLaplaceBelief(Filter):
         return {
             **self._labels.arrays(),
             **self.moments(),
-            "belief": self._belief.copy(),
+            "belief": self.carried(),
             "moments": self.label_moments.copy(),
             "due": np.array(self._due),
             "prior": self._origin.copy(),

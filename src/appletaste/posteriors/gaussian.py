@@ -11,17 +11,15 @@ from ..errors import OptionError
 from ..kernels import fading
 from ..kernels import gaussian as kernels
 from ..kernels._jit import announce_compilation
-from .base import Arrays, Vector
+from .base import Arrays, Belief, Vector
 from .forgetting import Clock, Forgetting
 from .prior import Gaussian
 from .scores.normal import NormalScore, NormalScores
-from .waiting import Outstanding
-
-FOREVER = 2**62
+from .waiting import Waiting
 
 
-class Filter:
-    """A Gaussian belief; subclasses say how it learns."""
+class GaussianBelief(Belief):
+    """N(m, V); subclasses say how it learns."""
 
     def __init__(self, prior: Gaussian, n_features: int, forgetting: Forgetting | None = None) -> None:
         d = n_features
@@ -32,11 +30,7 @@ class Filter:
         covariance = np.linalg.inv(precision)
         self._belief[kernels.COVARIANCE :] = 0.5 * (covariance + covariance.T)
         self._direction = self._belief[kernels.DIRECTION]
-        #: Labels on their way, while a decision is made that takes account of them (``policies.awaiting``).
-        self.outstanding: Outstanding | None = None
-        #: How often the belief has faded: what was derived from it before is stale.
-        self.fades = 0
-        self.clock: Clock | None = None
+        self.waiting, self.clock = None, None  # looked up in every round: 30 ns less than on the class
         if forgetting is not None:
             announce_compilation(fading.fade)
             self.clock = Clock(forgetting)
@@ -60,25 +54,23 @@ class Filter:
 
     def score(self, x: Vector, round_: int) -> NormalScore:
         """Return how the score of x is distributed."""
-        if self.outstanding is not None:
-            return self.outstanding.score(x)
+        if self.waiting is not None:
+            return self.waiting.score(x)
         mean, variance = kernels.score_item(x, self._belief)
         return NormalScore(mean, variance, self._direction)
+
+    def expecting(self, before: Waiting | None = None) -> Waiting:
+        """Return what keeps labels on their way in mind for this belief, going on from before."""
+        if before is None:
+            return Waiting(self)
+        before.stand_on(self)
+        return before
 
     def score_many(self, items: Vector) -> NormalScores:
         """Return how the scores of many items are distributed, each by itself."""
         scores = NormalScores(np.empty(len(items)), np.empty(len(items)), np.empty_like(items))
         scores.fill(lambda part: kernels.score_many(items[part], self._belief, *scores.parts(part)))
         return scores
-
-    def lasts(self) -> int:
-        """Return for how many rounds, from the next one on, the belief stays as it is without labels."""
-        return FOREVER if self.clock is None else self.clock.rounds_left() or FOREVER
-
-    @property
-    def timed(self) -> bool:
-        """Whether it forgets by the time, which it must be told."""
-        return self.clock is not None and self.clock.forgetting.timed
 
     def commit(self, round_: int) -> None:
         """Carry on: a round by itself changes nothing, unless it is what ages are counted in."""
@@ -106,6 +98,12 @@ class Filter:
             if self.clock is not None:
                 self.clock.moments[:] = kept[1]
             self.fades = fades
+
+    def carried(self) -> Vector:
+        """Return the matrix for saving; the direction is that of whoever asked last, and nobody's to keep."""
+        kept = self._belief.copy()
+        kept[kernels.DIRECTION] = 0.0
+        return kept
 
     def moments(self) -> Arrays:
         """Return the clock of a belief that forgets, for saving."""

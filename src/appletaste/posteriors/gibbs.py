@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from .base import Arrays, Score, Vector
+from .base import Arrays, Belief, Score, Vector
 from .labels import Labels
 from .prior import Gaussian
 from .scores.drawn import DrawnScore, even_weights
@@ -117,8 +117,10 @@ class GibbsScore(DrawnScore):
         return self._chain.likelihood_weights()
 
 
-class GibbsChain:
+class GibbsChain(Belief):
     """The state of the sampler: labels, the last theta, and the draws of the round at hand."""
+
+    sampled = True
 
     def __init__(self, settings: Gibbs, n_features: int, key: Key) -> None:
         d = n_features
@@ -226,7 +228,7 @@ class GibbsChain:
         self._belief[kernels.THETA] = self._draws[-1]
         self._swept = 0
 
-    def learn(self, x: Vector, label: int) -> None:
+    def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
         """Take in one label."""
         labels = self._labels
         labels.make_room()

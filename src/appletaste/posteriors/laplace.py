@@ -17,7 +17,7 @@ from ..keys import Key
 from .base import Arrays, Certificate, Vector
 from .fading import FadingLaplaceBelief
 from .forgetting import Forgetting, HalfLife
-from .gaussian import Filter, unrestricted
+from .gaussian import GaussianBelief, unrestricted
 from .labels import Labels
 from .prior import Gaussian
 
@@ -74,7 +74,7 @@ class Laplace:
         return LaplaceBelief(self, n_features, key)
 
 
-class LaplaceBelief(Filter):
+class LaplaceBelief(GaussianBelief):
     """The Gaussian, the labels, and the pass that will renew it."""
 
     def __init__(self, settings: Laplace, n_features: int, key: Key) -> None:
@@ -100,7 +100,7 @@ class LaplaceBelief(Filter):
         """Begin where another belief was apart from its labels: what it has warned of is not said again."""
         self._warned = other._warned
 
-    def learn(self, x: Vector, label: int) -> None:
+    def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
         """Take in one label, and go on with the pass if one is under way or due."""
         labels = self._labels
         n = labels.n
@@ -154,7 +154,7 @@ class LaplaceBelief(Filter):
         """Return all that is carried, for saving."""
         return {
             **self._labels.arrays(),
-            "belief": self._belief.copy(),
+            "belief": self.carried(),
             "renewal": self._renewal.copy(),
             "marks": self._marks.copy(),
             "due": np.array(self._due),

@@ -11,7 +11,7 @@ from ..errors import OptionError
 from ..kernels import logistic as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from .base import Arrays, Vector
+from .base import Arrays, Belief, Vector
 from .labels import Labels
 from .prior import Gaussian
 from .scores.drawn import DrawnScore, even_weights
@@ -122,7 +122,7 @@ class PointScore(DrawnScore):
         return 0.0
 
 
-class Point:
+class Point(Belief):
     """The belief of ``Map``: a fit."""
 
     def __init__(self, fit: Fit, bare: bool) -> None:
@@ -148,7 +148,7 @@ class Point:
         """Carry on: the next fit starts from this one."""
         self._fit.keep()
 
-    def learn(self, x: Vector, label: int) -> None:
+    def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
         """Take in one label."""
         self._fit.labels.add(x, label)
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..kernels import gaussian as kernels
-from ..kernels.logistic import sigmoid
 from .base import Arrays, Vector
 from .scores.normal import NormalScore
 
 if TYPE_CHECKING:
-    from .gaussian import Filter
+    from .gaussian import GaussianBelief
 
 #: Labels that may come in before the covariance is computed afresh, in two passes over it for each item that waits.
 EVERY = 64
 
 
-class Outstanding:
+class Waiting:
     """The items that wait for their label, and the covariance as it will be once those are seen.
 
     A label not yet seen cannot move the mean, but how much it will shrink the covariance hardly depends on what it
@@ -32,10 +28,11 @@ class Outstanding:
     expected, and V_w stays until it is computed afresh.
     """
 
-    def __init__(self, belief: Filter) -> None:
+    def __init__(self, belief: GaussianBelief) -> None:
         self._belief = belief
         self._items: dict[int, Vector] = {}
         self._awaited = np.zeros_like(belief.matrix)  # laid out as a belief, for its kernels: V_w in the place of V
+        self._aside = np.zeros_like(belief.matrix)  # V_w for those who only ask
         self._fresh = False
         self._seen = 0
         self._fades = belief.fades
@@ -47,7 +44,7 @@ class Outstanding:
         """Note that the label of x is on its way."""
         self._items[key] = x
         if self._fresh:
-            self._expect(x)
+            kernels.expect(x, self._awaited)
 
     def remove(self, key: int) -> None:
         """Note that a label has come, or will never come."""
@@ -56,7 +53,11 @@ class Outstanding:
             if self._seen >= EVERY or not self._items:
                 self._fresh = False
 
-    def stand_on(self, belief: Filter) -> None:
+    def stands_on(self, belief: object) -> bool:
+        """Return whether this is about a belief."""
+        return belief is self._belief
+
+    def stand_on(self, belief: GaussianBelief) -> None:
         """Go on from another belief, one that has learnt the labels anew."""
         if belief is not self._belief:
             self._belief, self._fresh = belief, False
@@ -66,24 +67,14 @@ class Outstanding:
         """Whether V_w is that of the belief as it has faded by now."""
         return self._fresh and self._fades == self._belief.fades
 
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Let scores be asked for that leave no trace: V_w is computed afresh where it would have been without."""
-        kept = self._awaited.copy()
-        told = self._belief, self._fresh, self._seen, self._fades
-        try:
-            yield
-        finally:
-            self._awaited[:] = kept
-            self._belief, self._fresh, self._seen, self._fades = told
-
     def arrays(self) -> Arrays:
         """Return what is on its way and V_w, for saving."""
-        d = self._awaited.shape[1]
+        d, awaited = self._awaited.shape[1], self._awaited.copy()
+        awaited[[kernels.MEAN, kernels.DIRECTION]] = 0.0  # of whoever asked last
         return {
             "rounds": np.array(list(self._items), dtype=np.int64),
             "items": np.array(list(self._items.values()), dtype=np.float64).reshape(-1, d),
-            "awaited": self._awaited.copy(),
+            "awaited": awaited,
             "progress": np.array([self._current, self._seen], dtype=np.int64),
         }
 
@@ -96,34 +87,36 @@ class Outstanding:
         self._fresh, self._fades = bool(fresh), self._belief.fades
 
     def score(self, x: Vector) -> NormalScore:
-        """Return how the score of x will be distributed about today's mean once the outstanding labels are seen."""
-        if not self._current:
-            self._renew()
-        self._awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
-        mean, variance = kernels.score_item(x, self._awaited)
-        return NormalScore(mean, variance, self._awaited[kernels.DIRECTION])
+        """Return how the score of x will be distributed about today's mean once the labels on their way are seen.
+
+        Asking leaves no trace: where V_w is due to be computed afresh, that is done aside, and ``settle`` does it.
+        """
+        awaited = self._now()
+        awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
+        mean, variance = kernels.score_item(x, awaited)
+        return NormalScore(mean, variance, awaited[kernels.DIRECTION])
 
     def covariance(self) -> Vector:
         """Return V_w."""
+        return np.array(self._now()[kernels.COVARIANCE :])
+
+    def settle(self) -> None:
+        """Compute V_w afresh if that is due; to be called when a decision is made, before its act is added."""
         if not self._current:
-            self._renew()
-        return np.array(self._awaited[kernels.COVARIANCE :])
+            self._compute(self._awaited)
+            self._fresh, self._seen, self._fades = True, 0, self._belief.fades
+        self._awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
 
-    def _renew(self) -> None:
-        """Compute V_w afresh, one item that waits after another."""
-        self._awaited[:] = self._belief.matrix
-        for x in self._items.values():
-            self._expect(x)
-        self._fresh, self._seen, self._fades = True, 0, self._belief.fades
+    def _now(self) -> Vector:
+        """Return V_w as it is, or as it would be if it were computed afresh now."""
+        if self._current:
+            return self._awaited
+        self._compute(self._aside)
+        return self._aside
 
-    def _expect(self, x: Vector) -> None:
-        """Take the step of rank one that a label at x will take, whatever it says."""
-        mean, variance = kernels.score_item(x, self._awaited)
-        weight = _slope(mean / math.sqrt(1.0 + math.pi * variance / 8.0))
-        kernels.move(self._awaited, 0.0, weight / (1.0 + weight * variance))
-
-
-def _slope(z: float) -> float:
-    """Return sigma'(z)."""
-    p = float(sigmoid(z))
-    return p * (1.0 - p)
+    def _compute(self, awaited: Vector) -> None:
+        """Compute V_w from the belief, one item that waits after another."""
+        awaited[:] = self._belief.matrix
+        kernels.expect_many(
+            np.array(list(self._items.values()), dtype=np.float64).reshape(-1, awaited.shape[1]), awaited
+        )

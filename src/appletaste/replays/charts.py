@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..pages.charts import colours_of, require_pyplot, save_figure
+from ..pages.charts import colours_of, require_pyplot, save_figure, shade
 from .comparators import COMPARATORS
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ def _saved(axis: Any, result: ReplayResult, colours: dict[str, str]) -> None:
         axis.plot(result.points, mean, label=label, **_style(result, label, colours))
         if len(saved) > 1 and one.entry.name not in ("never", "always", "oracle"):
             error = 2.0 * saved.std(axis=0, ddof=1) / np.sqrt(len(saved))
-            axis.fill_between(result.points, mean - error, mean + error, color=colours[label], alpha=0.15, linewidth=0)
+            shade(axis, result.points, mean - error, mean + error, colours[label])
         if one.entry.name != "always":  # it may be so dear that nothing else could be told apart
             shown.append(mean)
     low, high = float(np.min(shown)), float(np.max(shown))
     room = 0.06 * max(high - low, 1e-9)
     axis.set(xlabel="items", ylabel="saved so far, against never", xlim=(0, None), ylim=(low - 2 * room, high + room))
-    axis.legend(fontsize=8, frameon=False)
+    axis.legend()
 
 
 def _blocks(costs: Any, rates: Any, result: ReplayResult, colours: dict[str, str]) -> None:
@@ -67,4 +67,4 @@ def _blocks(costs: Any, rates: Any, result: ReplayResult, colours: dict[str, str
             rates.plot(tenths, [block["act_rate"] for block in one.blocks()], marker=".", label=label, **style)
     costs.set(xlabel="tenth of the stream", ylabel="cost per 1,000 items", xticks=tenths)
     rates.set(xlabel="tenth of the stream", ylabel="share positive (bars), acted on", ylim=(0, 1), xticks=tenths)
-    rates.legend(fontsize=8, frameon=False)
+    rates.legend()

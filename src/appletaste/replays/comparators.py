@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..policies import Bayesian, Policy, find, policy
 from ..posteriors import Gaussian, Laplace
-from ..posteriors.forgetting import Forgetting
 from ..rules import EpsilonGreedy
 from ..simulate import Entry
-from ..times import DAY
 
 FULL_INFORMATION = "full-information"
 #: Shown in every replay, after the policies.
@@ -45,16 +43,11 @@ def full_information(n_features: int, costs: Costs, seed: int) -> Policy:
     return Policy(method, n_features=n_features, costs=costs, seed=seed, name=FULL_INFORMATION)
 
 
-def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, dated: bool = False) -> Policy:
-    """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream.
-
-    On a clock of dates, which a replay counts in days, a half-life in seconds is one in days.
-    """
+def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int) -> Policy:
+    """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream."""
     if entry.name == FULL_INFORMATION:
         return full_information(n_features, costs, seed)
     options = dict(entry.options)
     if find(entry.name).options.get("horizon") is not None:
         options.setdefault("horizon", max(2, items))
-    if dated and (pace := Forgetting.of(options.get("half_life"))) is not None and pace.timed:
-        options["half_life"] = Forgetting(pace.half_life / DAY, True).text
     return policy(entry.name, n_features=n_features, costs=costs, seed=seed, **options)

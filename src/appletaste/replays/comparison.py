@@ -13,15 +13,16 @@ from .. import engines
 from .._checks import whole
 from ..costs import Costs
 from ..errors import OptionError
+from ..logs import DecisionLog
 from ..policies import find
+from ..remedies import Message, Remedy
 from ..simulate import Entry
 from .comparators import COMPARATORS, make
 from .delays import Delay
 from .notes import column_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
-from .players import Wrapper, awaiting
+from .players import Staffing, Wrapper, awaiting
 from .result import PolicyReplay, ReplayResult
-from .staffing import Staffing
 from .table import Stream, default_encoder, read_stream
 from .tally import BLOCKS, edges
 
@@ -48,6 +49,8 @@ def replay(
     capacity: str | None = None,
     audit: str | None = None,
     wrap: Wrapper | None = None,
+    log: str | None = None,
+    stratum: str | None = None,
     jobs: int = 1,
     engine: engines.Engine | None = None,
     progress: Callable[[str], None] | None = None,
@@ -71,8 +74,8 @@ def replay(
         The table is played in so many random orders (10), the same for every policy; ``order="as is"`` plays it once
         as it comes. With ``time`` it is played once in the order of time.
     delay, time
-        How late labels come: a number, ``"exponential:200"``, ``"lognormal:200,1.0"`` or a ``Delay``; in items, or in
-        the units of the column ``time`` (days, where that holds dates).
+        How late labels arrive: a number, ``"exponential:200"``, ``"lognormal:200,1.0"`` or a ``Delay``; in items, or in
+        the units of the column ``time`` (days, where that holds dates; a day begins at midnight UTC).
     encoder
         An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
     flip_label, drop
@@ -82,7 +85,10 @@ def replay(
         floor under the probability of acting, ``"2%"``. Each policy then sits at a ``Desk`` (docs/streams.md).
     wrap
         What else goes around each policy, a review budget for example; see ``replays.players``. By default
-        ``Awaiting``, where labels come late: what has been bought and is on its way is not bought again.
+        ``Awaiting``, where labels arrive late: what has been bought and is on its way is not bought again.
+    log, stratum
+        The name of a policy whose first pass is kept as ``result.log``, a ``DecisionLog``; and a column whose values
+        are the strata of the items, for the log and for audit floors.
 
     Examples
     --------
@@ -103,32 +109,35 @@ def replay(
     if staffing is not None and wrap is not None:
         raise OptionError("capacity and audit put a desk around each policy; give either them or wrap=")
     dressed: Wrapper = staffing or wrap or awaiting
-    if staffing is not None and staffing.budget is not None and staffing.budget.per_day is not None and time is None:
-        raise OptionError("a capacity per day needs to know the time: name its column with time=")
+    if staffing is not None:
+        staffing.check(time is not None)
     stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, **reading)
     encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
-    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}")
+    if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
+        raise OptionError(f"log is the name of a policy that is played, whose decisions are kept; got {log!r}")
+    strata = None if stratum is None else stream.strata(stratum)
+    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}", log, strata)
     width = plan.encoded(0)[0].shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            made = make(entry, width, len(stream), costs, seed=0, dated=stream.dated)
+            made = make(entry, width, len(stream), costs, seed=0)
             if made.timed and stream.times is None:
-                raise OptionError(
-                    f"{entry.label} forgets by the time, and this replay has none: name its column with time=, or give "
-                    "half_life as a number of items"
-                )
+                told = f"{entry.label} forgets by the time, and this replay has none: name its column with "
+                raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
+    kept: DecisionLog | None = None
     if started is not None:
         started(len(tasks))
     with engines.engine("local", jobs=jobs) if engine is None else nullcontext(engine) as workers:
-        for index, found in workers.run(Pass.play, tasks):
+        for index, (found, record) in workers.run(Pass.play, tasks):
             tallies[index] = found
+            kept = record or kept
             if progress is not None:
                 progress(tasks[index].entry.label)
     forget()
     played = {entry.label: PolicyReplay(entry, tuple(tallies[k :: len(entries)])) for k, entry in enumerate(entries)}
-    return ReplayResult(plan, played, _notes(stream, shuffled, played))
+    return ReplayResult(plan, played, _notes(stream, shuffled, played), kept)
 
 
 def _orders(shuffles: int | None, order: str, time: str | None) -> tuple[int, bool]:
@@ -139,8 +148,11 @@ def _orders(shuffles: int | None, order: str, time: str | None) -> tuple[int, bo
     if shuffles is not None:
         whole("shuffles", shuffles, least=0)
         if shuffles and (time is not None or kind == "as is"):
-            what = f"time={time!r}" if time is not None else "order='as is'"
-            raise OptionError(f"{what} plays the table in one order; leave out shuffles={shuffles}, or shuffle without")
+            one = Remedy("order", "as is") if time is None else Remedy("time", time)
+            left = Remedy("shuffles", shuffles)
+            raise OptionError(
+                Message(one, " plays the table in one order; leave out ", left, ", or shuffle without it")
+            )
     if kind == "as is" or time is not None or shuffles == 0:
         return 1, False
     return SHUFFLES if shuffles is None else shuffles, True
@@ -174,7 +186,7 @@ def _costs(given: Mapping[str, float]) -> Costs:
 
 def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     """Return what the reader of the table should know."""
-    notes = []
+    notes: list[str] = []
     starts = edges(len(stream), BLOCKS)
     rates = np.add.reduceat(stream.labels.astype(float), starts[:-1]) / np.diff(starts)
     base = float(stream.labels.mean())
@@ -186,10 +198,10 @@ def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -
         if not shuffled:
             notes.append("the file is sorted by its label, so its order says nothing about time: shuffle it")
     elif shuffled and spread > freedom + DRIFT * np.sqrt(2 * freedom):
-        notes.append(
-            f"the share of positives changes along the file ({shown} by tenths). If its order is that of time, play "
-            "it as it is: order='as is'"
+        told = (
+            f"the share of positives changes along the file ({shown} by tenths). If the order of the file is that of "
         )
+        notes.append(Message(told, "time, play the file as it is: ", Remedy("order", "as is")))
     for label, one in played.items():
         found = dict.fromkeys(note for tally in one.tallies for note in tally.notes)
         notes += [f"{label}: {note}" for note in list(found)[:2]]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 import platform
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._files import MANIFEST, check_folder, write_aside, written_aside
+from .._files import MANIFEST, check_folder, write_json, written_aside
 
 if TYPE_CHECKING:
     from .result import ReplayResult
@@ -26,10 +25,10 @@ def write_folder(result: ReplayResult, folder: Path, pictures: bool = True) -> N
     """Write a replay into a folder, which must be new or hold an earlier run."""
     check_folder(folder, SIGN)
     (folder / MANIFEST).unlink(missing_ok=True)
-    found = result.describe()
+    found = result.as_dict()
     money = ("cost_per_1000", "se", "saved_vs_never", "saved_vs_always")
     names = ("policy", "items", "labels", *money, "precision", "recall", "act_rate", "items_per_second")
-    _write(folder / "policies.csv", names, ([label, *_line(row)] for label, row in zip(result, found, strict=True)))
+    _write(folder / "policies.csv", names, ([label, *_line(row)] for label, row in found.items()))
     _write(
         folder / "passes.csv",
         ("policy", "pass", "cost_per_1000", "precision", "recall", "acts", "labels", "labels_learnt", "seconds"),
@@ -70,13 +69,13 @@ def write_folder(result: ReplayResult, folder: Path, pictures: bool = True) -> N
         "seed": plan.seed,
         "encoder": repr(plan.encoder),
         "notes": list(result.notes),
-        "policies": found,
+        "policies": list(found.values()),
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("appletaste", "numpy", "numba")},
         },
     }
-    write_aside(folder / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())  # last: the run is whole
+    write_json(folder / MANIFEST, manifest)  # last: the run is whole
 
 
 def _line(row: dict[str, Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from ..drift import Stability, Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
 from ..features import Records
 from ..features.reading import WARM_UP
-from .loop import Path
+from ..remedies import Message, Remedy
 from .table import Stream
 from .tally import BLOCKS, edges
 
@@ -19,12 +19,12 @@ LEAST, NAMED, RATE = 100, 5, 0.01
 FEWEST, OWN = 50, 0.9
 
 
-def label_notes(path: Path, labels: NDArray[np.int8]) -> tuple[str, ...]:
+def label_notes(observed: NDArray[np.bool_], chances: NDArray[np.float64], labels: NDArray[np.int8]) -> tuple[str, ...]:
     """Return a note on labels that were not what the model expected once it had begun to learn; or none."""
     watch = Watch()
-    for t in np.flatnonzero(path.observed & path.acts & ~np.isnan(path.chances)).tolist():
+    for t in np.flatnonzero(observed & ~np.isnan(chances)).tolist():
         watch.items = t + 1
-        watch.residual(int(labels[t]), float(path.chances[t]))
+        watch.residual(int(labels[t]), float(chances[t]))
     alarms = [alarm for alarm in watch.alarms if not alarm.at_start]
     if not alarms:
         return ()
@@ -61,7 +61,7 @@ def column_notes(stream: Stream) -> list[str]:
     ]
 
 
-def unlearnable_notes(stream: Stream) -> list[str]:
+def unlearnable_notes(stream: Stream) -> list[Message]:
     """Return a note on texts that nearly every row has for itself: names, dates and remarks teach nothing; or none."""
     found = []
     for name, column in stream.records.columns.items() if isinstance(stream.records, Records) else ():
@@ -69,7 +69,10 @@ def unlearnable_notes(stream: Stream) -> list[str]:
         if len(texts) >= FEWEST and len(set(texts)) > OWN * len(texts):
             found.append((name, str(texts[0])))
     return [
-        f"column {name!r} has another text in nearly every row, such as {text[:30]!r}: nothing can be learnt from it. "
-        f"Make numbers or a few categories of it, or leave it out: drop=[{name!r}]"
+        Message(
+            f"column {name!r} has another text in nearly every row, such as {text[:30]!r}: nothing can be learnt from "
+            "such a column. Make numbers or a few categories of it, or leave it out: ",
+            Remedy("drop", [name]),
+        )
         for name, text in found
     ]

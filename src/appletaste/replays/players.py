@@ -1,20 +1,20 @@
-"""Where a policy is dressed for a replay: a review budget or an audit lane goes around it here, and nowhere else.
+"""Who plays a replay: the policy, with its labels on their way kept in mind, or at a desk with limited reviewers.
 
-A wrapper gets the policy and the setting of the pass, and returns a player. Reviewers per day, say, would be
-``replay(..., wrap=at_most_120_a_day)`` with ``def at_most_120_a_day(policy, setting): return Limited(policy, ...)``.
+A wrapper gets the policy and the setting of the pass, and returns a player. A rule of one's own would be
+``replay(..., wrap=with_my_rule)`` with ``def with_my_rule(policy, setting): return MyDesk(policy, ...)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ..costs import Costs
-from ..decision import Decision
-from ..policies import Policy
-from ..posteriors import Vector
-from ..streams import Awaiting
+from ..errors import OptionError
+from ..policies import Player, Policy
+from ..remedies import Message, Remedy
+from ..streams import Audit, Awaiting, Budget, Desk
 
 
 @dataclass(frozen=True)
@@ -23,57 +23,79 @@ class Setting:
 
     items: int  #: how many will come
     costs: Costs
-    late: bool  #: whether labels come late
-    timed: bool  #: whether ``time`` is that of a column, rather than the number of the item
+    late: bool  #: whether labels arrive late
+    timed: bool  #: whether items have a time, that of a column
+    day: float  #: how long a day is on that clock: 86400 seconds where it holds dates, else one unit
     seed: int
-
-
-class Player(Protocol):
-    """What plays a stream: decides at a time, and is told labels when they are due."""
-
-    def decide(self, x: Vector, time: float) -> Decision:
-        """Decide on the item that arrives at a time."""
-
-    def learn(self, decision: Decision, label: int) -> None:
-        """Learn a label; called once for each decision whose label became due."""
 
 
 #: Makes a player of a policy. It travels to workers, so it must be a function of a module or a dataclass.
 Wrapper: TypeAlias = Callable[[Policy, Setting], Player]
 
 
-class Clockless:
-    """A policy as it is: it does not look at the clock."""
-
-    __slots__ = ("_decide", "learn")
-
-    def __init__(self, policy: Policy | Awaiting) -> None:
-        self._decide, self.learn = policy.decide, policy.learn
-
-    def decide(self, x: Vector, time: float) -> Decision:
-        """Decide on the item."""
-        return self._decide(x)
-
-
-class Clocked:
-    """A policy that forgets by the time, and is told it."""
-
-    __slots__ = ("_decide", "learn")
-
-    def __init__(self, policy: Policy | Awaiting) -> None:
-        self._decide, self.learn = policy.decide, policy.learn
-
-    def decide(self, x: Vector, time: float) -> Decision:
-        """Decide on the item that arrives at a time."""
-        return self._decide(x, time=time)
-
-
 def bare(policy: Policy, setting: Setting) -> Player:
     """Return the policy as it is."""
-    return Clocked(policy) if policy.timed else Clockless(policy)
+    return policy
 
 
 def awaiting(policy: Policy, setting: Setting) -> Player:
-    """Return the policy with its labels on their way kept in mind, where they come late."""
-    player = Awaiting(policy) if setting.late else policy
-    return Clocked(player) if policy.timed else Clockless(player)
+    """Return the policy with its labels on their way kept in mind, where they arrive late."""
+    return Awaiting(policy) if setting.late else policy
+
+
+@dataclass(frozen=True)
+class Staffing:
+    """Put each policy at a desk with a budget, an audit lane or both (docs/streams.md).
+
+    Where labels arrive late, those on their way are kept in mind (``Awaiting``): with 500 items of delay and a capacity
+    of 20 % that took 5 to 11 % off the cost of ``voi`` on three made streams, with 5 % about 1 %.
+
+    Examples
+    --------
+    >>> Staffing.of("5%", "2%").budget.share, Staffing.of("120/day", None).budget.per_day
+    (0.05, 120)
+    """
+
+    budget: Budget | None = None
+    audit: Audit | None = None
+
+    @staticmethod
+    def of(capacity: str | None, audit: str | None) -> Staffing | None:
+        """Return the staffing from text: a capacity such as ``120/day`` or ``5%``, audits such as ``2%``; or None."""
+        if capacity is None and audit is None:
+            return None
+        lane = None if audit is None else Audit(floor=_share(audit, "audit"))
+        return Staffing(None if capacity is None else _budget(capacity), lane)
+
+    def check(self, timed: bool) -> None:
+        """Refuse a capacity per day where items have no time."""
+        if self.budget is not None and self.budget.per_day is not None and not timed:
+            told = "a capacity per day needs to know the time: name its column with "
+            raise OptionError(Message(told, Remedy("time")))
+
+    def __call__(self, policy: Policy, setting: Setting) -> Player:
+        """Return the policy at its desk."""
+        self.check(setting.timed)
+        budget = None if self.budget is None else replace(self.budget, day=setting.day)
+        return Desk(awaiting(policy, setting), budget, self.audit)
+
+
+def _budget(text: str) -> Budget:
+    """Return the budget of ``120/day`` or of ``5%``."""
+    number, slash, unit = text.partition("/")
+    if slash and unit == "day" and number.isdigit():
+        return Budget(per_day=int(number))
+    if slash:
+        raise OptionError(f"a capacity is 120/day or 5%, got {text!r}")
+    return Budget(share=_share(text, "capacity", "120/day or "))
+
+
+def _share(text: str, what: str, else_: str = "") -> float:
+    """Return a share from ``5%`` or ``0.05``."""
+    try:
+        share = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        share = -1.0
+    if not 0.0 < share <= 1.0:
+        raise OptionError(f"{what} is {else_}a share such as 5% or 0.05, got {text!r}")
+    return share

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -12,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._files import for_json
 from ..errors import OptionError
 from ..logs import DecisionLog
+from ..pages.table import Table, show
 from ..simulate import Entry
 from ..simulate.metrics import Summary, summarise
-from .journal import decision_log
-from .passes import Pass, Plan
+from .passes import Plan
 from .tally import BLOCKS, POINTS, Tally, edges
 
 HEADER = (
@@ -94,13 +94,14 @@ class PolicyReplay:
 class ReplayResult:
     """Every policy of a replay, by name; ``print`` it for the table.
 
-    ``result["voi"].cost_per_1000.mean`` is one number of it, ``result.describe()`` is all of it as JSON has it, and
+    ``result["voi"].cost_per_1000.mean`` is one number of it, ``result.as_dict()`` is all of it as JSON has it, and
     ``result.save(folder)`` writes tables and pictures.
     """
 
     plan: Plan
     policies: dict[str, PolicyReplay]
     notes: tuple[str, ...] = ()
+    log: DecisionLog | None = None  #: of the first pass of the policy that ``replay(..., log=name)`` names
 
     def __getitem__(self, name: str) -> PolicyReplay:
         if name not in self.policies:
@@ -135,13 +136,9 @@ class ReplayResult:
         """Return what a policy saves against another per 1,000 items, paired over passes."""
         return summarise(self[against].costs_per_1000 - self[name].costs_per_1000)
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the table as text, under ``HEADER``."""
-
-        def show(value: float, digits: int) -> str:
-            return "-" if math.isnan(value) else f"{value:.{digits}f}"
-
-        return [
+    def table(self) -> Table:
+        """Return the table of all policies."""
+        rows = [
             (
                 label,
                 show(one.cost_per_1000.mean, 1),
@@ -156,9 +153,10 @@ class ReplayResult:
             )
             for label, one in self.policies.items()
         ]
+        return Table(self.title, HEADER, rows)
 
-    def block_rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the header and the rows of the drift table: the tenths of the stream, one row each."""
+    def block_table(self) -> Table:
+        """Return the drift table: the tenths of the stream, one row each."""
         learners = [label for label, one in self.policies.items() if one.entry.name not in UNTAUGHT]
         header = ("items", "base rate", *(f"{label}: {what}" for label in learners for what in ("acted", "cost/1000")))
         rows = []
@@ -166,64 +164,37 @@ class ReplayResult:
             place = f"{parts[0]['first']:.0f}-{parts[0]['last']:.0f}"
             cells = [text for part in parts for text in (f"{part['act_rate']:.3f}", f"{part['cost_per_1000']:.1f}")]
             rows.append((place, f"{parts[0]['base_rate']:.3f}", *cells))
-        return header, rows
+        return Table("by tenths of the stream", header, rows)
 
     def __str__(self) -> str:
-        lines = [HEADER, *self.rows()]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(HEADER))]
-        text = [
-            "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(cells))
-            for cells in (list(zip(line, widths, strict=True)) for line in lines)
-        ]
-        return "\n".join([self.title, *text, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([self.table().text(), *(f"note: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
         return f"<ReplayResult: {self.title}; {', '.join(self.policies)}>"
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Return one object for each policy, as ``--json`` prints it; numbers that do not exist are None."""
+    def as_dict(self) -> dict[str, dict[str, Any]]:
+        """Return one object for each policy, by name, for JSON; numbers that do not exist are None."""
+        found: dict[str, dict[str, Any]] = for_json({label: self._found(label) for label in self})
+        return found
 
-        def known(value: float) -> float | None:
-            return None if math.isnan(value) else value
-
-        return [
-            {
-                "policy": one.entry.name,
-                "items": one.items,
-                "labels": one.labels,
-                "cost_per_1000": {"mean": one.cost_per_1000.mean, "se": known(one.cost_per_1000.se)},
-                "precision": known(one.precision),
-                "recall": known(one.recall),
-                "act_rate": one.act_rate,
-                "items_per_second": one.items_per_second,
-                "options": dict(one.entry.options),
-                "passes": self.passes,
-                "order": "shuffled" if self.plan.shuffled else "as is",
-                "saved_per_1000": {name: self.saved(label, name).mean for name in ("never", "always")},
-                "labels_learnt": float(np.mean([tally.learnt for tally in one.tallies])),
-                "blocks": one.blocks(),
-            }
-            for label, one in self.policies.items()
-        ]
-
-    def log(
-        self, name: str, number: int = 0, *, stratum: str | None = None, features: bool = False
-    ) -> dict[str, list[Any]]:
-        """Return the decision log of one policy in one pass, by playing that pass again: columns of equal length.
-
-        A pass has the state ``never_due`` and no label, an act whose label came in time is ``observed``, else
-        ``pending``. ``stratum`` is a column to report by; ``features`` adds the vectors x. ``write_log`` writes a file.
-        """
-        entry = self[name].entry
-        if not 0 <= number < self.passes:
-            raise OptionError(f"there are passes 0 to {self.passes - 1}, got {number}")
-        return decision_log(Pass(self.plan, entry, number), stratum, features)
-
-    def write_log(self, path: str | PathLike[str], name: str, number: int = 0, stratum: str | None = None) -> None:
-        """Write the decision log of one policy, features and all, to a ``.jsonl`` or ``.parquet`` file."""
-        columns = self.log(name, number, stratum=stratum, features=True)
-        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        DecisionLog.from_rows(rows).write(path)
+    def _found(self, label: str) -> dict[str, Any]:
+        one = self[label]
+        return {
+            "policy": one.entry.name,
+            "items": one.items,
+            "labels": one.labels,
+            "cost_per_1000": {"mean": one.cost_per_1000.mean, "se": one.cost_per_1000.se},
+            "precision": one.precision,
+            "recall": one.recall,
+            "act_rate": one.act_rate,
+            "items_per_second": one.items_per_second,
+            "options": one.entry.options,
+            "passes": self.passes,
+            "order": "shuffled" if self.plan.shuffled else "as is",
+            "saved_per_1000": {name: self.saved(label, name).mean for name in ("never", "always")},
+            "labels_learnt": np.mean([tally.learnt for tally in one.tallies]),
+            "blocks": one.blocks(),
+        }
 
     def save(self, folder: str | PathLike[str], pictures: bool = True) -> None:
         """Write the tables as CSV, everything as JSON, and (extra ``plot``) the pictures into a folder."""

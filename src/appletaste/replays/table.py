@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from .._sparse import SparseRows
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
+from ..times import DAY, instants
 from .vectors import Matrix, Vectors, is_matrix, read_vectors
 
 #: Columns of room for new levels in the whole table, and the most for one category, where the order is that of time.
@@ -31,15 +31,30 @@ class Stream:
     records: Records | Vectors
     labels: NDArray[np.int8]
     times: NDArray[np.float64] | None = None
-    since: datetime | None = None  #: when the times begin, where they are days between dates
+    dated: bool = False  #: whether times are seconds since 1970, from dates
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
-    def dated(self) -> bool:
-        """Whether times are days, from dates."""
-        return self.since is not None
+    def day(self) -> float:
+        """How long a day is on the clock: one unit of it where that holds no dates."""
+        return DAY if self.dated else 1.0
+
+    def written(self, times: NDArray[np.float64]) -> list[Any]:
+        """Return times as a record has them: numbers, or dates as text in ISO 8601, in UTC and to the second."""
+        if not self.dated:
+            return list(times.tolist())
+        return list(np.round(times).astype("datetime64[s]").astype(np.str_).tolist())
+
+    def strata(self, column: str) -> NDArray[Any]:
+        """Return the values of a column as names of strata."""
+        if not isinstance(self.records, Records):
+            raise OptionError(
+                f"the columns of a matrix have no names, so {column!r} is not one of them; give a data frame"
+            )
+        check_column(column, self.records.columns, self.records.source)
+        return np.array([_level(value) for value in self.records.columns[column].tolist()], dtype=object)
 
 
 def read_stream(
@@ -53,14 +68,14 @@ def read_stream(
 ) -> Stream:
     """Read a table whose every row has a label; ``time`` names the column of the clock, which is no feature.
 
-    A clock of numbers keeps its units; dates and times in ISO 8601 become days. Rows are sorted by it. A matrix, dense
-    or sparse, has its labels beside it and no clock.
+    A clock of numbers keeps its units; dates and times in ISO 8601 become seconds since 1970. Rows are sorted by it. A
+    matrix, dense or sparse, has its labels beside it and no clock.
 
     Examples
     --------
     >>> stream = read_stream({"day": ["2024-05-03", "2024-05-01"], "x": [1.0, 2.0], "bad": [0, 1]}, "bad", time="day")
     >>> stream.times, stream.labels
-    (array([0., 2.]), array([1, 0], dtype=int8))
+    (array([1.7145216e+09, 1.7146944e+09]), array([1, 0], dtype=int8))
     """
     if is_matrix(source):
         vectors, truth = read_vectors(source, label, drop=drop, time=time, **reading)
@@ -96,12 +111,12 @@ def read_stream(
     if time is None:
         return Stream(records, labels)
     check_column(time, records.columns, records.source)
-    clock, since = _clock(time, records)
+    clock, dated = _clock(time, records)
     columns = {name: column for name, column in records.columns.items() if name != time}
     if not columns:
         raise DataError(f"{records.source} has no column besides the label and the time: there is nothing to decide by")
     order = np.argsort(clock, kind="stable")
-    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], since)
+    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated)
 
 
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
@@ -113,25 +128,27 @@ def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
     return labels.astype(np.int8)
 
 
-def _clock(name: str, records: Records) -> tuple[NDArray[np.float64], datetime | None]:
-    """Return a column as times, and when they begin where they are dates."""
+def _level(value: Any) -> str:
+    """Return a cell as the name of a stratum."""
+    return "missing" if value is None or value != value else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _clock(name: str, records: Records) -> tuple[NDArray[np.float64], bool]:
+    """Return a column as times, and whether they are dates."""
     column = records.columns[name]
     if column.dtype == np.float64:
         bad = np.flatnonzero(np.isnan(column))
         if len(bad):
             raise DataError(f"{records.where(int(bad[0]))}: no time in column {name!r}; give it, or leave out the row")
-        return column, None
-    days = np.empty(len(column))
-    for row, text in enumerate(column.tolist()):
-        try:
-            moment = datetime.fromisoformat(text)
-        except (TypeError, ValueError):
-            raise DataError(
-                f"{records.where(row)}: column {name!r} is to be the time, got {text!r}; a time is a number or in "
-                "ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
-            ) from None
-        days[row] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() / 86400.0
-    return np.asarray(days - days.min()), datetime.fromtimestamp(86400.0 * float(days.min()), UTC)
+        return column, False
+    seconds = instants(column)
+    bad = np.flatnonzero(np.isnan(seconds))
+    if len(bad):
+        raise DataError(
+            f"{records.where(int(bad[0]))}: column {name!r} is to be the time, got {column[bad[0]]!r}; a time is a "
+            "number or in ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
+        )
+    return seconds, True
 
 
 def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..evaluate import Estimate
 from ..evaluate.answers import Answer
@@ -27,7 +28,7 @@ def draw_periods(facts: Facts, target: Path) -> None:
     ):
         left.bar(places, values, color=colour, label=label, width=width)
     left.set(ylabel="items")
-    left.legend(fontsize=8, frameon=False)
+    left.legend()
     _intervals(right, places, [one.saved for one in facts.periods], BLUE)
     right.axhline(0, color="black", linewidth=0.6)
     right.set(ylabel="saved, against passing everything", ylim=(min(0.0, right.get_ylim()[0]), None))
@@ -48,12 +49,9 @@ def draw_missed(facts: Facts, target: Path) -> None:
     ):
         for place, answer in enumerate(answers):
             if isinstance(answer, Estimate):
-                known = answer.low == answer.low
-                ends = [[scale * (answer.value - answer.low)], [scale * (answer.high - answer.value)]]
-                axis.errorbar(
-                    [scale * answer.value], [place], xerr=np.maximum(ends, 0.0) if known else None, fmt="o", capsize=4,
-                    color=GREEN if place == 2 else BLUE,
-                )  # fmt: skip
+                ends = None if np.isnan(answer.low) else scale * _ends(answer)
+                colour = GREEN if place == 2 else BLUE
+                axis.errorbar([scale * answer.value], [place], xerr=ends, fmt="o", capsize=4, color=colour)
             elif answer is not None:
                 axis.text(0.5, place, "no answer", ha="center", va="center", color="#777777", transform=_mixed(axis))
         axis.set(xlabel=label, ylim=(2.6, -0.6))
@@ -75,11 +73,11 @@ def draw_thresholds(facts: Facts, target: Path) -> None:
     refused = asked[[not isinstance(answer, Estimate) for answer in savings]]
     if len(refused):
         left.plot(refused, np.full(len(refused), low), "x", color="#777777", label="no answer")
-        left.legend(fontsize=8, frameon=False)
+        left.legend()
     left.set(xlabel="act from this chance on", ylabel="saved against what was done")
     right.plot(asked, [found.acts for _, found in facts.thresholds], "o-", color=BLUE)
     right.axhline(facts.thresholds[0][1].logged_acts, color=ORANGE, linewidth=1, linestyle="--", label="what was done")
-    right.legend(fontsize=8, frameon=False)
+    right.legend()
     right.set(xlabel="act from this chance on", ylabel="acts", ylim=(0, None))
     for axis in (left, right):
         axis.axvline(facts.threshold, color="#999999", linewidth=0.8, linestyle=":")
@@ -90,8 +88,12 @@ def _intervals(axis: Any, places: Any, answers: list[Answer], colour: str) -> No
     """Draw estimates with their intervals at their places; refusals leave a gap."""
     for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, Estimate):
-            ends = np.maximum([[answer.value - answer.low], [answer.high - answer.value]], 0.0)
-            axis.errorbar([place], [answer.value], yerr=ends, fmt="o", color=colour, capsize=3)
+            axis.errorbar([place], [answer.value], yerr=_ends(answer), fmt="o", color=colour, capsize=3)
+
+
+def _ends(answer: Estimate) -> NDArray[np.float64]:
+    """Return how far the interval reaches below and above the value, as an error bar takes it."""
+    return np.maximum([[answer.value - answer.low], [answer.high - answer.value]], 0.0)
 
 
 def _mixed(axis: Any) -> Any:

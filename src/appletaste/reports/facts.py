@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._files import for_json
 from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
 from ..evaluate.answers import Answer
-from ..evaluate.settled import settled
+from ..evaluate.support import settled
 from ..logs import DecisionLog
-from ..logs.columns import PENDING, STATES
+from ..logs.states import PENDING, STATES
 from .periods import periods_of
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
@@ -36,13 +37,13 @@ class Slice:
     labels: int
     positives: int
     precision: Answer
-    saved: Answer  #: against passing everything, by the items whose labels are mostly in
+    saved: Answer  #: against passing everything, without recent items, most of whose labels have not arrived
     recall: Answer  #: by design
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers for JSON."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return found | {name: found[name].as_dict() for name in ("precision", "saved", "recall")}
+        found: dict[str, Any] = for_json(vars(self))
+        return found
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Facts:
     whole: Slice
     missed: Missed
     threshold: float  #: that the logged costs imply, in the middle
-    unsettled: int  #: items whose labels are mostly out
-    thresholds: tuple[tuple[float, WhatIf], ...]  #: asked of the decisions whose labels are mostly in
+    unsettled: int  #: recent items, most of whose labels have not arrived
+    thresholds: tuple[tuple[float, WhatIf], ...]
     period: str  #: month, week, day or block
     periods: tuple[Slice, ...]
     strata: tuple[Slice, ...]
@@ -68,21 +69,22 @@ class Facts:
         asked = []
         for threshold, found in self.thresholds:
             answer = {name: value for name, value in found.as_dict().items() if not name.startswith("would_")}
-            asked.append({"threshold": threshold, "saving": found.saving.as_dict(), **answer})
-        return {
+            asked.append({"threshold": threshold, **answer})
+        facts: dict[str, Any] = {
             "level": self.level,
-            "whole": self.whole.as_dict(),
-            "missed": self.missed.as_dict(),
-            "threshold": self.threshold if math.isfinite(self.threshold) else None,
+            "whole": self.whole,
+            "missed": self.missed,
+            "threshold": self.threshold,
             "unsettled": self.unsettled,
             "thresholds": asked,
             "period": self.period,
-            "periods": [one.as_dict() for one in self.periods],
-            "strata": [one.as_dict() for one in self.strata],
+            "periods": self.periods,
+            "strata": self.strata,
             "states": self.states,
             "oldest_pending": self.oldest,
-            "alarms": [asdict(alarm) for alarm in self.drift],
+            "alarms": self.drift.alarms,
         }
+        return {name: for_json(part) for name, part in facts.items()}
 
 
 def gather(
@@ -94,9 +96,9 @@ def gather(
     --------
     >>> import appletaste as at
     >>> table = at.problem("synthetic", rounds=1000).draw(at.Key(1))
-    >>> trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
-    >>> facts = gather(at.DecisionLog.from_trace(table, trace))
-    >>> facts.whole.acts == int(trace.acts.sum()), facts.period, len(facts.periods)
+    >>> log = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> facts = gather(log)
+    >>> facts.whole.acts == int(log.act.sum()), facts.period, len(facts.periods)
     (True, 'block', 6)
     """
     found = missed(log, level)  # says what is wrong with an empty log
@@ -105,7 +107,6 @@ def gather(
     weighed = (prices > 0) & (gains > 0)
     middle = float(np.median((prices / (prices + gains))[weighed])) if weighed.any() else math.nan
     waiting = log.state == PENDING
-    asked = settled(log)
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
         log=log,
@@ -113,8 +114,8 @@ def gather(
         whole=slice_of("all", log, level, found.design.recall),
         missed=found,
         threshold=middle,
-        unsettled=len(log) - len(asked),
-        thresholds=tuple((t, what_if(asked, t, level=level)) for t in _thresholds(middle)),
+        unsettled=len(log) - len(settled(log)),
+        thresholds=tuple((t, what_if(log, t, level=level)) for t in _thresholds(middle)),
         period=kind,
         periods=tuple(slices(log, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(log, log.stratum, level)),
@@ -139,7 +140,7 @@ def slices(log: DecisionLog, names: NDArray[np.str_], level: float, latest: bool
 def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
-    cost = what_if(settled(log), 1.0, level=level).logged
+    cost = what_if(log, 1.0, level=level).logged
     saved: Answer = cost
     if isinstance(cost, Estimate):
         saved = Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes)
@@ -165,8 +166,10 @@ def share(count: int, total: int, level: float) -> Answer:
     0.3 (90 % interval 0.1837 to 0.4494)
     """
     if not total:
-        return Refusal("no label has come in", "wait for labels")
+        return Refusal("no label has arrived yet", "wait for labels")
     p, z = count / total, NormalDist().inv_cdf(0.5 + 0.5 * level)
     middle = (p + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(p * (1 - p) / total + (z / (2 * total)) ** 2)
-    return Estimate(p, max(0.0, middle - half), min(1.0, middle + half), level, "acts to come are like those labelled")
+    return Estimate(
+        p, max(0.0, middle - half), min(1.0, middle + half), level, "items acted on later are like the labelled ones"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +9,8 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, OptionError
 from ..logs import DecisionLog
+from ..remedies import Message, Remedy
+from ..times import DAY, instants
 
 PERIODS = ("month", "week", "day")
 #: Blocks of equally many decisions, where the log has no dates.
@@ -33,27 +34,28 @@ def periods_of(log: DecisionLog, period: str | None = None) -> tuple[str, NDArra
         raise OptionError(f"a period is one of {', '.join(PERIODS)}; got {period!r}")
     if log.time is None or log.time.dtype.kind != "U":
         if period is not None:
-            raise OptionError(f"the log has no dates, so it cannot be cut by {period}; leave the period out")
+            raise OptionError(
+                Message(f"the log has no dates, so it cannot be cut by {period}; leave out ", Remedy("period", period))
+            )
         return "block", _blocks(log)
-    moments = [_moment(str(text), row) for row, text in enumerate(log.time.tolist(), 1)]
+    seconds = instants(log.time, wall_clock=True)
+    bad = np.flatnonzero(np.isnan(seconds))
+    if len(bad):
+        got = str(log.time[bad[0]])
+        raise DataError(f"row {bad[0] + 1}: a time is a date such as 2024-05-31T12:00:00, got {got!r}")
+    days = np.floor(seconds / DAY).astype("datetime64[D]")
     if period is None:
-        kinds = [(kind, len({_name(moment, kind) for moment in moments})) for kind in PERIODS]
-        period = next((kind for kind, count in kinds if count > 1), "day")
-    return period, np.array([_name(moment, period) for moment in moments], dtype=np.str_)
+        period = next((kind for kind in PERIODS if len(np.unique(_starts(days, kind))) > 1), "day")
+    starts, which = np.unique(_starts(days, period), return_inverse=True)
+    return period, np.array([f"{'week of ' if period == 'week' else ''}{start}" for start in starts])[which]
 
 
-def _moment(text: str, row: int) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        raise DataError(f"row {row}: a time is a date such as 2024-05-31T12:00:00, got {text!r}") from None
-
-
-def _name(moment: datetime, period: str) -> str:
+def _starts(days: NDArray[np.datetime64], period: str) -> NDArray[np.datetime64]:
+    """Return the month, the Monday or the day of each day."""
     if period == "month":
-        return f"{moment:%Y-%m}"
-    day = moment.date() - timedelta(days=moment.weekday()) if period == "week" else moment.date()
-    return f"{'week of ' if period == 'week' else ''}{day.isoformat()}"
+        return days.astype("datetime64[M]")
+    since_monday = (days.astype(np.int64) + 3) % 7  # 1970 began on a Thursday
+    return days - since_monday if period == "week" else days
 
 
 def _blocks(log: DecisionLog) -> NDArray[np.str_]:

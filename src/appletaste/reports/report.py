@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Sequence
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 
-from .._files import MANIFEST, check_folder, write_aside
+from .._files import MANIFEST, check_folder, write_aside, write_json
 from ..logs import DecisionLog
 from ..pages.charts import require_pyplot
-from ..pages.page import html_page, html_picture, html_table, markdown_table
+from ..pages.page import html_page, html_picture
 from .facts import Facts, gather
 from .sections import SECTIONS, Section
 
@@ -33,15 +32,15 @@ def write_report(
 
     What was decided and saved by ``period`` (month, week or day; by itself what fits the log), what is being missed
     three ways, what another threshold would have saved, strata, whether the stream has changed (``names`` are those of
-    the features x), and what is outstanding. What the log cannot say is said in words. Needs the extra ``plot``.
+    the features x), and which labels are awaited. What the log cannot say is said in words. Needs the extra ``plot``.
 
     Examples
     --------
     >>> import tempfile, appletaste as at
     >>> table = at.problem("synthetic", rounds=1000).draw(at.Key(1))
-    >>> trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> log = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = write_report(at.DecisionLog.from_trace(table, trace), folder)
+    ...     found = write_report(log, folder)
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['figures', 'index.html', 'manifest.json', 'report.json', 'report.md']
     """
@@ -56,10 +55,10 @@ def write_report(
         if section.draw is not None:
             section.draw(figures / f"{section.name}.svg")
     made = {"appletaste": version("appletaste"), "source": source, "level": level, "period": facts.period}
-    write_aside(target / "report.json", (json.dumps(facts.as_dict(), indent=1) + "\n").encode())
+    write_json(target / "report.json", facts, indent=1)
     write_aside(target / "report.md", as_markdown(title, sections, source).encode())
     write_aside(target / "index.html", as_html(title, sections, source, figures).encode())
-    write_aside(target / MANIFEST, (json.dumps(made, indent=1) + "\n").encode())  # last: the report is whole
+    write_json(target / MANIFEST, made, indent=1)  # last: the report is whole
     return facts
 
 
@@ -73,7 +72,7 @@ def as_markdown(title: str, sections: Sequence[Section], source: str) -> str:
         parts += [f"- {sentence}" for sentence in section.sentences] + [""]
         if section.draw is not None:
             parts.append(f"![{section.title}](figures/{section.name}.svg)\n")
-        parts += [markdown_table(grid) for grid in section.grids]
+        parts += [table.markdown() for table in section.tables]
     return "\n".join(parts)
 
 
@@ -90,5 +89,5 @@ def as_html(title: str, sections: Sequence[Section], source: str, figures: Path)
         if section.draw is not None:
             parts.append(html_picture(section.title, figures / f"{section.name}.svg"))
         worded = section.name in ("outstanding", "settings")
-        parts += [html_table(grid, "text" if worded else "") for grid in section.grids]
+        parts += [table.html("text" if worded else "") for table in section.tables]
     return html_page(title, parts)

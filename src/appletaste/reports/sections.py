@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluate import Estimate, Refusal
-from ..pages.page import Grid
+from ..evaluate.support import excluded
+from ..pages.table import Table
 from . import charts as pictures
 from .facts import Facts
-from .slice_table import left_out, slice_grid
+from .slice_table import left_out, slice_table
 from .wording import cell, count, in_words, labels_awaited, money, percent
 
 #: Alarms that are shown.
@@ -25,7 +26,7 @@ class Section:
     title: str
     question: str
     sentences: Sequence[str]
-    grids: Sequence[Grid] = ()
+    tables: Sequence[Table] = ()
     draw: Callable[[Path], None] | None = None
 
 
@@ -34,12 +35,13 @@ def in_short(facts: Facts) -> Section:
     whole, design = facts.whole, facts.missed.design
     acted = f"{count(whole.acts)} were acted on ({percent(whole.acts / whole.decisions)})"
     audits = f", {count(whole.audits)} of them for the audit lane alone" if whole.audits else ""
-    unsettled = f", not counting {count(facts.unsettled)} items whose labels are mostly out" if facts.unsettled else ""
+    recent = f"{count(facts.unsettled)} recent items: most of their labels have not arrived yet"
+    unsettled = f", not counting {recent}" if facts.unsettled else ""
     passes = facts.missed.unsupported_passes
     unknown = f", not counting {count(passes)} about which the log says nothing" if passes else ""
     sentences = [
         f"{count(whole.decisions)} items were decided{_span(facts)}; {acted}{audits}.",
-        f"{count(whole.labels)} labels have come in and {count(whole.positives)} of them are positive"
+        f"{count(whole.labels)} labels have arrived and {count(whole.positives)} of them are positive"
         + (f", a precision of {in_words(whole.precision, 'percent')}." if whole.precision else "."),
         f"Saved against passing everything: {in_words(whole.saved, 'money')}{unsettled}.",
         f"Positives among the passed items: {in_words(design.missed, 'count')}{unknown if design.missed else ''}.",
@@ -64,10 +66,10 @@ def decided(facts: Facts) -> Section:
         "What was decided, and what it saved",
         f"How many items came, were acted on and turned out positive, by {facts.period}?",
         [f"By {facts.period}: precision is the share of labelled acts that were positive; saved is against passing "
-         "everything, whose own cost nobody can know, by the items whose labels are mostly in; recall is by design, "
-         "from the logged probabilities alone.",
+         "everything, whose own cost nobody can know, without recent items, most of whose labels have not arrived; "
+         "recall is by design, from the logged probabilities alone.",
          *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
-        [slice_grid(facts.periods, facts.period)],
+        [slice_table(facts.periods, facts.period)],
         lambda target: pictures.draw_periods(facts, target),
     )  # fmt: skip
 
@@ -81,7 +83,7 @@ def by_stratum(facts: Facts) -> Section | None:
         "By stratum",
         "Where does it come from?",
         ["The same numbers for each stratum by itself.", *left_out(facts.strata, facts.whole, "the largest")],
-        [slice_grid(facts.strata, "stratum")],
+        [slice_table(facts.strata, "stratum")],
     )
 
 
@@ -104,7 +106,7 @@ def missing(facts: Facts) -> Section:
     ]
     if found.total_bounds is not None and found.unsupported_passes:
         low, high = map(count, found.total_bounds)
-        sentences.append(f"Whatever those are, the positives that were passed are between {low} and {high} in all.")
+        sentences.append(f"Counting the part the log cannot see, between {low} and {high} positives were passed.")
     if abs(found.model_surprise) > 3:
         which = "more" if found.model_surprise > 0 else "fewer"
         sentences.append(
@@ -116,7 +118,7 @@ def missing(facts: Facts) -> Section:
         "What is being missed",
         "How many positives were passed, and what share was caught?",
         sentences,
-        [Grid("", ("way", "missed", "interval", "recall", "interval"), rows)],
+        [Table("", ("way", "missed", "interval", "recall", "interval"), rows)],
         lambda target: pictures.draw_missed(facts, target),
     )
 
@@ -129,19 +131,20 @@ def thresholds(facts: Facts) -> Section:
     sentences = []
     if facts.thresholds and facts.unsettled:
         asked = facts.thresholds[0][1].decisions
-        sentences.append(f"Asked of the {count(asked)} items whose labels are mostly in.")
+        sentences.append(f"Asked of {count(asked)} items; {excluded(facts.unsettled)}.")
     if answered:
         best, saving = max(answered, key=lambda pair: pair[1].value)
         sentences += [
-            f"The logged costs make acting worth while from a chance of {facts.threshold:.3g}.",
+            f"By the logged costs, acting pays from a chance of {facts.threshold:.3g}.",
             f"Of the thresholds asked about, {best:.3g} has the best estimate: against what was done it would have "
-            f"saved {in_words(saving, 'money')}. It is the best of several, which flatters it a little.",
-            "Where an interval has 0 in it, the log cannot tell the two apart. A threshold knows of no capacity: see "
-            "how many acts it takes.",
+            f"saved {in_words(saving, 'money')}. The best of several estimates is a little too good to be true.",
+            "Where an interval contains 0, the log cannot tell the threshold from what was done. A threshold knows of "
+            "no capacity: see how many acts each one takes.",
         ]
     if refused:
         places = ", ".join(f"{t:.3g}" for t, _ in refused)
-        sentences.append(f"No answer at {places}. The first of them: {refused[0][1].reason}; {refused[0][1].remedy}.")
+        why = f"{refused[0][1].reason}; {refused[0][1].remedy}"
+        sentences.append(f"No answer at {places}. The reason for the first of these thresholds: {why}.")
     if not facts.thresholds:
         sentences.append("The log cannot say: acting never, or always, pays at the logged costs.")
     rows = [
@@ -152,7 +155,7 @@ def thresholds(facts: Facts) -> Section:
         title,
         question,
         sentences,
-        [Grid("", ("act from chance", "acts", "saved against what was done", "interval"), rows)] if answered else [],
+        [Table("", ("act from chance", "acts", "saved against what was done", "interval"), rows)] if answered else [],
         (lambda target: pictures.draw_thresholds(facts, target)) if answered else None,
     )
 
@@ -169,7 +172,7 @@ def changed(facts: Facts) -> Section:
     return Section(
         "changed",
         "Has the stream changed?",
-        "Do labels come as the model expects, and are features distributed as they were at the start of the log?",
+        "Are labels what the model expects, and are features distributed as they were at the start of the log?",
         sentences,
     )
 
@@ -178,26 +181,26 @@ def outstanding(facts: Facts) -> Section:
     """Say what is awaited."""
     meaning = {
         "pending": "acted on, the label is awaited",
-        "observed": "the label came",
-        "corrected": "it was replaced by another one",
-        "expired": "it has not come in time: unknown, never negative",
-        "never_due": "passed: nobody will see its label",
+        "observed": "acted on, the label has arrived",
+        "corrected": "acted on, the label was replaced by another one",
+        "expired": "acted on, the label did not arrive in time: unknown, never negative",
+        "never_due": "passed: nobody will see the label",
     }
     since = "" if facts.oldest is None else f", the oldest since {_since(facts)}"
     sentences = [f"{labels_awaited(facts.states['pending'])}{since}."]
     bounds = facts.missed.label_bounds
     if bounds is not None and facts.states["pending"] + facts.states["expired"]:
         sentences.append(
-            f"If all labels that are out were negative, or all positive, {count(bounds[0])} to {count(bounds[1])} "
+            f"If all missing labels were negative, or all positive, {count(bounds[0])} to {count(bounds[1])} "
             "positives would have been missed by design."
         )
     rows = [(state, count(number), meaning[state]) for state, number in facts.states.items()]
     return Section(
         "outstanding",
         "What is outstanding",
-        "Which labels are in, and which are not?",
+        "Which labels have arrived, and which have not?",
         sentences,
-        [Grid("", ("state", "decisions", "meaning"), rows)],
+        [Table("", ("state", "decisions", "meaning"), rows)],
     )
 
 
@@ -216,9 +219,9 @@ def explained(facts: Facts) -> Section:
         ("intervals", f"{100 * facts.level:.0f} %"),
         ("by design", "each action was drawn with its logged probability; docs/missed.md has the assumptions"),
         ("saved", f"logged costs, against passing everything; {money(facts.whole.saved.value)} in all"
-         if isinstance(facts.whole.saved, Estimate) else "no label has come in"),
+         if isinstance(facts.whole.saved, Estimate) else "no label has arrived yet"),
     ]  # fmt: skip
-    return Section("settings", "What it rests on", "", [], [Grid("", ("", ""), rows)])
+    return Section("settings", "What it rests on", "", [], [Table("", ("", ""), rows)])
 
 
 #: The sections in order; one that has nothing to say returns None.

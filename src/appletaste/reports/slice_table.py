@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..pages.page import Grid
+from ..pages.table import Table
 from .facts import Slice
 from .wording import cell, count
 
 
-def slice_grid(slices: Sequence[Slice], what: str) -> Grid:
+def slice_table(slices: Sequence[Slice], what: str) -> Table:
     """Return slices as a table."""
     header = (what, "items", "acted", "audits", "labels", "positive", "precision", "saved", "interval", "recall",
               "interval")  # fmt: skip
@@ -18,7 +18,7 @@ def slice_grid(slices: Sequence[Slice], what: str) -> Grid:
         numbers = (one.decisions, one.acts, one.audits, one.labels, one.positives)
         answers = (cell(one.precision, "percent")[0], *cell(one.saved, "money"), *cell(one.recall, "percent"))
         rows.append((one.name, *map(count, numbers), *answers))
-    return Grid("", header, rows)
+    return Table("", header, rows)
 
 
 def left_out(slices: Sequence[Slice], whole: Slice, which: str) -> list[str]:

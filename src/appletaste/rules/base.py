@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -11,8 +12,18 @@ from ..costs import Costs
 from ..kernels.types import Word
 from ..posteriors import Arrays, NormalScores, Score, Vector
 
-#: The probability of acting, and the numbers behind it for ``Decision.why``.
-Verdict = tuple[float, dict[str, float]]
+
+class Verdict(NamedTuple):
+    """What a rule or a policy of one's own thinks of one item: a value that ``commit`` takes back.
+
+    Several items may be judged before any of them is committed; each verdict is about its own item.
+    """
+
+    probability: float  #: of acting
+    why: dict[str, float]  #: the numbers behind it, for people: nothing depends on them
+    chance: float = math.nan  #: P(positive), where it was found on the way
+    worth: float = math.nan  #: what acting saves now plus the value of the label, where the rule knows that
+    memo: Any = None  #: what the judge wants to have back if this item is decided
 
 
 class Judge(Protocol):
@@ -21,8 +32,8 @@ class Judge(Protocol):
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting and why; asking changes nothing that is remembered."""
 
-    def commit(self, act: bool) -> None:
-        """Remember the item that was judged last, and what was done."""
+    def commit(self, verdict: Verdict, act: bool) -> None:
+        """Remember the item of a verdict, and what was done."""
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probability of acting on each item, and remember them all, as if they came one by one.
@@ -57,10 +68,9 @@ class Memoryless(ABC):
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probability of acting on each item."""
-        verdicts = (self.judge(scores[k], costs, x, first_round + k) for k, x in enumerate(items))
-        return np.array([probability for probability, _ in verdicts])
+        return np.array([self.judge(scores[k], costs, x, first_round + k).probability for k, x in enumerate(items)])
 
-    def commit(self, act: bool) -> None:  # noqa: B027 (empty is what it should be)
+    def commit(self, verdict: Verdict, act: bool) -> None:  # noqa: B027 (empty is what it should be)
         """Remember nothing."""
 
     def arrays(self) -> Arrays:

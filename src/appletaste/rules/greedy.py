@@ -24,4 +24,4 @@ class EpsilonGreedy(Memoryless):
         regret_pass, regret_act, chance, _ = score.outlook(costs)
         explore = 0.5 * self.epsilon
         probability = 1.0 - explore if regret_act <= regret_pass else explore
-        return probability, {"chance_positive": chance, "epsilon": self.epsilon}
+        return Verdict(probability, {"chance_positive": chance, "epsilon": self.epsilon}, chance)

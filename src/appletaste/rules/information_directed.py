@@ -97,7 +97,7 @@ class InformationDirected(Memoryless):
             "regret_act": regret_act,
             "information": information,
         }
-        return tunable_probability(regret_pass, regret_act, information, self.weight), why
+        return Verdict(tunable_probability(regret_pass, regret_act, information, self.weight), why, chance)
 
 
 @dataclass(frozen=True)
@@ -108,4 +108,4 @@ class Traditional(Memoryless):
         """Return the probability that minimises the information ratio, with both regrets."""
         regret_pass, regret_act, chance, _ = score.outlook(costs)
         why = {"chance_positive": chance, "regret_pass": regret_pass, "regret_act": regret_act}
-        return traditional_probability(regret_pass, regret_act), why
+        return Verdict(traditional_probability(regret_pass, regret_act), why, chance)

@@ -21,7 +21,7 @@ class Thompson(Memoryless):
         """Return the posterior probability that acting is best."""
         cut = costs.score_threshold
         probability = score.above(cut)
-        return probability, {"score_threshold": cut, "chance_acting_is_best": probability}
+        return Verdict(probability, {"score_threshold": cut, "chance_acting_is_best": probability})
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the posterior probability that acting is best on each item."""

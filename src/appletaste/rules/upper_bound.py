@@ -42,4 +42,4 @@ class UpperBound(Memoryless):
             probability = math.erfc(gap / (math.sqrt(2.0) * width)) if width > 0.0 else 0.0
         else:
             probability = 1.0 if gap <= width else 0.0
-        return probability, {"score": score.mean, "width": width, "score_threshold": costs.score_threshold}
+        return Verdict(probability, {"score": score.mean, "width": width, "score_threshold": costs.score_threshold})

@@ -96,20 +96,29 @@ class ValueJudge:
             dtype=np.float64,
         )
         self._memory = np.zeros(((1 if settings.ahead == "shared" else 2) * n_features, n_features))
-        self._found = np.zeros(6)
-        self._x = np.zeros(n_features)
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting, with the price of acting and the value of the label."""
-        outlook, found = score.outlook(costs), self._found
-        kernels.weigh(round_, score.variance, *outlook, score.direction(), self._memory, self._settings, found)
-        self._x = x
-        probability, price, value = found[:3].tolist()
-        return probability, {"chance_positive": outlook.chance, "price_of_acting": price, "value_of_label": value}
+        regret_pass, regret_act, chance, slope = score.outlook(costs)
+        found = kernels.weigh(
+            round_,
+            score.variance,
+            regret_pass,
+            regret_act,
+            chance,
+            slope,
+            score.direction(),
+            self._memory,
+            self._settings,
+        )
+        probability, price, value, _, _, _ = found
+        why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
+        return Verdict(probability, why, chance, value - price, (x, found))
 
-    def commit(self, act: bool) -> None:
+    def commit(self, verdict: Verdict, act: bool) -> None:
         """Take the item into the memory."""
-        kernels.remember(self._x, act, self._memory, self._settings, self._found)
+        x, (_, _, _, share, boundary, inflow) = verdict.memo
+        kernels.remember(x, act, self._memory, self._settings, share, boundary, inflow)
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probabilities of acting on many items in turn, and take them into the memory."""
@@ -123,7 +132,6 @@ class ValueJudge:
             scores.directions,
             self._memory,
             self._settings,
-            self._found,
             probabilities,
         )
         return probabilities

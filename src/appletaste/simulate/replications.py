@@ -6,53 +6,39 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import engines
+from .._files import for_json
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
+from ..logs import DecisionLog
 from ..policies import Policy, find, policy
 from ..problems import Problem, Table
-from .metrics import precision, recall
+from ..streams import Ledger
+from ..streams.loop import play_through
+from .metrics import precision, recall, summarise
 
 
-@dataclass(frozen=True)
-class Trace:
-    """What a policy did on a table: its actions, the probability of each, and the regret of each."""
-
-    acts: NDArray[np.bool_]
-    probabilities: NDArray[np.float64]
-    regret: NDArray[np.float64]
-
-    @property
-    def cumulative_regret(self) -> NDArray[np.float64]:
-        """Regret up to and including each round."""
-        return np.cumsum(self.regret)
-
-
-def play(policy: Policy, table: Table) -> Trace:
-    """Let a policy meet every item of a table in turn; it is told a label only where it acts.
+def play(policy: Policy, table: Table) -> DecisionLog:
+    """Let a policy meet every item of a table in turn, as a live stream would; it is told a label only where it acts.
 
     Examples
     --------
     >>> import appletaste as at
     >>> table = at.problem("i").draw(at.Key(1))
-    >>> trace = play(at.policy("always", n_features=5, costs=table.costs), table)
-    >>> bool(trace.acts.all())
-    True
+    >>> log = play(at.policy("always", n_features=5, costs=table.costs), table)
+    >>> bool(log.act.all()), bool((log.label == table.labels).all())
+    (True, True)
+    >>> regret = table.regret_of(log.act).cumsum()
     """
-    acts = np.empty(table.rounds, dtype=bool)
-    probabilities = np.empty(table.rounds)
-    for t in range(table.rounds):
-        decision = policy.decide(table.items[t], table.costs)
-        acts[t], probabilities[t] = decision.act, decision.probability
-        if decision.act:
-            policy.learn(decision, int(table.labels[t]))
-    return Trace(acts, probabilities, table.regret_of(acts))
+    ledger = Ledger(policy)
+    play_through(ledger, table.items, table.labels.tolist(), costs=table.costs)
+    return ledger.log()
 
 
 @dataclass(frozen=True)
@@ -97,6 +83,31 @@ class Result:
         """Regret after the last round, one number per replication."""
         return np.asarray(self.curves[:, -1])
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers for JSON; those that do not exist are None."""
+        of_acts = {name: summarise(values) for name, values in (("precision", self.precision), ("recall", self.recall))}
+        found: dict[str, Any] = {
+            "policy": self.entry.name,
+            "options": self.entry.options,
+            "replications": len(self.acts),
+            "rounds": self.rounds,
+            "regret": summarise(self.final_regret),
+            **{name: {"mean": one.mean, "se": one.se} for name, one in of_acts.items()},
+            "act_rate": self.acts.mean() / self.rounds,
+            "seconds": self.seconds,
+        }
+        return {name: for_json(part) for name, part in found.items()}
+
+
+class Played(NamedTuple):
+    """What a policy did on one replication."""
+
+    acts: NDArray[np.bool_]
+    curve: NDArray[np.float64]  #: cumulative regret, up to and including each round
+    precision: float
+    recall: float
+    seconds: float
+
 
 @dataclass(frozen=True)
 class Replication:
@@ -108,8 +119,8 @@ class Replication:
     number: int
     costs: Costs | None = None  #: instead of the problem's
 
-    def play(self) -> tuple[Trace, float, float, float]:
-        """Return the trace, precision, recall and seconds; all but the last depend on nothing but these settings."""
+    def play(self) -> Played:
+        """Return what the policy did; all but the seconds depends on nothing but these settings."""
         key = Key(self.seed).at("replication", self.number)
         table = self.problem.draw(key.at("problem"))
         if self.costs is not None:
@@ -117,10 +128,10 @@ class Replication:
         player = self.entry.make(table, key)
         player.probability(table.items[0])  # loads the kernels, and leaves no trace, before the clock starts
         started = time.perf_counter()
-        trace = play(player, table)
+        acts = play(player, table).act
         seconds = time.perf_counter() - started
         best = table.best_actions
-        return trace, precision(trace.acts, best), recall(trace.acts, best), seconds
+        return Played(acts, table.regret_of(acts).cumsum(), precision(acts, best), recall(acts, best), seconds)
 
 
 def replicate(
@@ -164,16 +175,16 @@ def replicate(
                 progress(tasks[index].entry)
     results = []
     for i, entry in enumerate(entries):
-        traces, precisions, recalls, seconds = zip(*played[i * replications : (i + 1) * replications], strict=True)
+        mine: list[Played] = played[i * replications : (i + 1) * replications]
         results.append(
             Result(
                 entry,
-                np.array([trace.acts.sum() for trace in traces]),
-                len(traces[0].acts),
-                np.stack([trace.cumulative_regret for trace in traces]),
-                np.array(precisions),
-                np.array(recalls),
-                float(sum(seconds)),
+                np.array([one.acts.sum() for one in mine]),
+                len(mine[0].acts),
+                np.stack([one.curve for one in mine]),
+                np.array([one.precision for one in mine]),
+                np.array([one.recall for one in mine]),
+                float(sum(one.seconds for one in mine)),
             )
         )
     return results

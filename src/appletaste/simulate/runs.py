@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import math
 import platform
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._files import MANIFEST, check_folder
+from .._files import MANIFEST, check_folder, write_json
 from ..errors import MissingExtraError
 from . import Result
-from .metrics import quantile_bands, summarise
+from .metrics import quantile_bands
 
 #: The per-replication numbers, and the regret bands over rounds.
 RESULTS, BANDS = "results.parquet", "bands.parquet"
-
-
-def describe(result: Result, problem: str, reading: str | None) -> dict[str, Any]:
-    """Return one policy's results as the JSON object that ``--json`` prints."""
-
-    def part(values: Any, names: Sequence[str]) -> dict[str, float | None]:
-        summary = asdict(summarise(values))
-        return {name: None if math.isnan(summary[name]) else summary[name] for name in names}
-
-    return {
-        "problem": problem,
-        "reading": reading,
-        "policy": result.entry.name,
-        "options": dict(result.entry.options),
-        "replications": len(result.acts),
-        "rounds": result.rounds,
-        "regret": part(result.final_regret, ("mean", "se", "sd", "q05", "q50", "q95")),
-        "precision": part(result.precision, ("mean", "se")),
-        "recall": part(result.recall, ("mean", "se")),
-        "act_rate": float(result.acts.mean() / result.rounds),
-        "seconds": result.seconds,
-    }
 
 
 def require_pyarrow() -> Any:
@@ -87,7 +61,7 @@ def write_run(folder: Path, results: list[Result], settings: dict[str, Any]) -> 
     try:
         arrow.parquet.write_table(arrow.table(rows), aside / RESULTS)
         arrow.parquet.write_table(arrow.table(bands), aside / BANDS)
-        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        write_json(aside / MANIFEST, manifest)
         folder.mkdir(exist_ok=True)
         (folder / MANIFEST).unlink(missing_ok=True)
         for name in (RESULTS, BANDS, MANIFEST):  # the manifest last: it says that the run is whole

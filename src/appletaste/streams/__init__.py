@@ -5,5 +5,6 @@ from .awaiting import Awaiting
 from .budget import Budget
 from .desk import Desk
 from .ledger import Ledger, Receipt
+from .loading import load
 
-__all__ = ["Audit", "Awaiting", "Budget", "Desk", "Ledger", "Receipt"]
+__all__ = ["Audit", "Awaiting", "Budget", "Desk", "Ledger", "Receipt", "load"]

@@ -76,10 +76,10 @@ class Budget:
 
 
 class Spending:
-    """What has been spent of a budget, and the price that the recent stream puts on an act."""
+    """What has been spent of a budget and, if ``priced``, the price that the recent stream puts on an act."""
 
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
+    def __init__(self, budget: Budget, priced: bool = True) -> None:
+        self.budget, self._priced = budget, priced
         self._acts: deque[bool] = deque()  # of the window but its newest item, which is the one at hand
         self._spent = 0  # how many of them were acts
         self._days: dict[int, list[int]] = {}  # items and acts of each day
@@ -87,6 +87,7 @@ class Spending:
         self._worths: deque[float] = deque()
         self._sorted: list[float] = []
         self._sum = 0.0  # of the worths
+        self._usual: tuple[int, float | None] = (0, None)  # a day, and the mean number of items of those before it
 
     def _day(self, now: float | None) -> int:
         if now is None:
@@ -124,12 +125,17 @@ class Spending:
     def _left(self, now: float | None) -> float | None:
         """Return how many items are still to come today, by the mean of the days before; None if there were none."""
         day = self._day(now)
+        if self._usual[0] != day or self._usual[1] is None:
+            self._usual = day, self._mean_before(day)
+        usual = self._usual[1]
+        if usual is None:
+            return None
+        return max(usual - self._days.get(day, (0, 0))[0], RESERVE * usual, 1.0)
+
+    def _mean_before(self, day: int) -> float | None:
         place = bisect_left(self._order, day)
         before = self._order[max(place - DAYS, 0) : place]
-        if not before:
-            return None
-        usual = sum(self._days[d][0] for d in before) / len(before)
-        return max(usual - self._days.get(day, (0, 0))[0], RESERVE * usual, 1.0)
+        return sum(self._days[d][0] for d in before) / len(before) if before else None
 
     def still_needed(self, now: float | None) -> int:
         """Return how many acts to keep for an audit lane, this being what it has spent of a budget that it shares.
@@ -174,16 +180,20 @@ class Spending:
             if day not in self._days:
                 self._days[day] = [0, 0]
                 insort(self._order, day)
+            if day < self._usual[0]:  # an item of an earlier day: the mean is another
+                self._usual = (0, None)
             counts = self._days[day]
             counts[0] += 1
             counts[1] += act
         self._worths.append(worth)
         self._sum += worth
-        insort(self._sorted, worth)
+        if self._priced:
+            insort(self._sorted, worth)
         if len(self._worths) > budget.recent:
             oldest = self._worths.popleft()
             self._sum -= oldest
-            del self._sorted[bisect_left(self._sorted, oldest)]
+            if self._priced:
+                del self._sorted[bisect_left(self._sorted, oldest)]
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
@@ -200,7 +210,7 @@ class Spending:
         self._acts = deque(arrays["acts"].tolist())
         self._spent = sum(self._acts)
         self._days = {day: [items, acts] for day, items, acts in arrays["days"].tolist()}
-        self._order = sorted(self._days)
+        self._order, self._usual = sorted(self._days), (0, None)
         self._worths = deque(arrays["worths"].tolist())
-        self._sorted = sorted(self._worths)
+        self._sorted = sorted(self._worths) if self._priced else []
         self._sum = float(arrays["sum"])

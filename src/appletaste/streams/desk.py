@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+import math
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -13,18 +13,16 @@ from numpy.typing import ArrayLike
 from ..costs import Costs
 from ..decision import Decision, Decisions
 from ..errors import InputError, OptionError
-from ..policies import Policy
+from ..policies import Player, Policy, Prospect
 from ..policies.items import check_items
-from ..policies.moments import glimpse, now_of
-from ..policies.prospects import Prospect
+from ..policies.player import named, part_of
 from ..posteriors import Arrays
 from ..times import instant
-from . import Awaiting
 from .audit import Audit
 from .budget import Budget, Spending
 
 
-class Desk:
+class Desk(Player):
     """Let a policy decide within a budget, and see to it that passes are audited.
 
     Before an item is decided the budget has a shadow price, what one more act would save. The policy judges the item as
@@ -32,7 +30,7 @@ class Desk:
     then raises it to its floor. Both depend on nothing but what was known before the draw, so the recorded probability
     is exact. A lane without a budget of its own shares the desk's: the policy leaves room for the audits to expect,
     and both together never exceed the caps. Without budget and lane the decisions are the policy's own, bit for bit.
-    Where labels come late, give it ``Awaiting(policy)``, which does not pay again for what is on its way.
+    Where labels arrive late, give it ``Awaiting(policy)``, which does not pay again for what is on its way.
 
     Examples
     --------
@@ -44,48 +42,94 @@ class Desk:
     (True, True)
     """
 
-    def __init__(self, policy: Policy | Awaiting, budget: Budget | None = None, audit: Audit | None = None) -> None:
-        if not isinstance(policy, Policy | Awaiting):
+    def __init__(self, policy: Player, budget: Budget | None = None, audit: Audit | None = None) -> None:
+        if not isinstance(policy, Player) or isinstance(policy, Desk):
             raise InputError(f"a desk needs a policy, as appletaste.policy(...) makes it, got {type(policy).__name__}")
         for name, value, kind in (("budget", budget, Budget), ("audit", audit, Audit)):
             if value is not None and not isinstance(value, kind):
                 raise InputError(f"{name} must be an appletaste.{kind.__name__}, got {value!r}")
-        self._player, self.budget, self.audit = policy, budget, audit
-        #: The policy itself, without what it awaits.
-        self.policy = policy.policy if isinstance(policy, Awaiting) else policy
+        #: Who sits at the desk: a policy, or one that knows which labels are on their way.
+        self.player, self.budget, self.audit = policy, budget, audit
         self._acts = None if budget is None else Spending(budget)
         own = None if audit is None else audit.budget
         #: Whether audits are among the acts that the budget allows.
         self.shared = audit is not None and budget is not None and own is None
         lane = budget if self.shared else own
-        self._audits = None if lane is None else Spending(lane)
+        self._audits = None if lane is None else Spending(lane, priced=False)
         floor, share = 0.0 if audit is None else audit.floor, None if budget is None else budget.share
         if self.shared and share is not None and floor >= share:
             raise OptionError(
-                f"an audit floor of {floor:g} leaves nothing of a share of {share:g}: lower it, or give the lane "
-                "a budget of its own, Audit(floor=..., budget=Budget(...))"
+                f"audits at rate {floor:g} would use the whole review budget (share={share:g}). Lower the rate, or "
+                "give audits a budget of their own: Audit(floor=..., budget=Budget(...))"
             )
         #: What one more act would have saved when the last item was decided, in units of cost.
         self.shadow_price = 0.0
 
-    def decide(
-        self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
-    ) -> Decision:
-        """Decide on one item; ``time`` is for budgets per day and forgetting, ``stratum`` for floors by stratum."""
+    @property
+    def policy(self) -> Policy:
+        """The policy itself, without what it awaits."""
+        return self.player.policy
+
+    def look(
+        self,
+        x: ArrayLike,
+        *,
+        costs: Costs | None = None,
+        time: Any = None,
+        stratum: str | None = None,
+        price: float = 0.0,
+    ) -> Prospect:
+        """Return the item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
         now = instant(time)
-        if self.policy.timed:
-            self.policy.advance(time)
-        prospect, price, probability, floor = self._look(x, costs, now, stratum)
-        decision = self._player.settle(prospect, probability, floor)
+        aside, room, spent = self._caps(now)
+        shadow = 0.0 if self._acts is None else self._acts.price(now, aside)
+        seen = self.player.look(x, costs=costs, time=now, stratum=stratum, price=price + shadow)
+        floor = 0.0 if self.audit is None or not room else self.audit.floor_of(stratum, seen.chance)
+        item, sheet, probability, chance, worth, why, verdict, round_, _, _, _, _, _ = seen
+        if self._acts is None:
+            shadow = math.nan
+        else:
+            why = {**why, "shadow_price": shadow, "budget_spent": float(spent)}
+            probability = 0.0 if spent else probability
+        return Prospect(
+            item, sheet, probability, chance, worth, why, verdict, round_, now, stratum, floor, shadow, spent
+        )  # fmt: skip
+
+    def _caps(self, now: float | None) -> tuple[int, bool, bool]:
+        """Return how many acts are kept for audits, whether the lane has room, and whether the policy has none."""
+        spending, lane = self._acts, self._audits
+        if spending is None:
+            return 0, lane is None or lane.room(now) > 0, False
+        left = spending.room(now)
+        if lane is None:
+            return 0, True, left <= 0
+        if not self.shared:
+            return 0, lane.room(now) > 0, left <= 0
+        aside = lane.still_needed(now)
+        return aside, left > 0, left <= aside
+
+    def draw(self, prospect: Prospect) -> Decision:
+        """Return the decision on an item that was looked at, within the caps as they stand by now."""
+        if prospect.round != self.policy.round + 1:  # other items were decided since
+            _, room, spent = self._caps(prospect.time)
+            if spent:
+                prospect = prospect._replace(probability=0.0, spent=True, why={**prospect.why, "budget_spent": 1.0})
+            if not room:
+                prospect = prospect._replace(floor=0.0)
+        return self.player.draw(prospect)
+
+    def commit(self, prospect: Prospect, decision: Decision) -> None:
+        """Carry on after a decision: the budget and the lane take note of it."""
+        self.player.commit(prospect, decision)
+        now = prospect.time
         if self._acts is not None:
             self._acts.record(now, decision.act and (self.shared or not decision.audit), prospect.worth)
+            self.shadow_price = prospect.price
         if self._audits is not None and self.audit is not None:
-            self._audits.record(now, decision.audit, self.audit.floor_of(stratum, prospect.chance))
-        self.shadow_price = price
-        return decision
+            self._audits.record(now, decision.audit, self.audit.floor_of(prospect.stratum, prospect.chance))
 
     def decide_many(
-        self, items: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: Any = None
+        self, items: ArrayLike, *, costs: Costs | None = None, time: Any = None, stratum: Any = None
     ) -> Decisions:
         """Decide on many items, [n, features]; the same as one by one with no label learnt in between.
 
@@ -101,111 +145,54 @@ class Desk:
         """
         table = check_items(items, self.policy.n_features)
         times, strata = _for_each("time", time, len(table)), _for_each("stratum", stratum, len(table))
-        for moment in times:  # what is wrong is said before anything is decided
-            now_of(self.policy, moment)
+        if len(table):
+            self.look(table[0], costs=costs, time=times[0])  # what is wrong is said before anything is decided
+        for moment in times:
+            self.policy.check_time(moment)
             for spending in (self._acts, self._audits):
                 if spending is not None:
                     spending.room(instant(moment))
         first = self.policy.round + 1
-        made = [self.decide(x, costs, time=t, stratum=s) for x, t, s in zip(table, times, strata, strict=True)]
-        return Decisions(
-            np.array([d.act for d in made], dtype=bool),
-            np.array([d.probability for d in made], dtype=np.float64),
-            table,
-            self.policy.costs if costs is None else costs,
-            first,
-            tuple(d.why for d in made),
-            self.shadow_price,
-            np.array([d.audit for d in made], dtype=bool),
-            np.array([d.time for d in made], dtype=np.float64) if self.policy.timed else None,
-        )
-
-    def probability(
-        self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
-    ) -> float:
-        """Return the probability with which ``decide`` would act on x now; asking changes nothing."""
-        return self.foresee(x, costs, time=time, stratum=stratum).probability
-
-    def foresee(
-        self, x: ArrayLike, costs: Costs | None = None, *, time: Any = None, stratum: str | None = None
-    ) -> Prospect:
-        """Return the item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
-        asking = self._player.asking() if isinstance(self._player, Awaiting) else nullcontext()
-        with glimpse(self.policy, time), asking:
-            prospect, _, probability, floor = self._look(x, costs, instant(time), stratum)
-        return prospect._replace(probability=max(probability, floor))
-
-    def _look(
-        self, x: ArrayLike, costs: Costs | None, now: float | None, stratum: str | None
-    ) -> tuple[Prospect, float, float, float]:
-        """Return the item as the policy sees it, the shadow price, the probability within the budget, and the floor."""
-        spending, lane, price, probability, floor = self._acts, self._audits, 0.0, 0.0, 0.0
-        aside = lane.still_needed(now) if self.shared and lane is not None else 0
-        free = spending is None or spending.room(now) > aside
-        if spending is not None:
-            price = spending.price(now, aside)
-        prospect = self._player.look(x, costs, price)
-        if free:
-            probability = prospect.probability
-        limit = spending if self.shared else lane
-        if self.audit is not None and (limit is None or limit.room(now) > 0):
-            floor = self.audit.floor_of(stratum, prospect.chance)
-        if spending is not None:
-            prospect.why["shadow_price"], prospect.why["budget_spent"] = price, float(not free)
-        return prospect, price, probability, floor
+        made = [self.decide(x, costs=costs, time=t, stratum=s) for x, t, s in zip(table, times, strata, strict=True)]
+        return Decisions.of(made, table, self.policy.costs if costs is None else costs, first, self.shadow_price)
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, whichever lane it came from."""
-        self._player.learn(decision, label)
+        self.player.learn(decision, label)
 
     def give_up(self, decision: Decision) -> None:
         """Wait no longer for the label of a decision; this matters where the policy is ``Awaiting``."""
-        if isinstance(self._player, Awaiting):
-            self._player.give_up(decision)
-
-    def correct(self, decision: Decision, label: int) -> None:
-        """Replace the label learnt for a decision."""
-        self._player.correct(decision, label)
-
-    def retract(self, decision: Decision) -> None:
-        """Take out the label learnt for a decision."""
-        self._player.retract(decision)
+        self.player.give_up(decision)
 
     def revise(self, changes: Iterable[tuple[Decision, int | None]]) -> None:
         """Correct or, with None, retract many labels at the price of one."""
-        self._player.revise(changes)
+        self.player.revise(changes)
 
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, for saving."""
         return {
+            "kind": "desk",
+            "player": self.player.header(),
             "budget": None if self.budget is None else asdict(self.budget),
             "audit": None if self.audit is None else asdict(self.audit),
             "shadow_price": self.shadow_price,
-            "awaiting": isinstance(self._player, Awaiting),
         }
 
     def arrays(self) -> Arrays:
-        """Return what has been spent, for saving."""
-        awaiting = self._player if isinstance(self._player, Awaiting) else None
-        parts = {"acts": self._acts, "audits": self._audits, "awaiting": awaiting}
-        return {f"{n}.{k}": a for n, part in parts.items() if part is not None for k, a in part.arrays().items()}
-
-    @classmethod
-    def rebuild(cls, policy: Policy, header: Mapping[str, Any], arrays: Arrays) -> Desk:
-        """Return the desk that ``header`` and ``arrays`` describe."""
-        budget, audit = header["budget"], header["audit"]
-        if audit is not None and audit["budget"] is not None:
-            audit = {**audit, "budget": Budget(**audit["budget"])}
-        player = Awaiting(policy) if header.get("awaiting") else policy
-        if isinstance(player, Awaiting):
-            kept = {name.partition(".")[2]: a for name, a in arrays.items() if name.startswith("awaiting.")}
-            player.restore(kept)
-        desk = cls(player, None if budget is None else Budget(**budget), None if audit is None else Audit(**audit))
-        for name, spending in (("acts", desk._acts), ("audits", desk._audits)):
+        """Return the player and what has been spent, for saving."""
+        spent = {"acts": self._acts, "audits": self._audits}
+        arrays = named("player", self.player.arrays())
+        for name, spending in spent.items():
             if spending is not None:
-                spending.restore({key: arrays[f"{name}.{key}"] for key in ("acts", "days", "worths", "sum")})
-        desk.shadow_price = float(header["shadow_price"])
-        return desk
+                arrays |= named(name, spending.arrays())
+        return arrays
+
+    def restore(self, arrays: Arrays, shadow_price: float) -> None:
+        """Take back what has been spent."""
+        for name, spending in (("acts", self._acts), ("audits", self._audits)):
+            if spending is not None:
+                spending.restore(part_of(arrays, name))
+        self.shadow_price = shadow_price
 
 
 def _for_each(name: str, given: Any, n: int) -> list[Any]:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from .._files import write_archive
 from ..costs import Costs
-from ..decision import Decision, Observation
-from ..errors import FeedbackError, InputError
-from ..policies import Policy
+from ..decision import Decision, Observation, check_label
+from ..errors import DataError, FeedbackError, InputError
+from ..logs import DecisionLog
+from ..logs.entries import Entries, Entry
+from ..logs.events import Corrected, Decided, Event, Expired, Labelled, Retracted
+from ..logs.packing import pack_events
+from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING, STATES
+from ..logs.stores import MemoryStore, Snapshot, Store
+from ..logs.tables import table_of
+from ..policies import Player, Policy
+from ..policies.items import check_item
+from ..policies.player import named, with_features
 from ..times import instant, span, written
-from . import Awaiting
-from .desk import Desk
+from .rebuilding import rebuild_player
 
-PENDING, OBSERVED, CORRECTED, EXPIRED, NEVER_DUE = "pending", "observed", "corrected", "expired", "never_due"
-STATES = (PENDING, OBSERVED, CORRECTED, EXPIRED, NEVER_DUE)
+if TYPE_CHECKING:
+    from ..features import FeatureMap
+
+
+#: What the times of a ledger can be, in words.
+KINDS_OF_TIME = {float: "numbers", str: "dates", type(None): "left out"}
 
 
 class Receipt(NamedTuple):
@@ -28,29 +40,19 @@ class Receipt(NamedTuple):
     id: str
     state: str  #: of the decision, now
     learnt: bool  #: False: it was known already, and nothing has changed
-    late: bool  #: it came after the review had expired
-
-
-@dataclass(slots=True)
-class Entry:
-    """One decision in the ledger."""
-
-    decision: Decision
-    time: Any
-    clock: float  #: the time as a number; the round where no time was given
-    stratum: str | None
-    state: str
-    label: int | None = None
-    label_time: Any = None
+    late: bool  #: it arrived after the review had expired
 
 
 class Ledger:
-    """Keep every decision until its label comes, however late, in any order, and however often.
+    """Keep every decision until its label arrives, however late, in any order, and however often.
 
-    A decision is ``pending`` until its label comes and makes it ``observed``, and ``corrected`` after an explicit
+    A decision is ``pending`` until its label arrives and makes it ``observed``, and ``corrected`` after an explicit
     correction. It is ``expired`` when it has waited for ``expire_after``: unknown, never negative, and its label is
     still welcome. A pass is ``never_due``. Times are numbers, or dates (then ``expire_after`` is in seconds or
     a ``timedelta``); where none are given the clock is the number of decisions.
+
+    The events in ``store`` are the record, and the ledger is their fold: a decision is in the store before the player
+    carries on, and ``Ledger.fold`` comes to the same ledger and the same player from the record alone, bit for bit.
 
     Examples
     --------
@@ -66,71 +68,94 @@ class Ledger:
     'corrected'
     """
 
-    def __init__(self, policy: Policy | Awaiting | Desk, expire_after: Any = None) -> None:
-        self.desk = policy if isinstance(policy, Desk) else Desk(policy)
+    def __init__(self, player: Player, expire_after: Any = None, store: Store | None = None) -> None:
+        if not isinstance(player, Player):
+            raise InputError(f"a ledger is kept for a policy, an Awaiting or a Desk, got {type(player).__name__}")
+        self.player = player
         self.expire_after = None if expire_after is None else span("expire_after", expire_after)
-        self._entries: dict[str, Entry] = {}
-        self._waiting: dict[str, None] = {}  # the ids of what is pending, in the order of their decisions
+        self.store: Store = MemoryStore() if store is None else store
+        self.entries = Entries()
+        self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
+        #: The map that makes the vectors, if one was saved with the ledger.
+        self.features: FeatureMap | None = None
 
     @property
     def policy(self) -> Policy:
         """The policy that decides and learns."""
-        return self.desk.policy
+        return self.player.policy
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.entries)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self.entries)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._entries
+        return id in self.entries
 
     def __getitem__(self, id: str) -> Entry:
-        if id not in self._entries:
+        if id not in self.entries:
             raise FeedbackError(
                 f"there is no decision {id!r} in this ledger of {len(self)}: is it the id that decide had?"
             )
-        return self._entries[id]
+        return self.entries[id]
+
+    # ---- what happens: each verb checks, appends to the record, and then lets the player and the entries follow
 
     def decide(
         self,
         x: ArrayLike,
+        *,
         id: str | None = None,
         time: Any = None,
         costs: Costs | None = None,
         stratum: str | None = None,
     ) -> Decision:
-        """Decide on an item and enter the decision; the id is the number of the round unless one is given."""
-        if id is not None and not (isinstance(id, str) and id):
+        """Decide on an item and enter the decision; the id is the number of the round unless one is given.
+
+        The same id with the same item gives the decision that was made; with another item it is a conflict.
+        """
+        entries, player = self.entries, self.player
+        if id is None:
+            id = str(player.policy.round + 1)
+            while id in entries:
+                id += "'"
+        elif not (isinstance(id, str) and id):
             raise InputError(f"an id is a text such as 'case-17', got {id!r}")
-        if id is not None and id in self._entries:
-            raise InputError(f"there is a decision {id!r} already: every item needs an id of its own")
+        elif id in entries:
+            return self._again(id, x, costs, stratum)
         if stratum is not None and not isinstance(stratum, str):
             raise InputError(f"a stratum is a text such as 'new customers', got {stratum!r}")
-        clock, time = instant(time), written(time)
-        if self._entries and type(time) is not type(last := next(reversed(self._entries.values())).time):
+        now, time = instant(time), written(time)
+        if type(time) is not self._kind and self._kind is not None:
             raise InputError(
-                "times are all numbers, all dates, or all left out: "
-                f"the decision before had {last!r}, this one has {time!r}"
+                f"times are all numbers, all dates, or all left out: those before are {KINDS_OF_TIME[self._kind]}, "
+                f"this one is {time!r}"
             )
-        decision = self.desk.decide(x, costs, time=time, stratum=stratum)
-        if id is None:
-            id = str(decision.round)
-            while id in self._entries:
-                id += "'"
-        state = PENDING if decision.act else NEVER_DUE
-        self._entries[id] = Entry(decision, time, float(decision.round) if clock is None else clock, stratum, state)
-        if decision.act:
-            self._waiting[id] = None
+        prospect = player.look(x, costs=costs, time=now, stratum=stratum)
+        decision = player.draw(prospect)
+        event = Decided(id, decision, time, stratum)
+        self.store.append(event)
+        player.commit(prospect, decision)
+        entries.take(event)
+        self._kind = type(time)
         return decision
 
-    def label(self, id: str, value: int, time: Any = None) -> Receipt:
+    def _again(self, id: str, x: ArrayLike, costs: Costs | None, stratum: str | None) -> Decision:
+        """Return the decision of an id that is there already, if it was about this very item."""
+        entry, policy = self.entries[id], self.policy
+        same = np.array_equal(check_item(x, policy.n_features), entry.decision.x) and stratum == entry.stratum
+        if not same or (policy.costs if costs is None else costs) != entry.decision.costs:
+            raise InputError(
+                f"there is a decision {id!r} already, about another item: every item needs an id of its own"
+            )
+        return entry.decision
+
+    def label(self, id: str, value: int, *, time: Any = None) -> Receipt:
         """Take in a label: once. The same value again changes nothing; another one needs ``correct``."""
         entry = self[id]
-        value = int(Observation(entry.decision, value).label)  # says no to a pass, and to what is not 0 or 1
-        instant(time)
-        time = written(time)
+        value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
+        time = self._when(time)
         if entry.label is not None:
             if entry.label != value:
                 raise FeedbackError(
@@ -139,34 +164,23 @@ class Ledger:
                 )
             return Receipt(id, entry.state, False, False)
         late = entry.state == EXPIRED
-        self.desk.learn(entry.decision, value)
-        entry.label, entry.label_time, entry.state = value, time, OBSERVED
-        self._waiting.pop(id, None)
+        self._happen(Labelled(id, value, time))
         return Receipt(id, OBSERVED, True, late)
 
-    def correct(self, id: str, value: int) -> Receipt:
-        """Replace a label by another; what was learnt from it is learnt anew (``Policy.correct``)."""
+    def correct(self, id: str, value: int, *, time: Any = None) -> Receipt:
+        """Replace a label by another; what was learnt from it is learnt anew (``Policy.revise``)."""
         entry = self._labelled(id, "correct")
-        value = int(Observation(entry.decision, value).label)
+        value = check_label(value)
         if entry.label == value:
             return Receipt(id, entry.state, False, False)
-        self.desk.correct(entry.decision, value)
-        entry.label, entry.state = value, CORRECTED
+        self._happen(Corrected(id, value, self._when(time)))
         return Receipt(id, CORRECTED, True, False)
 
-    def retract(self, id: str) -> Receipt:
-        """Withdraw a label as if it had never come: the decision is pending again."""
-        entry = self._labelled(id, "retract")
-        self.desk.retract(entry.decision)
-        entry.label, entry.label_time, entry.state = None, None, PENDING
-        self._waiting[id] = None
+    def retract(self, id: str, *, time: Any = None) -> Receipt:
+        """Withdraw a label as if it had never arrived: the decision is pending again."""
+        self._labelled(id, "retract")
+        self._happen(Retracted(id, self._when(time)))
         return Receipt(id, PENDING, True, False)
-
-    def _labelled(self, id: str, verb: str) -> Entry:
-        entry = self[id]
-        if entry.label is None:
-            raise FeedbackError(f"decision {id!r} is {entry.state} and has no label to {verb}; label() takes one in")
-        return entry
 
     def expire(self, now: Any) -> list[str]:
         """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids."""
@@ -175,59 +189,135 @@ class Ledger:
         clock = instant(now)
         if clock is None:
             raise InputError("expire needs the time that it is now")
-        found = [id for id in self._waiting if self._entries[id].clock + self.expire_after <= clock]
+        found = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
         for id in found:
-            self._entries[id].state = EXPIRED
-            self.desk.give_up(self._entries[id].decision)
-            del self._waiting[id]
+            self._happen(Expired(id, written(now)))
         return found
+
+    def _labelled(self, id: str, verb: str) -> Entry:
+        entry = self[id]
+        if entry.label is None:
+            raise FeedbackError(f"decision {id!r} is {entry.state} and has no label to {verb}; label() takes one in")
+        if not self.policy.keeps_labels:
+            self.policy.revise([])  # says why it cannot
+        return entry
+
+    @staticmethod
+    def _when(time: Any) -> float | str | None:
+        instant(time)  # says no to what is no time
+        return written(time)
+
+    def _happen(self, event: Event) -> None:
+        self.store.append(event)
+        self._follow(event)
+
+    def _follow(self, event: Event) -> None:
+        """Let the player, and then the entries, take in what happened to a decision."""
+        decision = self.entries.spoken_of(event).decision
+        if isinstance(event, Labelled):
+            self.player.learn(decision, event.label)
+        elif isinstance(event, Corrected):
+            self.player.correct(decision, event.label)
+        elif isinstance(event, Retracted):
+            self.player.retract(decision)
+        elif isinstance(event, Expired):
+            self.player.give_up(decision)
+        self.entries.take(event)
+
+    # ---- the fold
+
+    @classmethod
+    def fold(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
+        """Return the ledger that a record comes to, from its first event on; the player is as it was before that.
+
+        Every item is judged again, and a decision that the player would have made with another probability is refused:
+        another policy, seed or version made it.
+        """
+        ledger = cls(player, expire_after, store)
+        ledger._replay(0)
+        return ledger
+
+    @classmethod
+    def open(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
+        """Return the same ledger from the latest snapshot and the events behind it; without one, ``fold``.
+
+        A snapshot holds the player, settings and all; the one that is given is for a record that has none yet.
+        """
+        latest = store.snapshot()
+        if latest is None:
+            return cls.fold(store, player, expire_after)
+        ledger = cls(rebuild_player(latest.header, latest.arrays), expire_after, store)
+        ledger._replay(latest.seq)
+        return ledger
+
+    @classmethod
+    def resume(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
+        """Return the ledger of a record and of a player that has taken in all of it."""
+        ledger = cls(player, expire_after, store)
+        ledger._replay(len(store))
+        return ledger
+
+    def snapshot(self) -> int:
+        """Keep the player as it is in the store; return the number of the last event that it has taken in."""
+        seq = len(self.store)
+        self.store.keep(Snapshot(seq, self.player.header(), self.player.arrays()))
+        return seq
+
+    def _replay(self, known: int) -> None:
+        """Take in the record; the player has taken in the first ``known`` events already."""
+        for seq, event in self.store.read():
+            if isinstance(event, Decided):
+                self._kind = type(event.time)
+            if seq <= known:
+                self.entries.take(event)
+            elif isinstance(event, Decided):
+                self._decided(seq, event)
+            else:
+                self._follow(event)
+
+    def _decided(self, seq: int, event: Decided) -> None:
+        decision, player = event.decision, self.player
+        now = instant(event.time)
+        prospect = player.look(decision.x, costs=decision.costs, time=now, stratum=event.stratum)
+        if player.draw(prospect)[:2] != decision[:2]:
+            raise DataError(
+                f"event {seq}, decision {event.id!r}: the record says that it acted with probability "
+                f"{decision.probability!r}, and this player gives {prospect.acting!r}: another policy, seed or version "
+                "made the record"
+            )
+        player.commit(prospect, decision)
+        self.entries.take(event)
+
+    # ---- what there is to see
 
     @property
     def pending(self) -> list[str]:
         """The ids of the decisions whose label is awaited."""
-        return list(self._waiting)
+        return list(self.entries.waiting)
 
     def counts(self) -> dict[str, int]:
         """Return how many decisions are in each state."""
         counts = dict.fromkeys(STATES, 0)
-        for entry in self._entries.values():
+        for _, entry in self.entries.items():
             counts[entry.state] += 1
         return counts
 
-    def rows(self, features: bool = False) -> list[dict[str, Any]]:
-        """Return the decision log, one row per decision; with the items if asked."""
-        rows = []
-        for id, entry in self._entries.items():
-            decision = entry.decision
-            chance = decision.why.get("chance_positive", math.nan)
-            row: dict[str, Any] = {
-                "id": id,
-                "time": entry.time,
-                "round": decision.round,
-                "act": decision.act,
-                "probability": decision.probability,
-                "chance": None if math.isnan(chance) else chance,
-                **decision.costs.outcomes(),
-                "stratum": entry.stratum,
-                "audit": decision.audit,
-                "label": entry.label,
-                "state": entry.state,
-                "policy": self.policy.name,
-            }
-            if features:
-                row["x"] = decision.x.tolist()
-            rows.append(row)
-        return rows
+    def log(self, features: bool = True) -> DecisionLog:
+        """Return the decision log: the table of the record, one row per decision; with the items unless told not to."""
+        return table_of(self.entries, self.policy.name, features)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the ledger with its policy, budget and lane to one file; ``Ledger.load`` continues bit for bit."""
-        from .ledger_file import save_ledger
+    def save(self, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
+        """Write the record with its player to one file; ``appletaste.load`` continues bit for bit.
 
-        save_ledger(self, path)
+        The map that makes the vectors can be kept in the same file, and is ``ledger.features`` after loading.
+        """
+        events = pack_events([event for _, event in self.store.read()])
+        header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
+        state = {**named("player", self.player.arrays()), **named("events", events)}
+        write_archive(path, *with_features(header, state, features or self.features, self.policy.n_features))
 
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Ledger:
-        """Read a saved ledger."""
-        from .ledger_file import load_ledger
 
-        return load_ledger(path)
+def _clock(entry: Entry) -> float:
+    """Return when a decision was made as a number; the round where no time was given."""
+    found = instant(entry.time)
+    return float(entry.decision.round) if found is None else found

@@ -30,7 +30,7 @@ class Gaps:
 
 
 def informative_gaps(runs: Sequence[NDArray[np.bool_]]) -> Gaps:
-    """Measure the gaps between acts (``Trace.acts``) over runs of one policy.
+    """Measure the gaps between acts (``DecisionLog.act``) over runs of one policy.
 
     The exponent is the slope of log mean gap over log u, over blocks of u that double in length.
 

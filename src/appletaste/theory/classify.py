@@ -9,9 +9,11 @@ duplicate actions Lattimore & Szepesvari 2019).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._files import for_json
 from .cells import DEGENERATE, Cells, decompose
 from .game import Floats, Game
 
@@ -60,6 +62,61 @@ class Analysis:
     def informative(self) -> tuple[int, ...]:
         """The actions whose feedback tells some outcomes apart."""
         return tuple(a for a in range(len(self.game.losses)) if len(self.game.symbols(a)) > 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything known about the game for JSON; actions are named as in the game.
+
+        Examples
+        --------
+        >>> found = analyse(Game([[0, 1], [1, 0]], [["-", "-"], ["-", "-"]], ["heads", "tails"])).as_dict()
+        >>> found["class"], found["rate"], found["neighbours"][0]["observability"]
+        ('hopeless', 'T', 'none')
+        """
+        names, reduced = self.game.actions, without_extras(self.game)
+        found = {
+            "name": self.game.name,
+            "class": self.class_,
+            "rate": self.rate,
+            "in_words": explain(self),
+            "class_without_degenerate_and_duplicate_actions": analyse(reduced).class_ if reduced else self.class_,
+            "actions": [self._action(a) for a in range(len(names))],
+            "neighbours": [
+                {
+                    "actions": [names[pair.first], names[pair.second]],
+                    "neighbourhood": [names[c] for c in pair.neighbourhood],
+                    "observability": "local" if pair.local else "global" if pair.observable else "none",
+                }
+                for pair in self.pairs
+            ],
+            "observer_vectors": [
+                {
+                    "actions": [names[pair.first], names[pair.second]],
+                    "vectors": {
+                        names[c]: [
+                            {"symbol": symbol, "weight": weight}
+                            for symbol, weight in zip(self.game.symbols(c), v, strict=True)
+                        ]
+                        for c, v in pair.observers.items()
+                    },
+                    "largest_error": pair.residual,
+                }
+                for pair in self.pairs
+                if pair.observers is not None
+            ],
+        }
+        return {name: for_json(part) for name, part in found.items()}
+
+    def _action(self, a: int) -> dict[str, Any]:
+        game, cells = self.game, self.cells
+        witness = cells.witnesses[a]
+        return {
+            "name": game.actions[a],
+            "kind": cells.kinds[a],
+            "duplicates": [game.actions[b] for b in cells.copies[a]],
+            "best_at": None if witness is None else dict(zip(game.outcomes, witness, strict=True)),
+            "symbols": game.symbols(a),
+            "informative": a in self.informative,
+        }
 
 
 def analyse(game: Game) -> Analysis:

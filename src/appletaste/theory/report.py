@@ -1,87 +1,16 @@
-"""What ``appletaste game`` and ``appletaste theory`` show: plain dictionaries for machines, sheets for people."""
+"""What ``appletaste game`` and ``appletaste theory`` show: tables for people."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from .classify import Analysis, analyse, explain, without_extras
-from .game import Game
+from ..pages.table import Table
 from .studies import study
 
-__all__ = ["Sheet", "describe_game", "game_sheets", "study", "study_sheets"]
+__all__ = ["game_tables", "study", "study_tables"]
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """One table of a report; the first column is text, the others numbers."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-
-
-def describe_game(game: Game) -> dict[str, Any]:
-    """Return everything known about a game as plain dictionaries; actions are named as in the game.
-
-    Examples
-    --------
-    >>> found = describe_game(Game([[0, 1], [1, 0]], [["-", "-"], ["-", "-"]], ["heads", "tails"]))
-    >>> found["class"], found["rate"], found["neighbours"][0]["observability"]
-    ('hopeless', 'T', 'none')
-    """
-    found = analyse(game)
-    reduced = without_extras(game)
-    return {
-        "name": game.name,
-        "class": found.class_,
-        "rate": found.rate,
-        "in_words": explain(found),
-        "class_without_degenerate_and_duplicate_actions": analyse(reduced).class_ if reduced else found.class_,
-        "actions": [_action(found, a) for a in range(len(game.losses))],
-        "neighbours": [
-            {
-                "actions": [game.actions[pair.first], game.actions[pair.second]],
-                "neighbourhood": [game.actions[c] for c in pair.neighbourhood],
-                "observability": "local" if pair.local else "global" if pair.observable else "none",
-            }
-            for pair in found.pairs
-        ],
-        "observer_vectors": [
-            {
-                "actions": [game.actions[pair.first], game.actions[pair.second]],
-                "vectors": {
-                    game.actions[c]: [
-                        {"symbol": symbol, "weight": float(weight)}
-                        for symbol, weight in zip(game.symbols(c), v, strict=True)
-                    ]
-                    for c, v in pair.observers.items()
-                },
-                "largest_error": pair.residual,
-            }
-            for pair in found.pairs
-            if pair.observers is not None
-        ],
-    }
-
-
-def _action(found: Analysis, a: int) -> dict[str, Any]:
-    game, cells = found.game, found.cells
-    witness = cells.witnesses[a]
-    return {
-        "name": game.actions[a],
-        "kind": cells.kinds[a],
-        "duplicates": [game.actions[b] for b in cells.copies[a]],
-        "best_at": None if witness is None else dict(zip(game.outcomes, map(float, witness), strict=True)),
-        "symbols": game.symbols(a),
-        "informative": a in found.informative,
-    }
-
-
-def game_sheets(found: dict[str, Any]) -> list[Sheet]:
+def game_tables(found: dict[str, Any]) -> list[Table]:
     """Return the tables that a description of a game is printed as."""
     actions = [
         (
@@ -103,24 +32,24 @@ def game_sheets(found: dict[str, Any]) -> list[Sheet]:
         for name, parts in row["vectors"].items()
         if any(abs(part["weight"]) > 1e-9 for part in parts)
     ]
-    sheets = [Sheet("actions", ("action", "kind", "same losses as", "informative", "best at, for example"), actions)]
+    tables = [Table("actions", ("action", "kind", "same losses as", "informative", "best at, for example"), actions)]
     if pairs:
-        sheets.append(Sheet("neighbours", ("pair", "observable", "as good on their border"), pairs))
+        tables.append(Table("neighbours", ("pair", "observable", "as good on their border"), pairs))
     if observers:
         title = "what tells their losses apart: these weights, summed over what the actions show"
-        sheets.append(Sheet(title, ("pair", "play", "weight of each symbol"), observers))
-    return sheets
+        tables.append(Table(title, ("pair", "play", "weight of each symbol"), observers))
+    return tables
 
 
-def study_sheets(found: dict[str, Any]) -> list[Sheet]:
+def study_tables(found: dict[str, Any]) -> list[Table]:
     """Return the tables that a study of the theory is printed as."""
-    sheets = [
-        Sheet(
+    tables = [
+        Table(
             "games from the literature",
             ("game", "class", "stated", "rate"),
             [(row["name"], row["class"], row["stated"], row["rate"]) for row in found["games"]],
         ),
-        Sheet(
+        Table(
             "Theorem 1: at most this much Bayesian regret (problem (i)'s losses; |theta| <= 1, entries of x within 3)",
             ("losses", "T", "d", "bound", "epsilon", "log K", "paper's", "with C", "its order", "any policy"),
             [
@@ -154,9 +83,9 @@ def study_sheets(found: dict[str, Any]) -> list[Sheet]:
             )
             for size, mean, se, bound in zip(part["sizes"], part["mean"], part["se"], part["bound"], strict=True)
         ]
-        sheets.append(Sheet(title, (symbol, "regret", "s.e.", "bound", "regret per round"), rows))
-    sheets.append(
-        Sheet(
+        tables.append(Table(title, (symbol, "regret", "s.e.", "bound", "regret per round"), rows))
+    tables.append(
+        Table(
             "what the theorems assume, on runs of PG-TS",
             (
                 "problem",
@@ -189,8 +118,8 @@ def study_sheets(found: dict[str, Any]) -> list[Sheet]:
             ],
         )
     )
-    sheets.append(
-        Sheet(
+    tables.append(
+        Table(
             "Theorem 2: the law of theta after M sweeps a round against the exact posterior (means over histories)",
             ("d, M", "round", "total variation", "noise", "Hellinger", "KL", "one label moves it", "per sweep"),
             [
@@ -204,17 +133,4 @@ def study_sheets(found: dict[str, Any]) -> list[Sheet]:
             ],
         )
     )
-    return sheets
-
-
-def plain(value: Any) -> Any:
-    """Return numbers and dataclasses as JSON takes them: no NumPy types; not-a-number and infinity as null."""
-    if hasattr(value, "__dataclass_fields__"):
-        return plain(asdict(value))
-    if isinstance(value, dict):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value
+    return tables

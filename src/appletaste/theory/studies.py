@@ -99,7 +99,7 @@ def assumptions(name: str, size: Size, key: Key) -> dict[str, Any]:
     tables = [problem(name).draw(key.at("replication", r, "problem")) for r in range(size.runs)]
     costs, d = tables[0].costs, tables[0].n_features
     acts = [
-        play(policy("pg-ts", n_features=d, costs=costs, seed=int(key.at("gaps", r).word())), table).acts
+        play(policy("pg-ts", n_features=d, costs=costs, seed=int(key.at("gaps", r).word())), table).act
         for r, table in enumerate(tables)
     ]
     thetas = np.vstack([key.at("thetas").generator().standard_normal((500, d)), np.zeros((1, d))])
@@ -178,7 +178,7 @@ class History:
         features, rounds, key = self.features, self.size.rounds, self.key
         table = problem("synthetic", features=features, rounds=rounds[-1], context_variance=100.0).draw(key)
         seed = int(key.at("policy").word())
-        acts = play(policy("pg-ts", n_features=features, costs=table.costs, seed=seed), table).acts
+        acts = play(policy("pg-ts", n_features=features, costs=table.costs, seed=seed), table).act
         found = follow(table, acts, rounds, key.at("chains"), sweeps=self.sweeps, chains=self.size.chains)
         assert table.theta is not None
         return [

@@ -1,5 +1,7 @@
 """Alarms: what they say, and that they are there when they should be and not otherwise."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -119,7 +121,7 @@ def test_a_watch_takes_decisions_and_their_labels():
     assert watch.test.labels == 1
     with pytest.raises(FeedbackError, match="pass"):
         watch.label(decision._replace(act=False), 1)
-    bare = decision._replace(why={})
+    bare = decision._replace(chance=math.nan)
     with pytest.raises(InputError, match="chance=p"):
         watch.label(bare, 1)
     found = [alarm for _ in range(40) for alarm in watch.label(bare, 0, chance=0.9)]

@@ -12,6 +12,8 @@ from appletaste.evaluate import stand_ins, weighting
 from appletaste.evaluate.support import labelled_shares, support_of
 from appletaste.evaluate.weighting import effective_sample_size
 
+from ...made import made_log
+
 COSTS = at.Costs(miss=1.0, false_alarm=0.3, hit=0.0)
 
 
@@ -21,9 +23,8 @@ def coin_log(n=400, p=0.25, rate=0.2, seed=1, known=1.0):
     labels, x = (rng.random(n) < rate).astype(np.int8), rng.standard_normal((n, 2))
     acts = rng.random(n) < p
     table = at.problems.Table("coin", x, np.full(n, rate), labels, COSTS)
-    trace = at.simulate.Trace(acts, np.full(n, p), np.zeros(n))
     seen = rng.random(n) < known
-    return at.DecisionLog.from_trace(table, trace, chance=np.full(n, rate), known=seen), labels
+    return made_log(table, acts, np.full(n, p), chance=np.full(n, rate), known=seen), labels
 
 
 def test_equal_probabilities_give_the_mid_p_interval_of_the_negative_binomial():
@@ -76,11 +77,11 @@ def test_rounds_whose_labels_are_out_are_left_out():
 
 def test_a_deterministic_log_is_refused():
     table = at.problem("i").draw(at.Key(1))
-    trace = at.play(at.policy("voi", n_features=5, costs=table.costs), table)
-    found = at.missed(at.DecisionLog.from_trace(table, trace))
+    log = at.play(at.policy("voi", n_features=5, costs=table.costs), table)
+    found = at.missed(log)
     assert not found.design.missed
     assert "certainty" in found.design.missed.reason
-    assert found.unsupported_share == pytest.approx((~trace.acts).mean())
+    assert found.unsupported_share == pytest.approx((~log.act).mean())
     assert found.total_bounds is None
     assert "no answer" in str(found)
 
@@ -99,7 +100,7 @@ def test_other_refusals():
     log, _ = coin_log(n=20)
     assert "too few labels" in at.missed(log).design.missed.reason
     none = replace(log, label=np.full(20, -1, dtype=np.int8), state=np.where(log.act, "expired", "never_due"))
-    assert "no label has come in" in at.missed(none).design.missed.reason
+    assert "no label has arrived yet" in at.missed(none).design.missed.reason
     log, _ = coin_log(rate=0.0)
     found = at.missed(log).design
     assert found.missed.low == found.missed.value == 0 < found.missed.high
@@ -113,9 +114,8 @@ def test_other_refusals():
 def test_the_model_answers_by_features_by_chances_or_not_at_all():
     table = at.problem("i").draw(at.Key(1))
     policy = at.policy("ts", n_features=5, costs=table.costs)
-    trace = at.play(policy, table)
-    log = at.DecisionLog.from_trace(table, trace, chance=table.chances)
-    truth = int(table.labels[~trace.acts].sum())
+    log = replace(at.play(policy, table), chance=table.chances)
+    truth = int(table.labels[~log.act].sum())
     for given in (None, policy, at.policy("pg-ts", n_features=5, costs=table.costs)):
         answer = at.missed(log, 0.99, policy=given).model
         assert answer.low <= answer.value <= answer.high
@@ -152,7 +152,7 @@ def test_what_was_done_is_priced_exactly():
     n = 100
     table = at.problems.Table("sure", np.ones((n, 1)), np.full(n, 0.5), (np.arange(n) % 2).astype(np.int8), COSTS)
     acts = np.arange(n) < 60
-    log = at.DecisionLog.from_trace(table, at.simulate.Trace(acts, acts.astype(float), np.zeros(n)))
+    log = made_log(table, acts, acts.astype(float))
     found = at.what_if(replace(log, x=acts[:, None].astype(float)), lambda x: float(x[0]))
     assert found.ips.low == found.ips.high == pytest.approx(30 * 0.3 - 30)
 
@@ -174,10 +174,10 @@ def test_what_if_refuses():
     assert "no features" in at.what_if(replace(log, x=None), lambda x: 1.0).best.reason
     p = np.where(np.arange(400) < 200, 1e-5, log.probability)
     found = at.what_if(replace(log, probability=p), 0.1)
-    assert "50 % of its acts" in found.ips.reason
+    assert "50 % of the alternative's acts" in found.ips.reason
     assert found.unsupported_share == pytest.approx(0.5)
     assert "positives were seen" in at.what_if(coin_log(rate=0.01)[0], lambda x: 1.0).ips.reason
-    assert "worth" in at.what_if(coin_log(n=100)[0], lambda x: 1.0).ips.reason
+    assert "the equivalent of only" in at.what_if(coin_log(n=100)[0], lambda x: 1.0).ips.reason
     with pytest.raises(at.errors.InputError, match=r"in \[0, 1\]"):
         at.what_if(log, 1.5)
     with pytest.raises(at.errors.InputError, match="probabilities"):
@@ -188,8 +188,7 @@ def test_what_if_refuses():
 
 def test_a_policy_is_asked_and_left_as_it_was():
     table = at.problem("i").draw(at.Key(1))
-    trace = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.5), table)
-    log = at.DecisionLog.from_trace(table, trace)
+    log = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.5), table)
     for learn in (False, True):
         policy = at.policy("ts", n_features=5, costs=table.costs)
         found = at.what_if(log, policy, learn=learn)
@@ -208,18 +207,18 @@ def test_effective_sample_size():
 
 def test_missed_by_stratum_is_missed_of_each_stratum():
     table = at.problem("synthetic", rounds=1500, intercept=-1.0).draw(at.Key(9))
-    trace = at.play(at.policy("greedy", n_features=table.n_features, costs=table.costs, epsilon=0.3), table)
+    played = at.play(at.policy("greedy", n_features=table.n_features, costs=table.costs, epsilon=0.3), table)
     strata = np.where(table.items[:, 1] > 0, "new", np.where(table.items[:, 2] > 0, "old", ""))
-    log = at.DecisionLog.from_trace(table, trace, stratum=strata, policy="greedy")
+    log = replace(played, stratum=strata)
     found = at.missed(log, by="stratum")
     assert list(found) == ["", "new", "old"]
     for name, answer in found.items():
         mine = strata == name
         alone = at.missed(log.where(mine))
         assert answer.design == alone.design
-        assert (answer.decisions, answer.passes) == (mine.sum(), (mine & ~trace.acts).sum())
+        assert (answer.decisions, answer.passes) == (mine.sum(), (mine & ~log.act).sum())
         assert answer.model.high - answer.model.low < alone.model.high - alone.model.low  # fitted to more labels
-        truth = table.labels[mine & ~trace.acts].sum()
+        truth = table.labels[mine & ~log.act].sum()
         assert answer.design.missed.covers(truth)
         assert answer.as_dict().keys() == alone.as_dict().keys()
     assert list(at.missed(log, by="policy")) == ["greedy"]
@@ -227,7 +226,7 @@ def test_missed_by_stratum_is_missed_of_each_stratum():
     with pytest.raises(at.errors.InputError, match="by is 'stratum' or 'policy'"):
         at.missed(log, by="age")
     with pytest.raises(at.errors.InputError, match="the log has no stratum"):
-        at.missed(at.DecisionLog.from_trace(table, trace), by="stratum")
+        at.missed(played, by="stratum")
 
 
 def rare_looks(rng, n=400):
@@ -236,7 +235,7 @@ def rare_looks(rng, n=400):
     labels = np.append(np.zeros(n), np.ones(12)).astype(np.int8)
     p = np.append(np.full(n, 0.1), np.ones(12))
     table = at.problems.Table("t", np.ones((n + 12, 1)), np.zeros(n + 12), labels, at.Costs(1.0, 0.3, 0.0))
-    return at.DecisionLog.from_trace(table, at.simulate.Trace(act, p, np.zeros(n + 12)), chance=np.full(n + 12, 0.2))
+    return made_log(table, act, p, chance=np.full(n + 12, 0.2))
 
 
 def test_what_if_allows_for_items_that_none_of_the_seen_stands_for():
@@ -272,7 +271,7 @@ def test_items_beyond_those_drawn_count_as_normal(monkeypatch):
     rng = np.random.default_rng(6)
     act, labels = rng.random(1500) < 0.3, (rng.random(1500) < 0.3).astype(np.int8)
     table = at.problems.Table("t", np.ones((1500, 1)), np.zeros(1500), labels, at.Costs(1.0, 0.3, 0.0))
-    log = at.DecisionLog.from_trace(table, at.simulate.Trace(act, np.full(1500, 0.3), np.zeros(1500)))
+    log = made_log(table, act, np.full(1500, 0.3))
     all_drawn = at.what_if(log, lambda x: 1.0).ips
     monkeypatch.setattr(weighting, "MOST_DRAWN", 100)
     some = at.what_if(log, lambda x: 1.0).ips
@@ -282,3 +281,40 @@ def test_items_beyond_those_drawn_count_as_normal(monkeypatch):
     assert abs(some.high - all_drawn.high) < 0.06 * width
     monkeypatch.setattr(weighting.Errors, "limits", lambda *_: (0.0, 0.0))  # control: without errors it is no interval
     assert at.what_if(log, lambda x: 1.0).ips.low == pytest.approx(all_drawn.value)
+
+
+def test_a_plan_of_audits_from_a_log():
+    """What the log says is what somebody would count from it; what it cannot say is said."""
+    log, _ = coin_log()
+    plan = at.plan_audit(log)
+    assert plan == at.plan_audit(log.chance[~log.act], found=int((log.label == 1).sum()))
+    assert plan.left_out == 0
+    assert at.plan_audit(log, items=1_000_000).recall == pytest.approx(plan.recall)
+    unseen = replace(log, label=np.full(400, -1, dtype=np.int8), state=np.where(log.act, "pending", "never_due"))
+    everything = log.where(log.act)
+    for wrong, options, message in (
+        (log, {"found": 3}, "leave out found"),
+        (log.chance, {}, "or chances and found"),
+        (replace(log, chance=None), {}, "does not record the model's chance"),
+        (unseen, {}, "no positive has been seen"),
+        (everything, {}, "no passed item"),
+        (log.where(np.zeros(400, dtype=bool)), {}, "the log is empty"),
+    ):
+        with pytest.raises(at.errors.InputError, match=message):
+            at.plan_audit(wrong, **options)
+
+
+def test_recent_decisions_without_labels_are_left_out_of_what_if():
+    log, _ = coin_log(n=1600)
+    recent = log.act & (np.arange(1600) >= 1200)
+    late = replace(
+        log, label=np.where(recent, -1, log.label).astype(np.int8), state=np.where(recent, "pending", log.state)
+    )
+    found = at.what_if(late, 0.1)
+    assert 300 < found.left_out <= 400
+    assert found.decisions + found.left_out == 1600
+    early = at.what_if(late.where(np.arange(1600) < found.decisions), 0.1)
+    assert {**early.as_dict(), "left_out": found.left_out} == found.as_dict()
+    first = f"{found.left_out} recent decisions are excluded: most of their labels have not arrived yet"
+    assert str(found).splitlines()[0] == first
+    assert "excluded" not in str(early)

@@ -130,7 +130,7 @@ def test_words_from_a_vector_alone():
 
 def test_no_map_and_a_transformer():
     policy = at.policy(n_features=2, costs=COSTS)
-    policy.learn(policy.decide([1.0, 2.0])._replace(act=True), 1)
+    policy.teach([1.0, 2.0], 1)
     assert [p.words for p in at.explain(policy, [1.0, -2.0]).contributions] == ["feature 2 = -2", "feature 1 = 1"]
     from sklearn.preprocessing import StandardScaler
 
@@ -139,25 +139,28 @@ def test_no_map_and_a_transformer():
     assert {p.column for p in found.contributions} == {"age", "income"}
 
 
-def decision(act, probability, chance, why=None, audit=False):
-    return reason_of(act, probability, chance, COSTS, why or {}, audit).code
+def decision(act, probability, chance, value=None, **known):
+    """Return the code; ``value`` is that of the label, on top of what acting saves now."""
+    if value is not None:
+        known["worth"] = COSTS.expected(False, chance) - COSTS.expected(True, chance) + value
+    return reason_of(act, probability, chance, COSTS, **known).code
 
 
 def test_reason_codes():
     assert decision(True, 1.0, 0.5) == "EXPLOIT"
-    assert decision(True, 1.0, 0.1, {"value_of_label": 0.5}) == "EXPLORE"
+    assert decision(True, 1.0, 0.1, value=0.5) == "EXPLORE"
     assert decision(True, 0.3, 0.1) == "EXPLORE"
     assert decision(True, 0.02, 0.01, audit=True) == "AUDIT"
-    assert decision(False, 0.0, 0.5, {"shadow_price": 0.4}) == "CAPACITY"
-    assert decision(False, 0.0, 0.1, {"shadow_price": 0.4}) == "PASS"
-    assert decision(False, 0.0, 0.1, {"shadow_price": 0.4, "value_of_label": 1.0}) == "CAPACITY"
-    assert decision(False, 0.02, 0.5, {"shadow_price": 0.1, "budget_spent": 1.0}) == "CAPACITY"  # audits go on
+    assert decision(False, 0.0, 0.5, price=0.4) == "CAPACITY"
+    assert decision(False, 0.0, 0.1, price=0.4) == "PASS"
+    assert decision(False, 0.0, 0.1, price=0.4, value=1.0) == "CAPACITY"
+    assert decision(False, 0.02, 0.5, price=0.1, spent=True) == "CAPACITY"  # audits go on
     assert decision(False, 0.7, 0.5) == "RANDOM"
-    assert decision(False, 0.7, 0.5, {"shadow_price": 0.1}) == "RANDOM"
+    assert decision(False, 0.7, 0.5, price=0.1) == "RANDOM"
     assert decision(False, 0.0, 0.1) == "PASS"
-    assert decision(False, 0.02, 0.1, {"shadow_price": 0.0}) == "PASS"
+    assert decision(False, 0.02, 0.1, price=0.0) == "PASS"
     never = at.Costs.of_item(miss=3, false_alarm=5, hit=5)
-    assert reason_of(False, 0.0, 0.9, never, {}).code == "PASS"
+    assert reason_of(False, 0.0, 0.9, never).code == "PASS"
     assert set(REASONS) == {"EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "RANDOM", "PASS"}
 
 
@@ -227,16 +230,16 @@ def test_text_and_json():
     assert text.splitlines()[1].startswith(found.reason.code)
     assert all(part.words in text for part in found.contributions)
     assert "average item" in text
-    back = json.loads(json.dumps(found.to_dict()))
+    back = json.loads(json.dumps(found.as_dict()))
     assert back["reason"]["code"] == found.reason.code
     assert back["contributions"][0].keys() == {"column", "words", "value", "sd"}
     wide = at.policy(n_features=30, costs=COSTS)
-    wide.learn(wide.decide(np.arange(30.0))._replace(act=True), 1)
+    wide.teach(np.arange(30.0), 1)
     long = str(at.explain(wide, np.arange(30.0)))
     assert "20 more" in long
     assert at.explain(wide, np.ones(30)).act is None
     never = at.explain(wide, np.ones(30), costs=at.Costs.of_item(3, 5, 5))
-    assert never.to_dict()["threshold"] is None
+    assert never.as_dict()["threshold"] is None
     assert "never pays" in str(never)
 
 

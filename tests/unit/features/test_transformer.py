@@ -73,7 +73,7 @@ def test_saved_apart_a_policy_and_its_transformer_continue(tmp_path):
     features = at.features.TransformerMap(StandardScaler(), table)
     policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0), seed=1)
     for x in features.transform_many(table)[:20]:
-        policy.learn(policy.decide(x)._replace(act=True), int(x[0] > 0))
+        policy.teach(x, int(x[0] > 0))
     with pytest.raises(SaveFileError, match=r"nothing is pickled.*skops\.io\.dump"):
         features.save(tmp_path / "features")
     with pytest.raises(SaveFileError, match="nothing is pickled"):

@@ -23,16 +23,32 @@ def taught(name, options, n=60):
 @pytest.mark.parametrize(("name", "options"), ENTRIES, ids=IDS)
 @pytest.mark.parametrize("capacity", [0, 3, 50])
 def test_never_more_acts_and_nothing_that_is_not_worth_it(name, options, capacity):
+    """Certain rules: the k items worth most among those they want; others: no more than they want at the price."""
     policy, items = taught(name, options), stream(3, n=30, seed=9)[0]
     free = [policy.look(x) for x in items]
+    before = policy.copy()
+
+    def at_price(price):
+        return [before.look(x, price=price) for x in items]
+
     decisions = policy.decide_many(items, capacity=capacity)
     assert decisions.acts.sum() <= capacity
     assert decisions.probabilities.sum() <= capacity + 1e-9
     assert ((decisions.probabilities >= 0) & (decisions.probabilities <= 1)).all()
     assert policy.round == 90
     assert decisions.shadow_price >= 0.0
-    unwanted = np.array([prospect.probability == 0.0 for prospect in free])
-    assert not decisions.acts[unwanted].any() or decisions.shadow_price > 0.0
+    price = decisions.shadow_price
+    if all(prospect.probability in (0.0, 1.0) for prospect in free):
+        assert decisions.acts.sum() == min(capacity, sum(prospect.probability for prospect in free))
+        for prospect, act in zip(free, decisions.acts, strict=True):
+            if act:
+                assert prospect.probability == 1.0
+                assert prospect.worth >= price or price == 0.0
+            else:
+                assert prospect.probability == 0.0 or prospect.worth <= price
+    else:
+        assert (decisions.probabilities <= [prospect.probability for prospect in at_price(price)]).all()
+        assert decisions.acts.any() or capacity == 0
     if capacity == 50:
         assert decisions.probabilities.tolist() == [prospect.probability for prospect in free]
         assert decisions.shadow_price == 0.0
@@ -103,7 +119,7 @@ def test_a_batch_is_remembered_as_items_at_its_price():
     batch, one = taught("voi", {}), taught("voi", {})
     items = stream(3, n=40, seed=9)[0]
     found = batch.decide_many(items, capacity=5)
-    for x, act in zip(items, found.acts, strict=True):
-        one.settle(one.look(x, price=found.shadow_price), float(act))
+    for prospect, act in zip([one.look(x, price=found.shadow_price) for x in items], found.acts, strict=True):
+        one.settle(prospect._replace(probability=float(act)))
     np.testing.assert_array_equal(batch.learner.arrays()["rule.memory"], one.learner.arrays()["rule.memory"])
     assert found.shadow_price > 0.0

@@ -8,6 +8,8 @@ import pytest
 import appletaste as at
 from appletaste.policies.cbp_side import project
 
+from ...players import assert_same, state_of
+
 COSTS = at.Costs(miss=1.0, false_alarm=0.7, hit=0.1)
 
 
@@ -46,7 +48,7 @@ def test_cbp_side_is_its_formula():
         )
         width *= math.sqrt(x @ np.linalg.solve(items.T @ items, x))
         act = 1 / (1 + math.exp(-x @ theta)) - COSTS.threshold > -width
-        probability, why = policy._learner.judge(x, COSTS, 1)
+        probability, why = policy.learner.judge(x, COSTS, 1)[:2]
         assert probability == float(act)
         assert why["width"] == pytest.approx(width, rel=1e-5)
         passed += not act
@@ -68,10 +70,10 @@ def test_cbp_side_options_enter_the_formula():
     x = np.array([0.5, -1.0])
     widths = {}
     for bound in (None, 3.0, 6.0):
-        learner = taught("cbp-side", curvature=0.01, item_bound=bound)[0]._learner
-        widths[bound] = learner.judge(x, COSTS, 1)[1]["width"]
+        learner = taught("cbp-side", curvature=0.01, item_bound=bound)[0].learner
+        widths[bound] = learner.judge(x, COSTS, 1).why["width"]
     assert widths[6.0] > widths[3.0] > 0
-    free, bounded = (taught("cbp-side", curvature=4.0, radius=r)[0]._learner for r in (None, 0.3))
+    free, bounded = (taught("cbp-side", curvature=4.0, radius=r)[0].learner for r in (None, 0.3))
     assert np.linalg.norm(free.estimate()) > 0.3
     assert np.linalg.norm(bounded.estimate()) == pytest.approx(0.3)
 
@@ -107,7 +109,7 @@ def test_projection_is_the_nearest_point_in_the_norm(rng):
 
 def test_suplogistic_levels_by_hand():
     policy, *_ = taught("suplogistic", n=400, horizon=400, alpha=0.05, burn_in=40)
-    learner = policy._learner
+    learner = policy.learner
     reference = learner._reference.theta
     counts = [bucket.labels.n for bucket in learner._buckets]
     assert sum(counts) >= 40
@@ -131,7 +133,7 @@ def test_suplogistic_levels_by_hand():
                 expected, bucket = float(gap >= 0), 0
                 break
             level += 1
-        probability, why = learner.judge(x, COSTS, 1000)
+        probability, why = learner.judge(x, COSTS, 1000)[:2]
         assert (probability, why["bucket"]) == (expected, float(bucket))
         actions.add((probability, why["bucket"] > 0))
     assert len(actions) == 3  # explores, acts on an estimate, passes on an estimate
@@ -144,18 +146,50 @@ def test_suplogistic_deals_its_burn_in_to_the_buckets():
 
 
 def test_suplogistic_keeps_labels_of_estimates_out_of_its_buckets():
-    policy = at.policy("suplogistic", n_features=2, costs=COSTS, horizon=64, burn_in=0)
-    decision = policy.decide([1.0, 0.5])
-    for bucket, expected in ((0.0, [0, 0]), (2.0, [0, 1])):
-        policy.learn(decision._replace(why={"bucket": bucket}), 1)
-        assert [part.labels.n for part in policy._learner._buckets[:2]] == expected
-    with pytest.raises(at.errors.FeedbackError, match="another horizon"):
-        policy.learn(decision._replace(why={"bucket": 40.0}), 1)
-    assert policy._learner._alpha == pytest.approx(3.5 * math.sqrt(math.log(2 * 66 * 64)))
+    policy = at.policy("suplogistic", n_features=2, costs=COSTS, horizon=64, alpha=0.05, burn_in=14)
+    rng, explored, estimated = np.random.default_rng(2), 0, 0
+
+    def filled():
+        """Return how many labels are in each bucket."""
+        return [len(policy.learner.arrays()[f"{place}.labels"]) for place in range(int(math.log2(64)) + 1)]
+
+    for _ in range(120):
+        decision, before = policy.decide(rng.normal(size=2)), filled()
+        if not decision.act:
+            continue
+        policy.learn(decision._replace(why={}), int(decision.x[0] > 0))  # what is told to people decides nothing
+        gained = [after - earlier for after, earlier in zip(filled(), before, strict=True)]
+        bucket = int(decision.why["bucket"])
+        assert gained == [place + 1 == bucket for place in range(len(gained))]
+        explored += bucket > 0
+        estimated += bucket == 0
+    assert min(explored, estimated) > 10
+    assert policy.learner.arrays()["order"].tolist().count(-1) == estimated
+
+
+def test_suplogistic_learns_from_its_own_acts_only():
+    policy, other = (at.policy("suplogistic", n_features=2, costs=COSTS, horizon=64, burn_in=b) for b in (14, 20))
+    acted = [other.decide([1.0, 0.5]) for _ in range(3)][-1]
+    before = state_of(policy)
+    for learn in (lambda: policy.learn(acted, 1), lambda: policy.teach([1.0, 0.5], 1)):
+        with pytest.raises(at.errors.FeedbackError, match="learns from its own acts only"):
+            learn()
+        assert_same(state_of(policy), before)
+    policy.learn(policy.decide([1.0, 0.5]), 1)
+    assert len(policy.learner.arrays()["order"]) == 1
+
+
+def test_suplogistic_s_own_constant():
+    x = np.array([0.3, -0.2])
+    default, given = (
+        taught("suplogistic", n=30, horizon=64, burn_in=30, **options)[0].learner.judge(x, COSTS, 40).why["width"]
+        for options in ({}, {"alpha": 3.5 * math.sqrt(math.log(2 * 66 * 64))})
+    )
+    assert default == pytest.approx(given, rel=1e-12)
 
 
 def test_cautious_policies_always_act_at_the_papers_horizons():
     table = at.problem("i").draw(at.Key(1))
     for name in ("cbp-side", "suplogistic"):
         policy = at.policy(name, n_features=5, costs=table.costs, **({"horizon": 500} if name[0] == "s" else {}))
-        assert at.play(policy, table).acts.all()
+        assert at.play(policy, table).act.all()

@@ -5,6 +5,8 @@ import pytest
 
 import appletaste as at
 
+from ...contract.entries import act_on
+
 COSTS = at.Costs(miss=1.0, false_alarm=0.6, hit=0.05)
 
 
@@ -14,7 +16,8 @@ def taught(name, labels=60, **options):
     for _ in range(labels):
         x = rng.normal(size=3)
         label = int(rng.random() < 1 / (1 + np.exp(-2 * x[0])))
-        policy.learn(policy.decide(x)._replace(act=True), label)
+        policy.decide(x)
+        policy.teach(x, label)
     return policy
 
 
@@ -46,7 +49,7 @@ def test_a_gaussian_posterior_is_shown_as_it_is():
 def test_it_is_a_window_on_what_is_learnt_later():
     policy = taught("voi")
     posterior, before = policy.posterior, policy.posterior.mean
-    decision = policy.decide([2.0, 0.0, 0.0])._replace(act=True)
+    decision = act_on(policy, [2.0, 0.0, 0.0])
     policy.learn(decision, 0)
     assert (posterior.mean != before).any()
     policy.correct(decision, 1)  # puts another belief in its place
@@ -64,8 +67,8 @@ def test_asking_changes_nothing_and_answers_the_same(name):
         mine, other = asked.decide(x), left.decide(x)
         assert (mine.probability, mine.act) == (other.probability, other.act)
         asked.posterior.score(x)
-        for policy, decision in ((asked, mine), (left, other)):
-            policy.learn(decision._replace(act=True), k % 2)
+        for policy in (asked, left):
+            policy.teach(x, k % 2)
 
 
 def test_a_point_has_a_mean_only():
@@ -98,20 +101,22 @@ def test_a_copy_continues_alone_and_alike(name):
     rng = np.random.default_rng(3)
     for _ in range(30):
         x = rng.normal(size=3)
-        mine, other = twin.decide(x), untouched.decide(x)
+        assert twin.probability(x) == untouched.probability(x)
+        mine, other = act_on(twin, x), act_on(untouched, x)
         assert (mine.probability, mine.act, mine.round) == (other.probability, other.act, other.round)
-        twin.learn(mine._replace(act=True), 1)
-        untouched.learn(other._replace(act=True), 1)
+        twin.learn(mine, 1)
+        untouched.learn(other, 1)
     assert policy.round == 60
     if name == "voi":  # the copy knows which label belongs to which decision
-        twin.retract(mine._replace(act=True))
+        twin.retract(mine)
 
 
 @pytest.mark.parametrize("name", ["pg-ts", "exact-ts", "voi"])
 def test_no_draw_comes_twice_and_another_round_has_others(name):
     policy = at.policy(name, n_features=2, costs=COSTS, seed=3)
     for k in range(30):
-        policy.learn(policy.decide([1.0, 0.1 * k])._replace(act=True), k % 2)
+        policy.decide([1.0, 0.1 * k])
+        policy.teach([1.0, 0.1 * k], k % 2)
     draws = policy.posterior.draws(300)
     assert len(np.unique(draws, axis=0)) > 200  # a chain of Metropolis steps may stay where it is
     policy.decide([1.0, 0.5])

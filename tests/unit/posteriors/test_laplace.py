@@ -202,13 +202,13 @@ def test_saved_in_the_middle_of_a_pass(rng, skew, tmp_path):
         trace = []
         for x, label in zip(items[first:last], labels[first:last], strict=True):
             decision = player.decide(x)
-            player.learn(decision._replace(act=True), int(label))
+            player.teach(x, int(label))
             trace.append((decision.act, decision.why))
         return trace
 
     last = 600
     play(policy, 0, last)
-    while policy._learner.belief._marks[renewal.POSITION] <= 0:
+    while policy.learner.belief._marks[renewal.POSITION] <= 0:
         play(policy, last, last + 1)
         last += 1
     policy.save(tmp_path / "p")

@@ -1,6 +1,7 @@
 """Replays of made tables: orders, late labels, comparators, tallies, logs."""
 
-from dataclasses import replace
+import gc
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -9,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appletaste as at
-from appletaste.decision import Decision
+from appletaste.policies import Learner
 from appletaste.replays.comparators import known_acts, make
-from appletaste.replays.loop import play_late
-from appletaste.replays.players import Clockless
-from appletaste.replays.staffing import Staffing
+from appletaste.replays.players import Staffing
 from appletaste.replays.table import default_encoder, read_stream
 from appletaste.replays.tally import costs_of, edges, tally
+from appletaste.rules import Verdict
+from appletaste.streams.loop import play_through, rehearse
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 
@@ -27,20 +28,45 @@ def made(n=400, seed=1, noise=1.0):
     return {"x": x, "kind": kind.tolist(), "bad": (score > 1).astype(int)}
 
 
-class Scribe:
-    """Acts on a given pattern and writes down what it is told, and when."""
+@dataclass(frozen=True)
+class Pattern:
+    """Acts on a given pattern."""
+
+    acts: tuple[bool, ...]
+
+    def start(self, n_features, key):
+        return Scribe(self.acts)
+
+
+class Scribe(Learner):
+    """Writes down what it is told, and after how many decisions; items are their own numbers."""
 
     def __init__(self, acts):
-        self.acts, self.round, self.told = acts, 0, []
+        self.acts, self.made, self.told = acts, 0, []
 
-    def decide(self, x, time):
-        act = bool(self.acts[self.round])
-        self.round += 1
-        return Decision(act, float(act), x, COSTS, self.round, {})
+    def judge(self, x, costs, round_):
+        return Verdict(float(self.acts[round_ - 1]), {})
 
-    def learn(self, decision, label):
-        assert decision.act
-        self.told.append((decision.round - 1, label, self.round))
+    def commit(self, verdict, round_, act):
+        self.made = round_
+
+    def learn(self, observation):
+        self.told.append((int(observation.x[0]), observation.label, self.made))
+
+    def arrays(self):
+        return {}
+
+    def restore(self, arrays):
+        pass
+
+
+def played(acts, labels, **settings):
+    """Return the ledger of a pattern that met numbered items, and what it was told."""
+    n = len(labels)
+    policy = at.Policy(Pattern(tuple(map(bool, acts))), n_features=1, costs=COSTS)
+    ledger = at.Ledger(policy)
+    play_through(ledger, np.arange(float(n))[:, None], list(map(int, labels)), **settings)
+    return ledger, policy.learner.told
 
 
 def test_delays_are_read_and_drawn():
@@ -69,17 +95,15 @@ def test_delays_that_make_no_sense(text):
 
 
 def test_a_delay_of_k_lets_k_items_go_by():
-    n, labels = 12, np.arange(12, dtype=np.int8) % 2
-    times = np.arange(n, dtype=float)
+    n, labels, times = 12, np.arange(12) % 2, np.arange(12.0)
     for late in (0, 1, 3):
-        scribe = Scribe(np.ones(n))
-        path = play_late(scribe, np.zeros((n, 1)), labels, times, times + 1 + late)
+        ledger, told = played(np.ones(n), labels, clock=times, arrivals=times + 1 + late)
         # item t is told when t + 1 + late decisions have been made
-        assert scribe.told == [(t, t % 2, t + 1 + late) for t in range(n - 1 - late)]
-        assert path.observed.sum() == n - 1 - late
-    scribe = Scribe(np.ones(n))
-    assert play_late(scribe, np.zeros((n, 1)), labels, times, None).observed.all()
-    assert scribe.told == [(t, t % 2, t + 1) for t in range(n)]
+        assert told == [(t, t % 2, t + 1 + late) for t in range(n - 1 - late)]
+        assert ledger.counts()["observed"] == n - 1 - late
+    ledger, told = played(np.ones(n), labels, clock=times)
+    assert ledger.counts()["observed"] == n
+    assert told == [(t, t % 2, t + 1) for t in range(n)]
 
 
 @given(
@@ -90,35 +114,54 @@ def test_labels_are_learnt_once_when_due_and_in_order(rows):
     acts, late, labels, ticks = (np.array(column) for column in zip(*rows, strict=True))
     times = np.cumsum(ticks).astype(float)
     due = times + late
-    scribe = Scribe(acts)
-    path = play_late(scribe, np.zeros((len(rows), 1)), labels.astype(np.int8), times, due)
-    told = [t for t, _, _ in scribe.told]
+    ledger, found = played(acts, labels, clock=times, arrivals=due)
+    told = [t for t, _, _ in found]
     assert len(set(told)) == len(told)
-    assert all(acts[t] and label == labels[t] for t, label, _ in scribe.told)
-    for t, _, decided in scribe.told:
+    assert all(acts[t] and label == labels[t] for t, label, _ in found)
+    for t, _, decided in found:
         first = next(s for s in range(t + 1, len(rows)) if due[t] <= times[s])
         assert decided == first
     waited = {t for t in range(len(rows)) if acts[t] and not any(due[t] <= times[s] for s in range(t + 1, len(rows)))}
     assert set(told) | waited == set(np.flatnonzero(acts))
-    assert [d for _, d in sorted((decided, due[t]) for t, _, decided in scribe.told)] == [due[t] for t in told]
-    np.testing.assert_array_equal(np.flatnonzero(path.observed), sorted(told))
+    assert [d for _, d in sorted((decided, due[t]) for t, _, decided in found)] == [due[t] for t in told]
+    observed = [int(name) - 1 for name in ledger if ledger[name].state == "observed"]
+    assert observed == sorted(told)
 
 
-def test_full_information_is_told_of_passes_too():
-    n, labels, times = 6, np.array([0, 1, 0, 1, 1, 0], dtype=np.int8), np.arange(6.0)
-    scribe = Scribe(np.zeros(n))
-    path = play_late(scribe, np.zeros((n, 1)), labels, times, times + 2.0, sees_all=True)
-    assert [t for t, _, _ in scribe.told] == [0, 1, 2, 3]
-    assert not path.acts.any()
+def test_a_yardstick_is_told_of_passes_too():
+    """Each label at its time, whoever acted; a policy is told of its acts alone."""
+    times = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    for sees_all in (False, True):
+        acts, told = [1, 0, 1, 0, 0, 1], []
+        rehearse(
+            range(6), lambda t, x, acts=acts: bool(acts[x]), told.append, times, [t + 2.0 for t in times], sees_all
+        )
+        assert told == ([0, 1, 2, 3] if sees_all else [0, 2])
+        told.clear()
+        rehearse(range(6), lambda t, x, acts=acts: bool(acts[x]), told.append, sees_all=sees_all)
+        assert told == (list(range(6)) if sees_all else [0, 2, 5])
 
 
-def test_without_delay_it_is_play():
+def test_a_rehearsal_leaves_the_garbage_collector_as_it_was():
+    seen = []
+    rehearse(range(3), lambda t, x: seen.append(gc.isenabled()) is None, lambda k: None)
+    assert seen == [False] * 3
+    assert gc.isenabled()
+    with pytest.raises(ZeroDivisionError):
+        rehearse(range(3), lambda t, x: bool(1 / 0), lambda k: None)
+    assert gc.isenabled()
+
+
+def test_without_delay_it_is_deciding_and_learning_in_turn():
     table = at.problem("i", rounds=120).draw(at.Key(4))
-    trace = at.play(at.policy("ts", n_features=5, costs=table.costs, seed=2), table)
-    player = Clockless(at.policy("ts", n_features=5, costs=table.costs, seed=2))
-    path = play_late(player, table.items, table.labels, np.arange(120.0), None)
-    np.testing.assert_array_equal(path.probabilities, trace.probabilities)
-    np.testing.assert_array_equal(path.acts, trace.acts)
+    log = at.play(at.policy("ts", n_features=5, costs=table.costs, seed=2), table)
+    policy = at.policy("ts", n_features=5, costs=table.costs, seed=2)
+    for t in range(120):
+        decision = policy.decide(table.items[t])
+        assert (decision.act, decision.probability) == (log.act[t], log.probability[t])
+        if decision.act:
+            policy.learn(decision, int(table.labels[t]))
+            assert log.label[t] == table.labels[t]
 
 
 def test_comparators_cost_what_they_must():
@@ -192,39 +235,37 @@ def test_the_order_of_the_file_and_of_time():
     assert np.isnan(plain["voi"].cost_per_1000.se)
     table["day"] = [f"2024-01-{1 + k // 20:02d}" for k in range(400)]
     back = {name: list(column)[::-1] for name, column in table.items()}
-    timed = at.replay(back, "bad", costs=COSTS, time="day", delay=2)
+    timed = at.replay(back, "bad", costs=COSTS, time="day", delay=2, log="voi")
     assert "in the order of time" in timed.title
     stream = read_stream(back, "bad", time="day")
     assert "day" not in stream.records.columns
     assert (np.diff(stream.times) >= 0).all()
-    assert stream.times.max() == 19.0
-    log = timed.log("voi")
-    assert log["time"][0] == "2024-01-01T00:00:00"  # dates are dates again
-    days = np.array([int(time[8:10]) - 1 for time in log["time"]])
-    learnt = np.array([state == "observed" for state in log["state"]])
-    acts = np.array(log["act"])
-    np.testing.assert_array_equal(learnt, acts & (days + 2 <= 19) & (np.arange(400) < 399))
+    assert stream.times.max() - stream.times.min() == 19 * 86400.0  # seconds
+    log = timed.log
+    assert log.time[0] == "2024-01-01T00:00:00"  # dates are dates again
+    days = np.array([int(time[8:10]) - 1 for time in log.time])
+    np.testing.assert_array_equal(log.labelled, log.act & (days + 2 <= 19) & (np.arange(400) < 399))
     whole_file = at.replay(table, "bad", costs=COSTS, shuffles=0, drop=["day"])
     assert whole_file["voi"].cost_per_1000.mean == plain["voi"].cost_per_1000.mean
 
 
-def test_a_log_has_the_words_of_all_logs_and_hides_labels_of_passes():
-    result = at.replay(made(), "bad", costs=COSTS, policies=["ts"], shuffles=2, delay=30)
-    log = result.log("ts", 1)
-    names = ["id", "time", "round", "act", "probability", "chance", "miss", "false_alarm", "hit", "correct_pass"]
-    assert list(log) == [*names, "audit", "label", "state", "policy"]
-    assert {len(column) for column in log.values()} == {400}
-    assert len(set(log["id"])) == 400
-    assert sum(log["act"]) == result["ts"].tallies[1].acts
-    for act, label, state in zip(log["act"], log["label"], log["state"], strict=True):
-        assert (state == "never_due") == (not act)
-        assert (label is not None) == (state == "observed")
-    with pytest.raises(at.errors.OptionError, match="comparator"):
-        result.log("oracle")
-    with pytest.raises(at.errors.OptionError, match="passes 0 to 1"):
-        result.log("ts", 2)
-    with pytest.raises(at.errors.OptionError, match="was not played"):
-        result.log("voi")
+def test_the_log_is_what_the_first_pass_wrote():
+    asked = {"costs": COSTS, "policies": ["ts"], "shuffles": 2, "delay": 30}
+    result = at.replay(made(), "bad", log="ts", stratum="kind", **asked)
+    log = result.log
+    assert len(log) == len(set(log.id)) == 400
+    assert log.act.sum() == result["ts"].tallies[0].acts
+    assert log.labelled.sum() == result["ts"].tallies[0].learnt
+    assert set(log.stratum) == {"a", "b", "c"}
+    assert set(log.policy) == {"ts"}
+    assert log.x.shape[0] == 400
+    assert (log.label[~log.act] == -1).all()
+    assert at.replay(made(), "bad", **asked).log is None
+    for name in ("oracle", "voi"):
+        with pytest.raises(at.errors.OptionError, match="name of a policy that is played"):
+            at.replay(made(), "bad", log=name, **asked)
+    with pytest.raises(at.errors.DataError, match="no column"):
+        at.replay(made(), "bad", stratum="colour", **asked)
 
 
 def test_features_are_fitted_on_the_warm_up_of_each_order():
@@ -233,9 +274,9 @@ def test_features_are_fitted_on_the_warm_up_of_each_order():
     two = {name: np.array(column, dtype=object) for name, column in made(n=700).items()}
     two["x"][550:] = 1000.0
     two["kind"][550:] = "new"
-    logs = [at.replay(t, "bad", costs=COSTS, order="as is").log("voi") for t in (one, two)]
-    assert logs[0]["chance"][:550] == logs[1]["chance"][:550]
-    assert logs[0]["chance"][550:] != logs[1]["chance"][550:]
+    first, second = (at.replay(t, "bad", costs=COSTS, order="as is", log="voi").log.chance for t in (one, two))
+    np.testing.assert_array_equal(first[:550], second[:550])
+    assert (first[550:] != second[550:]).any()
 
 
 def test_the_default_encoder_keeps_room_where_time_has_an_order():
@@ -265,16 +306,12 @@ def test_records_and_flipped_labels():
     assert flipped["never"].cost_per_1000.mean == pytest.approx(5000 * (1 - records.labels.mean()))
 
 
-class Half:
-    """A wrapper that lets only every second act through: what a budget would do."""
+class Half(at.Awaiting):
+    """A wrapper that lets only every second item be acted on: what a budget would do."""
 
-    def __init__(self, policy):
-        self.policy = policy
-        self.learn = policy.learn
-
-    def decide(self, x, time):
-        decision = self.policy.decide(x)
-        return decision._replace(act=decision.act and time % 2 == 0)
+    def look(self, x, **asked):
+        prospect = super().look(x, **asked)
+        return prospect if self.policy.round % 2 else prospect._replace(probability=0.0)
 
 
 def half(policy, setting):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.evaluate.settled import settled
+from appletaste.evaluate.support import settled
 from appletaste.reports.facts import MOST, gather, share, slices
 from appletaste.reports.periods import periods_of
 from appletaste.reports.sections import by_stratum, changed, decided
@@ -37,6 +37,18 @@ def test_of_many_periods_the_last_are_shown_and_of_many_strata_the_largest():
     assert len(facts.periods) == MOST
     few = gather(log(days[:300]), period="day")
     assert not any("Shown" in sentence for sentence in decided(few).sentences)
+
+
+def test_a_period_is_what_the_clock_on_the_wall_said():
+    """Midnight in UTC is passed in both, midnight where they were written in one."""
+    _, names = periods_of(log(["2024-05-31T23:30:00-05:00", "2024-06-01T04:30:00+05:00", "2024-06-01"]), "month")
+    assert names.tolist() == ["2024-05", "2024-06", "2024-06"]
+    kind, names = periods_of(log(["2024-05-06T00:00", "2024-05-13"]))
+    assert (kind, names.tolist()) == ("week", ["week of 2024-05-06", "week of 2024-05-13"])
+    kind, names = periods_of(log(["1969-12-31T23:59:59.999999", "1969-12-31"]))
+    assert (kind, names.tolist()) == ("day", ["1969-12-31"] * 2)
+    with pytest.raises(at.AppleTasteError, match=r"row 2: a time is a date such as .*, got 'soon'"):
+        periods_of(log(["2024-05-06", "soon", "later"]))
 
 
 def test_weeks_begin_on_monday_and_blocks_are_even():

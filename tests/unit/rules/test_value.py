@@ -9,6 +9,8 @@ from scipy import integrate
 import appletaste as at
 from appletaste.posteriors import NormalScore
 
+from ...contract.entries import act_on
+
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 
 
@@ -73,16 +75,20 @@ def test_the_rule_is_its_formula(rng, rule):
         V = root @ root.T
         score = NormalScore(float(x @ mean), float(x @ V @ x), V @ x)
         for _ in range(2):  # asking twice changes nothing
-            probability, why = judge.judge(score, COSTS, x, t + 1)
+            verdict = judge.judge(score, COSTS, x, t + 1)
+        probability, why = verdict[:2]
+        judge.judge(NormalScore(0.1, 0.2, V @ x), COSTS, -x, t + 1)  # nor does asking about another item
         expected, value = reference.judge(score, COSTS, x)
         assert probability == pytest.approx(expected, abs=1e-9)
         assert why["value_of_label"] == pytest.approx(value, rel=1e-6)
+        assert verdict.worth == pytest.approx(why["value_of_label"] - why["price_of_acting"])
+        assert verdict.chance == why["chance_positive"] == score.outlook(COSTS).chance
         explored += probability > 0 and why["price_of_acting"] > 0
         act = rng.random() < probability
-        judge.commit(act)
+        judge.commit(verdict, act)
         reference.commit(act)
     assert explored > 0
-    np.testing.assert_allclose(judge._memory[:d], reference.boundary, rtol=1e-6)
+    np.testing.assert_allclose(judge.arrays()["memory"][:d], reference.boundary, rtol=1e-6)
 
 
 def test_a_label_is_worth_what_one_label_saves(rng):
@@ -102,8 +108,7 @@ def test_a_label_is_worth_what_one_label_saves(rng):
         return NormalScore(float(x @ centre), float(x @ V @ x), V @ x)
 
     for t, x in enumerate(items):
-        judge.judge(score(x, mean), COSTS, x, t + 1)
-        judge.commit(False)
+        judge.commit(judge.judge(score(x, mean), COSTS, x, t + 1), False)
 
     def mean_regret(centre, spread_down):
         total = 0.0
@@ -114,7 +119,7 @@ def test_a_label_is_worth_what_one_label_saves(rng):
         return total / 1500
 
     for x in (np.array([1.2, 0.4]), np.array([0.6, -1.0])):
-        _, why = judge.judge(score(x, mean), COSTS, x, n + 1)
+        why = judge.judge(score(x, mean), COSTS, x, n + 1).why
         gain = why["value_of_label"] / (n + 1)
         outlook = score(x, mean).outlook(COSTS)
         mu, slope = outlook.chance, outlook.slope
@@ -148,7 +153,7 @@ def test_an_empty_item_is_no_trouble(name):
     for x in ([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1e-200], [1e90, 1.0]):
         decision = policy.decide(x)
         assert 0 <= decision.probability <= 1
-        policy.learn(decision._replace(act=True), 0)
+        policy.teach(x, 0)
     assert np.isfinite(policy.probability([1.0, 1.0]))
 
 
@@ -189,7 +194,7 @@ def test_many_decisions_are_as_one_by_one(rng, name, n):
     before, items = rng.normal(size=(40, 3)), rng.normal(size=(n, 3))
     for policy in (one, many):
         for x in before:
-            policy.learn(policy.decide(x)._replace(act=True), int(x[0] > 0))
+            policy.learn(act_on(policy, x), int(x[0] > 0))
     decisions = many.decide_many(items)
     assert len(decisions) == n
     for decision, x in zip(decisions, items, strict=True):

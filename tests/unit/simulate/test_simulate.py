@@ -5,6 +5,8 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import OptionError
+from appletaste.policies import Learner
+from appletaste.rules import Verdict
 
 
 def test_results_by_hand():
@@ -15,12 +17,12 @@ def test_results_by_hand():
         table = problem.draw(key.at("problem"))
         trace = at.play(at.simulate.Entry("greedy", {}).make(table, key), table)
         best = table.best_actions
-        assert result.acts[r] == trace.acts.sum()
-        assert result.precision[r] == (trace.acts & best).sum() / trace.acts.sum()
-        assert result.recall[r] == (trace.acts & best).sum() / best.sum()
+        assert result.acts[r] == trace.act.sum()
+        assert result.precision[r] == (trace.act & best).sum() / trace.act.sum()
+        assert result.recall[r] == (trace.act & best).sum() / best.sum()
         labels = table.labels.astype(bool)
-        assert result.recall[r] != (trace.acts & labels).sum() / labels.sum()  # against A*, not the class
-        expected = [table.costs.regret(bool(a), p) for a, p in zip(trace.acts, table.chances, strict=True)]
+        assert result.recall[r] != (trace.act & labels).sum() / labels.sum()  # against A*, not the class
+        expected = [table.costs.regret(bool(a), p) for a, p in zip(trace.act, table.chances, strict=True)]
         np.testing.assert_allclose(result.curves[r], np.cumsum(expected), atol=1e-12)
 
 
@@ -32,7 +34,7 @@ def test_other_costs_change_the_regret_and_not_the_items():
 
 
 def test_a_policy_learns_only_where_it_acts():
-    class Spy:
+    class Spy(Learner):
         def __init__(self):
             self.seen = []
 
@@ -40,13 +42,19 @@ def test_a_policy_learns_only_where_it_acts():
             return self
 
         def judge(self, x, costs, round_):
-            return float(round_ % 3 == 0), {}
+            return Verdict(float(round_ % 3 == 0), {})
 
-        def commit(self, round_, act):
+        def commit(self, verdict, round_, act):
             pass
 
         def learn(self, observation):
-            self.seen.append((observation.decision.round, observation.label))
+            self.seen.append((observation.round, observation.label))
+
+        def arrays(self):
+            return {}
+
+        def restore(self, arrays):
+            pass
 
     table = at.problem("i", rounds=30).draw(at.Key(1))
     spy = Spy()

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.posteriors.waiting import EVERY, Outstanding
+from appletaste.kernels.gaussian import COVARIANCE
+from appletaste.posteriors.waiting import EVERY, Waiting
+
+from ...contract.entries import act_on
+from ...players import assert_same, state_of
 
 COSTS = at.Costs(miss=1, false_alarm=2, hit=0)
 
@@ -29,20 +33,20 @@ def test_the_covariance_is_that_of_all_labels_seen():
     """Step by step and afresh: (V^-1 + sum w x x')^-1, w = p (1 - p)."""
     policy = at.policy("ts", n_features=4, costs=COSTS, skew=False, adaptive=False)
     for x, label in zip(items(60, 4), [0, 1] * 30, strict=True):
-        policy.learn(policy.decide(x)._replace(act=True), label)
+        policy.teach(x, label)
     belief = policy.learner.belief
-    waiting = Outstanding(belief)
+    waiting = Waiting(belief)
     np.testing.assert_allclose(waiting.covariance(), belief.covariance, rtol=1e-12)
     more = items(20, 4, seed=2)
     for key, x in enumerate(more):
-        waiting.score(x)
+        waiting.settle()  # as a decision does, before its act is on its way
         waiting.add(key, x)
     stepped = waiting.covariance()
     variances = np.einsum("ij,jk,ik->i", more, belief.covariance, more)
     chances = 1 / (1 + np.exp(-(more @ belief.mean) / np.sqrt(1 + np.pi * variances / 8)))
     wanted = np.linalg.inv(np.linalg.inv(belief.covariance) + (more.T * (chances * (1 - chances))) @ more)
     np.testing.assert_allclose(stepped, wanted, rtol=0.02, atol=0.02 * np.abs(wanted).max())
-    afresh = Outstanding(belief)
+    afresh = Waiting(belief)
     for key, x in enumerate(more):
         afresh.add(key, x)
     np.testing.assert_allclose(afresh.covariance(), stepped, rtol=1e-9)
@@ -124,17 +128,17 @@ def test_saved_at_any_round_it_continues_bit_for_bit(half_life, tmp_path):
         assert len(policy) > 5
         assert policy.policy.learner.belief.labels.n > 5
         policy.save(tmp_path / "it")
-        late(policy, start=stop, twin=at.Awaiting.load(tmp_path / "it"))
+        late(policy, start=stop, twin=at.load(tmp_path / "it"))
 
 
 def test_saved_after_a_correction_it_continues_bit_for_bit(tmp_path):
     policy = awaiting(None)
-    first = policy.decide(np.ones(3))._replace(act=True)
+    first = act_on(policy, np.ones(3))
     policy.learn(first, 1)
     late(policy, stop=100)
     policy.correct(first, 0)
     policy.save(tmp_path / "it")
-    late(policy, start=100, twin=at.Awaiting.load(tmp_path / "it"))
+    late(policy, start=100, twin=at.load(tmp_path / "it"))
 
 
 @pytest.mark.parametrize("half_life", [None, 64, "64s"])
@@ -156,30 +160,38 @@ def test_asking_changes_nothing(half_life):
             for decision in policy.sent[:4]:
                 policy.learn(decision, 1)
             del policy.sent[:4]
-    np.testing.assert_array_equal(plain._outstanding.covariance(), asked._outstanding.covariance())
+    assert_same(state_of(plain), state_of(asked))
 
 
 def test_the_covariance_of_what_waits_fades_with_the_belief():
     policy = awaiting(32)
     late(policy)
-    stale = policy._outstanding.covariance()
+    assert len(policy) > 3
+
+    def variances():
+        return np.diag(policy.arrays()["waiting.awaited"][COVARIANCE:])
+
+    policy.decide(np.zeros(3))  # computes what is due; an item of zeros tells nothing
+    stale = variances()
     policy.policy.learner.advance(224.0)
-    assert (np.diag(policy._outstanding.covariance()) > np.diag(stale)).all()
+    policy.decide(np.zeros(3))
+    assert (variances() > stale).all()
 
 
 def test_after_so_many_labels_the_covariance_is_computed_afresh():
     """Labels that come in make V_w narrower than they should, until 64 of them have; then that is counted anew."""
     policy = at.policy("ts", n_features=3, costs=COSTS)
     belief, more = policy.learner.belief, items(200, 3)
-    waiting = Outstanding(belief)
+    waiting = Waiting(belief)
     for key, x in enumerate(more):
         waiting.add(key, x)
-    waiting.covariance()
+    waiting.settle()
     same = []
     for key, x in enumerate(more[: 2 * EVERY]):
         belief.learn(x, key % 2)
         waiting.remove(key)
-        afresh = Outstanding(belief)
+        waiting.settle()  # as a decision does
+        afresh = Waiting(belief)
         for k in range(key + 1, 200):
             afresh.add(k, more[k])
         same.append(np.array_equal(waiting.covariance(), afresh.covariance()))
@@ -188,7 +200,7 @@ def test_after_so_many_labels_the_covariance_is_computed_afresh():
 
 def test_what_a_label_will_tell_is_by_mackay_s_formula():
     belief = at.posteriors.Laplace(at.posteriors.Gaussian(2.0, 4.0)).start(1, at.Key(0))
-    waiting = Outstanding(belief)
+    waiting = Waiting(belief)
     waiting.add(1, np.ones(1))
     chance = 1 / (1 + np.exp(-2 / np.sqrt(1 + np.pi * 4 / 8)))
     assert waiting.covariance()[0, 0] == pytest.approx(1 / (1 / 4 + chance * (1 - chance)), rel=1e-12)

@@ -33,8 +33,8 @@ def test_the_lane_raises_the_probability_to_its_floor_and_says_so():
     audited, plain = at.Desk(make("ts", {}), audit=lane), make("ts", {})
     for x in items[:40]:
         for who in (audited, plain):
-            who.learn(plain.decide(x)._replace(act=True), int(x.sum() > 0))
-    plain.round, audits = 0, 0
+            who.teach(x, int(x.sum() > 0))
+    audits = 0
     for k, x in enumerate(items):
         stratum = "often" if k % 2 else None
         decision, other = audited.decide(x, stratum=stratum), plain.decide(x)
@@ -139,7 +139,9 @@ def test_what_was_spent_is_restored_to_the_last_digit():
     for _ in range(500):
         spending.record(None, False, rng.random())
     again.restore(spending.arrays())
-    assert again._sum == spending._sum != sum(spending._worths)
+    kept = spending.arrays()
+    assert again.arrays()["sum"] == kept["sum"] != sum(kept["worths"].tolist())
+    assert again.price(None, aside=5) == spending.price(None, aside=5)
 
 
 def test_a_quiet_day_is_not_filled():
@@ -147,7 +149,7 @@ def test_a_quiet_day_is_not_filled():
     costs = at.Costs(miss=1.0, false_alarm=1.0, hit=0.0)
     policy = at.policy("voi", n_features=1, costs=costs)
     for _ in range(300):
-        policy.learn(policy.decide([1.0])._replace(act=True), 0)
+        policy.teach([1.0], 0)
     desk = at.Desk(policy, at.Budget(per_day=50, day=100.0))
     decisions = [desk.decide([1.0], time=float(t)) for t in range(200)]
     assert sum(d.act for d in decisions) == 0
@@ -220,7 +222,7 @@ def test_floors_that_come_and_go_leave_nothing_behind():
             lane.record(None, False, floor)
         for _ in range(20):
             lane.record(None, False, 0.0)
-        below += lane._sum < 0.0
+        below += lane.arrays()["sum"] < 0.0
         assert lane.still_needed(None) <= 1
     assert below > 0
 
@@ -242,5 +244,5 @@ def test_a_policy_leaves_room_for_the_audits_of_a_shared_budget():
         if decision.act:
             desk.learn(decision, label)
     assert dearer > 20
-    with pytest.raises(OptionError, match=r"leaves nothing of a share of 0\.1"):
+    with pytest.raises(OptionError, match=r"audits at rate 0\.1 would use the whole review budget \(share=0\.1\)"):
         at.Desk(make("voi", {}), at.Budget(share=0.1), at.Audit(floor=0.1))

@@ -5,6 +5,9 @@ import pytest
 
 import appletaste as at
 
+from ...contract.entries import act_on
+from ...players import assert_alike, assert_same, state_of
+
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
 DAYS, PER_DAY, REVIEWS, AUDITS = 10, 60, 9, 3
 
@@ -43,8 +46,12 @@ def play(book, events, waiting):
     return book
 
 
+def acts_of(book):
+    return [entry.decision.act for _, entry in book.entries.items()]
+
+
 def check(book):
-    rows = book.rows()
+    rows = book.log().rows()
     for day in range(DAYS):
         mine = [row for row in rows if row["id"].startswith(f"{day}-") and row["act"]]
         assert sum(not row["audit"] for row in mine) <= REVIEWS
@@ -67,12 +74,11 @@ def test_saved_in_the_middle_it_continues_bit_for_bit(name, options, tmp_path):
         waiting = []
         first = play(ledger(name, **options), events[:cut], waiting)
         first.save(tmp_path / "stream")
-        again = at.Ledger.load(tmp_path / "stream")
-        assert again.rows(features=True) == first.rows(features=True)
+        again = at.load(tmp_path / "stream")
+        assert_alike(again, first)
         play(again, events[cut:], waiting)
-        assert again.rows(features=True) == whole.rows(features=True)
-        assert again.pending == whole.pending
-        assert again.desk.shadow_price == whole.desk.shadow_price
+        assert_alike(again, whole)
+        assert again.player.shadow_price == whole.player.shadow_price
         assert (again.policy.posterior.mean == whole.policy.posterior.mean).all()
         assert (again.policy.posterior.covariance == whole.policy.posterior.covariance).all()
 
@@ -83,16 +89,16 @@ def test_what_is_on_its_way_is_part_of_what_is_saved(tmp_path, monkeypatch):
     whole = play(ledger(), events, [])
     play(ledger(), events[:300], waiting).save(tmp_path / "stream")
     monkeypatch.setattr(at.Awaiting, "restore", lambda self, arrays: None)
-    forgetful = play(at.Ledger.load(tmp_path / "stream"), events[300:], waiting)
-    assert forgetful.rows() != whole.rows()
+    forgetful = play(at.load(tmp_path / "stream"), events[300:], waiting)
+    assert acts_of(forgetful) != acts_of(whole)
 
 
 def test_waiting_matters_and_ends():
     events = list(traffic())
     patient, plain = play(ledger(), events, []), play(ledger(waits=False), events, [])
-    assert patient.rows() != plain.rows()
+    assert acts_of(patient) != acts_of(plain)
     check(plain)
-    assert len(patient.desk._player) == len(patient.pending)  # labelled, corrected, expired: waited for no longer
+    assert len(patient.player.player) == len(patient.pending)  # labelled, corrected, expired: waited for no longer
     with pytest.raises(at.errors.InputError, match="needs a policy"):
         at.Desk(at.Ledger(at.policy(n_features=1, costs=COSTS)))
     with pytest.raises(at.errors.InputError, match="wraps a policy"):
@@ -101,8 +107,9 @@ def test_waiting_matters_and_ends():
 
 def test_the_log_of_the_desk_answers_what_was_missed():
     book = play(ledger(), list(traffic()), [])
-    found = at.missed(at.DecisionLog.from_rows(book.rows(features=True)))
-    truth = sum(label for (*_, label, _, _), row in zip(traffic(), book.rows(), strict=True) if not row["act"])
+    log = book.log()
+    found = at.missed(log)
+    truth = sum(label for (*_, label, _, _), act in zip(traffic(), log.act, strict=True) if not act)
     assert truth > 20
     assert found.model.low < truth < found.model.high
 
@@ -110,7 +117,7 @@ def test_the_log_of_the_desk_answers_what_was_missed():
 @pytest.mark.parametrize("waits", [True, False])
 def test_many_at_once_are_as_one_by_one(waits):
     events = list(traffic())[:150]
-    one, many = ledger(waits=waits).desk, ledger(waits=waits).desk
+    one, many = ledger(waits=waits).player, ledger(waits=waits).player
     single = [one.decide(x, time=now, stratum=stratum) for _, x, now, stratum, *_ in events]
     items, times, strata = zip(*[event[1:4] for event in events], strict=True)
     found = many.decide_many(np.array(items), time=list(times), stratum=strata)
@@ -121,7 +128,7 @@ def test_many_at_once_are_as_one_by_one(waits):
             *(other.act, other.probability, other.round, other.audit),
         )
         assert mine.why == other.why
-    assert found.audits.any()
+    assert any(decision.audit for decision in found)
     for k in np.flatnonzero(found.acts)[:5]:
         many.learn(found[k], 1)
         one.learn(single[k], 1)
@@ -129,7 +136,7 @@ def test_many_at_once_are_as_one_by_one(waits):
 
 
 def test_a_batch_at_a_desk_says_what_is_wrong_before_it_decides():
-    desk = ledger().desk
+    desk = ledger().player
     with pytest.raises(at.errors.InputError, match="time has 2 values for 3 items"):
         desk.decide_many(np.ones((3, 3)), time=[0.0, 1.0])
     with pytest.raises(at.errors.InputError, match="a time is"):
@@ -147,9 +154,10 @@ def test_an_awaiting_policy_is_saved_with_what_is_on_its_way(tmp_path):
             policy.learn(decision, 1)
     policy.correct(sent[0], 0)
     policy.save(tmp_path / "it")
-    again, alone = at.Awaiting.load(tmp_path / "it"), at.load(tmp_path / "it")
+    again = at.load(tmp_path / "it")
+    assert isinstance(again, at.Awaiting)
     assert len(again) == len(policy) > 0
-    assert len(at.Awaiting(alone)) == 0
+    assert len(at.Awaiting(again.policy.copy())) == 0
     for k in range(100):
         x = [1.0, 0.3 - 0.01 * k]
         assert again.probability(x) == policy.probability(x)
@@ -158,14 +166,15 @@ def test_an_awaiting_policy_is_saved_with_what_is_on_its_way(tmp_path):
         if mine.act and k % 3 == 0:
             again.learn(mine, k % 2)
             policy.learn(other, k % 2)
-    assert alone.round == 100
+    assert again.policy.round == policy.policy.round == 200
+    assert_same(state_of(again), state_of(policy))
 
 
 def test_a_correction_does_not_leave_the_wrapper_on_the_old_belief():
     policy = at.Awaiting(at.policy("ts", n_features=1, costs=COSTS, seed=2))
-    decision = policy.decide([1.0])._replace(act=True)
+    decision = act_on(policy, [1.0])
     policy.learn(decision, 0)
-    policy.settle(policy.look([1.0]), 1.0)  # one is on its way
+    act_on(policy, [1.0])  # one is on its way
     before = policy.probability([1.0])
     policy.correct(decision, 1)
     assert policy.probability([1.0]) > before

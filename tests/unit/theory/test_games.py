@@ -13,7 +13,7 @@ from appletaste.theory import KNOWN_GAMES, Game, analyse, read_game
 from appletaste.theory import cells as cells_module
 from appletaste.theory.classify import RATES, explain, without_extras
 from appletaste.theory.known_games import apple_tasting, dynamic_pricing, matching_pennies
-from appletaste.theory.report import describe_game, game_sheets
+from appletaste.theory.report import game_tables
 
 
 @pytest.mark.parametrize("name", KNOWN_GAMES)
@@ -224,14 +224,14 @@ def test_words_say_what_to_do():
     assert "'pass' shows nothing" in tasting
 
 
-def test_description_is_json_and_sheets_are_text():
+def test_description_is_json_and_tables_are_text():
     for known in KNOWN_GAMES.values():
-        found = describe_game(known.make())
+        found = analyse(known.make()).as_dict()
         assert json.loads(json.dumps(found)) == found
         assert {"class", "rate", "actions", "neighbours", "observer_vectors"} <= set(found)
-        for sheet in game_sheets(found):
+        for table in game_tables(found):
             assert all(
-                len(row) == len(sheet.columns) and all(isinstance(cell, str) for cell in row) for row in sheet.rows
+                len(row) == len(table.header) and all(isinstance(cell, str) for cell in row) for row in table.rows
             )
 
 

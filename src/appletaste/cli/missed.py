@@ -1,0 +1,53 @@
+"""``appletaste missed``: how many positives were passed, from a decision log."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .options import add_log_options, add_verb
+
+DESCRIPTION = """\
+Say how many positives were passed, and which share of all positives was caught.
+
+Nobody sees the label of a passed item, so the answer is an estimate, made three ways:
+
+  by design      from the logged probabilities of acting alone; needs a policy that
+                 randomises or an audit lane, and says so where there is none
+  by the model   what the model believes of the passed items; right if the model is
+  not at all     the share of traffic about which the log says nothing
+
+Every number has an interval, or is a refusal with the reason."""
+
+EXAMPLES = """\
+examples:
+  appletaste missed decisions.jsonl
+  appletaste missed decisions.jsonl --level 0.95 --json
+
+More: docs/missed.md
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = add_verb(
+        verbs, "missed", run, "how many positives were passed, from a decision log", DESCRIPTION, EXAMPLES
+    )
+    add_log_options(parser)
+    parser.add_argument(
+        "--floor",
+        type=float,
+        default=1e-3,
+        metavar="P",
+        help="ignore decisions whose probability of acting was below P (default 0.001)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print what was missed, three ways."""
+    from ..evaluate import missed
+    from ..logs import DecisionLog
+    from .console import print_json
+
+    found = missed(DecisionLog.read(args.log), args.level, floor=args.floor)
+    print_json(found.as_dict()) if args.json else print(found)

@@ -1,0 +1,84 @@
+"""Parts that the parsers of several verbs share; nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from typing import Any
+
+LOG = "a decision log, .jsonl or .parquet (docs/decision-log.md); 'appletaste replay ... --log FILE' writes one"
+
+
+def add_verb(
+    verbs: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    help_: str,
+    description: str,
+    examples: str | None = None,
+) -> argparse.ArgumentParser:
+    """Add a verb that ``run`` carries out."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name,
+        help=help_,
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``, which every verb that prints a result has."""
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every verb that computes."""
+    parser.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
+    )
+    add_json(parser)
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every verb whose replications an engine plays."""
+    add_run_options(parser)
+    parser.add_argument(
+        "--engine",
+        default="local",
+        metavar="NAME",
+        help="who does the work: local (default), ray or dask (see docs/clusters.md); the numbers are the same",
+    )
+    parser.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="of a Ray or Dask cluster (default: from the environment, or else a cluster of --jobs workers here)",
+    )
+
+
+def add_policy_options(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add ``--policy`` and ``--option`` of the verbs that compare policies."""
+    parser.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help=f"what decides (default {default}); repeat to compare; NAME[option=value,...] sets options",
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME.OPTION=VALUE",
+        help="set an option of a policy, e.g. pg-ids.weight=0.2",
+    )
+
+
+def add_log_options(parser: argparse.ArgumentParser) -> None:
+    """Add the log, and the options of every verb that reads one."""
+    parser.add_argument("log", metavar="LOG", help=LOG)
+    parser.add_argument("--level", type=float, default=0.9, help="confidence of the intervals (default 0.9)")
+    add_json(parser)

@@ -1,0 +1,99 @@
+"""``appletaste paper``: rebuild every figure and table of the paper, and a report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ..errors import OptionError
+from .options import add_engine_options, add_verb
+
+DESCRIPTION = """\
+Rebuild every figure and table of the paper and write a report: index.html (opens
+without a network), report.md, tables.json, figures as SVG and PNG. Finished work is
+kept: run the command again after an interruption and it continues where it stopped."""
+
+EXAMPLES = """\
+studies: figure-1 (with Tables 1-3), figure-2a, figure-2b, figure-3 (with Tables 4-6), readings, estimators
+
+examples:
+  appletaste paper                                   50 replications, as in the paper
+  appletaste paper --quick                           a smoke test
+  appletaste paper --replications 200 --out out/200  four times as many
+  appletaste paper --only figure-2b --only readings  parts of it
+"""
+
+COLUMNS = ("study", "pairings", "seconds of work", "cells", "agree", "known mismatches", "disagree")
+#: Replications of a smoke test.
+QUICK = 4
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = add_verb(
+        verbs, "paper", run, "rebuild every figure and table of the paper, and a report", DESCRIPTION, EXAMPLES
+    )
+    parser.add_argument("--replications", type=int, default=50, metavar="N", help="default 50, as in the paper")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} replications: a smoke test; its z mean little")
+    parser.add_argument("--only", action="append", default=[], metavar="STUDY", help="one study; repeat for more")
+    parser.add_argument("--reading", default="as-run", help="the paper's losses: as-run (default) or as-printed")
+    add_engine_options(parser)
+    parser.add_argument("--out", type=Path, default=Path("out/paper"), metavar="DIR", help="default out/paper")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Rebuild the paper's evidence and write the report."""
+    from .._files import write_json
+    from ..pages.charts import require_pyplot
+    from ..paper.play import missing, play_missing
+    from ..paper.report import build
+    from ..paper.store import Store
+    from ..paper.studies import find_studies
+    from ..simulate.runs import require_pyarrow
+    from .console import open_engine, print_json, print_table, progress_bar, show
+
+    require_pyarrow(), require_pyplot()
+    replications = QUICK if args.quick else args.replications
+    if replications < 2:
+        raise OptionError(f"replications must be at least 2, got {replications}")
+    studies = find_studies(args.only, args.reading)
+    store = Store(args.out / "pairings", args.seed)
+    started = time.perf_counter()
+    tasks = len(missing(studies, store, replications))
+    with open_engine(args) as workers, progress_bar("paper", tasks) as step:
+        work = play_missing(
+            studies,
+            store,
+            replications,
+            workers,
+            progress=lambda pairing: step(f"{pairing.problem.name}: {pairing.entry.label}"),
+            finished=lambda name, seconds: print(f"{name}: played, {seconds:.0f} s of work", file=sys.stderr),
+        )
+    played = time.perf_counter() - started
+    cells = build(store, replications, studies, args.out, args.reading)
+    wall = time.perf_counter() - started
+    timing = {
+        "wall_seconds": wall,
+        "playing_seconds": played,
+        "replications_played": tasks,
+        "work_seconds_by_study": work,
+    }
+    write_json(args.out / "timing.json", timing, indent=1)
+    if args.json:
+        print_json(cells)
+        return
+    rows = []
+    for study in studies:
+        mine = [cell for cell in cells if cell["study"] == study.name]
+        apart = [cell for cell in mine if not cell["agrees"]]
+        known = sum(cell["known_mismatch"] is not None for cell in apart)
+        numbers = (len(mine), len(mine) - len(apart), known, len(apart) - known)
+        counts = tuple(str(count) for count in numbers) if mine else ("", "", "", "")
+        rows.append((study.name, str(len(study.pairings)), show(work[study.name], 1), *counts))
+    print_table(f"{replications} replications, seed {args.seed}, {wall:.0f} s", COLUMNS, rows)
+    if args.quick:
+        print(f"{QUICK} replications say little about agreement: leave out --quick for the real thing")
+    print(f"report: {args.out / 'index.html'}")

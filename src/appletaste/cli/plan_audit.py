@@ -1,0 +1,62 @@
+"""``appletaste plan-audit``: how many audits it takes to know recall, and where to make them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .options import add_log_options, add_verb
+
+DESCRIPTION = """\
+Say how many audits it takes, and where, to know recall to within a margin. An audit is
+an act on an item that would have been passed, to see its label. The plan makes more
+audits where the log's model expects more positives, and some everywhere."""
+
+EXAMPLES = """\
+examples:
+  appletaste plan-audit decisions.jsonl                  recall within 5 percentage points, 90 % confidence
+  appletaste plan-audit decisions.jsonl --margin 0.1 --json
+
+More: docs/streams.md
+"""
+
+COLUMNS = ("chance from", "to", "passed items", "positives expected", "audit", "audits")
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = add_verb(
+        verbs, "plan-audit", run, "how many audits it takes to know recall, and where", DESCRIPTION, EXAMPLES
+    )
+    add_log_options(parser)
+    parser.add_argument("--margin", type=float, default=0.05, metavar="M", help="recall within +- M (default 0.05)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print how many audits to make, by the chance that the model gave."""
+    from ..evaluate import plan_audit
+    from ..evaluate.support import excluded
+    from ..logs import DecisionLog
+    from ..reports.wording import count, percent
+    from .console import print_json, print_table
+
+    plan = plan_audit(DecisionLog.read(args.log), margin=args.margin, level=args.level)
+    if args.json:
+        print_json(plan.as_dict())
+        return
+    if plan.left_out:
+        print(excluded(plan.left_out))
+    ends = [f"{edge:.3g}" for edge in plan.edges]
+    rows = zip(["0", *ends], [*ends, "1"], plan.items, plan.missed, plan.floors, strict=True)
+    known = f"recall (now about {100 * plan.recall:.0f} %) to within {100 * plan.margin:.3g} percentage points"
+    print(f"To estimate {known}, audit about {count(plan.audits)} passed items as below")
+    print_table(
+        "",
+        COLUMNS,
+        [
+            (low, high, count(items), count(missed), percent(floor), count(items * floor))
+            for low, high, items, missed, floor in rows
+        ],
+    )
+    share = percent(plan.uniform / sum(plan.items))
+    print(f"the same audit probability for every item would take {count(plan.uniform)} audits, {share} of passed items")

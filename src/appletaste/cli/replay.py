@@ -1,0 +1,215 @@
+"""``appletaste replay``: play policies on a labelled file and compare what they cost."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import OptionError
+from .flags import as_flags
+from .options import add_engine_options, add_policy_options, add_verb
+
+if TYPE_CHECKING:
+    from ..replays import ReplayResult
+    from ..simulate import Entry
+
+DESCRIPTION = """\
+Play a fully labelled file as a stream in which a label is seen only if you act.
+
+Every row has its label, so what any policy would have cost is known exactly. The
+table shows cost per 1,000 items (mean and standard error over shuffles), what is
+saved against never and always acting, precision and recall against the labels,
+and how many labels were bought. Beside your policies it always has
+
+  never, always      the two rules that need no learning
+  oracle             hindsight: acts on exactly the positives; no policy reaches it
+  full-information   logistic regression that is shown every label, passes too
+
+Labels are 0/1, true/false or yes/no; 1 means that acting was right. A negative
+cost is a gain. Numbers, categories and missing values are made into features on
+the first 500 rows of each order, never on later ones (docs/features.md)."""
+
+EXAMPLES = """\
+late labels (--delay), counted in items, or with --time in the units of that column (days for dates):
+  500                    every label 500 items after its decision
+  exponential:200        200 on average
+  lognormal:200,1.0      half of the labels within 200, some very much later
+
+examples:
+  appletaste replay loans.csv --label bad --costs miss=5,false_alarm=1,hit=0
+  appletaste replay loans.csv --label outcome --positive default --drop customer_id \\
+      --costs miss=5,false_alarm=1,hit=0 --policy voi --policy 'greedy[epsilon=0.05]' --shuffles 20
+  appletaste replay calls.csv.gz --label sold --costs miss=0,false_alarm=1,hit=-8 --order as-is --out out/calls
+  appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
+      --time booked_at --delay lognormal:14,0.8 --json
+  appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
+      --time booked_at --capacity 120/day --audit 1% --log decisions.jsonl
+
+From a raw file to a table and a picture in ten minutes: docs/replay.md
+and on to a monthly report: docs/guide.md
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = add_verb(
+        verbs,
+        "replay",
+        run,
+        "play policies on your own labelled file and compare what they cost",
+        DESCRIPTION,
+        EXAMPLES,
+    )
+    parser.add_argument("file", metavar="FILE", help="CSV, JSON Lines (gzip too) or Parquet, with a header")
+    parser.add_argument("--label", required=True, metavar="COLUMN", help="the column with the true labels")
+    parser.add_argument(
+        "--costs", required=True, metavar="miss=5,false_alarm=1,hit=0", help="what outcomes cost; also correct_pass"
+    )
+    add_policy_options(parser, "voi")
+    stream = parser.add_argument_group("the stream")
+    stream.add_argument("--shuffles", type=int, metavar="N", help="random orders to play (default 10)")
+    stream.add_argument(
+        "--order", default="shuffled", metavar="ORDER", help="shuffled (default), or as-is: once, and show the drift"
+    )
+    stream.add_argument("--delay", metavar="LAW", help="how late labels arrive (see below; default: at once)")
+    stream.add_argument("--time", metavar="COLUMN", help="play in the order of this column; --delay is in its units")
+    stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
+    stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
+    stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
+    table = parser.add_argument_group("the table")
+    table.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a column that is no feature: an id, or known only afterwards",
+    )
+    table.add_argument(
+        "--positive", metavar="VALUE", help="the label that means that acting was right, if not 1 or yes"
+    )
+    table.add_argument(
+        "--missing", action="append", default=[], metavar="TEXT", help="one more text that stands for a missing value"
+    )
+    table.add_argument(
+        "--category", action="append", default=[], metavar="COLUMN", help="a category, whatever it looks like"
+    )
+    table.add_argument(
+        "--number", action="append", default=[], metavar="COLUMN", help="a number, whatever it looks like"
+    )
+    table.add_argument(
+        "--separator", metavar="CHARACTER", help="between the fields of a CSV file, if the guess is wrong"
+    )
+    table.add_argument(
+        "--encoder", metavar="SETTINGS", help="e.g. hashing=64 or warm_up=1000,spare=4 (docs/features.md)"
+    )
+    add_engine_options(parser)
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write tables (CSV), a manifest and pictures")
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="write the first policy's decision log, .jsonl or .parquet, for 'missed', 'what-if' and 'report'",
+    )
+    parser.add_argument("--stratum", metavar="COLUMN", help="with --log: a column to report by")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Play a file and print, and if asked store and draw, what it came to."""
+    from .._files import check_folder
+    from ..features.values import MISSING
+    from ..logs.files import check_log_path
+    from ..pages.charts import require_pyplot
+    from ..replays import replay
+    from ..replays.comparators import COMPARATORS
+    from ..replays.folder import SIGN
+    from .arguments import parse_costs, parse_encoder
+    from .console import open_engine, print_json, progress_bar
+
+    if args.out:
+        require_pyplot()  # say what is missing before the work, not after it
+        check_folder(args.out, SIGN)
+    if args.log:
+        check_log_path(args.log)
+    elif args.stratum:
+        raise OptionError("--stratum is for the decision log: say with --log where it goes")
+    costs, entries, encoder = parse_costs(args.costs), _entries(args), parse_encoder(args.encoder)
+    if args.log and entries[0].name in COMPARATORS:
+        raise OptionError(
+            f"--log writes the decisions of the first policy, and {entries[0].name} makes none: name another"
+        )
+    with ExitStack() as stack:
+        workers = stack.enter_context(open_engine(args))
+        steps: list[Any] = []
+
+        def begin(tasks: int) -> None:
+            steps.append(stack.enter_context(progress_bar("replay", tasks)))
+
+        result = replay(
+            args.file,
+            args.label,
+            costs=costs,
+            policies=entries,
+            shuffles=args.shuffles,
+            order=args.order,
+            delay=args.delay,
+            time=args.time,
+            seed=args.seed,
+            encoder=encoder,
+            flip_label=args.flip_label,
+            drop=args.drop,
+            capacity=args.capacity,
+            audit=args.audit,
+            log=entries[0].label if args.log else None,
+            stratum=args.stratum,
+            engine=workers,
+            started=begin,
+            progress=lambda label: steps[0](f"replay: {label}"),
+            positive=args.positive,
+            missing=(*MISSING, *args.missing),
+            categories=args.category,
+            numbers=args.number,
+            separator=args.separator,
+        )
+    if args.out:
+        result.save(args.out)
+    if args.log and result.log is not None:
+        result.log.write(args.log)
+    if args.json:
+        print_json(list(result.as_dict().values()))
+        for note in result.notes:
+            print(f"note: {as_flags(note)}", file=sys.stderr)
+        return
+    _print(result)
+    if args.out:
+        print(f"tables, manifest and pictures are in {args.out}")
+    if args.log:
+        print(f"the decisions of {entries[0].label} are in {args.log}")
+
+
+def _entries(args: argparse.Namespace) -> list[Entry]:
+    """Return the policies; those that are always shown may be named too."""
+    from ..replays.comparators import COMPARATORS
+    from ..simulate import Entry
+    from .arguments import parse_entries
+
+    named = args.policy or ["voi"]
+    shown = [name for name in named if name in COMPARATORS]
+    chosen = {entry.label: entry for entry in parse_entries([n for n in named if n not in shown], args.option)}
+    if len(chosen) + len(set(shown)) < len(named):
+        raise OptionError(f"a policy is entered twice: {', '.join(named)}")
+    return [*chosen.values(), *(Entry(name, {}) for name in shown)]
+
+
+def _print(result: ReplayResult) -> None:
+    """Print the table, for a stream with an order the drift, and what else there is to know."""
+    from .console import show_table
+
+    show_table(result.table())
+    if not result.plan.shuffled:
+        print()
+        show_table(result.block_table())
+    for note in result.notes:
+        print(f"note: {as_flags(note)}")

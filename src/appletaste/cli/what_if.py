@@ -1,0 +1,48 @@
+"""``appletaste what-if``: what another threshold or cost sheet would have cost on a logged stream."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .options import add_log_options, add_verb
+
+DESCRIPTION = """\
+Estimate what another threshold, or another cost sheet, would have cost on the logged
+stream. Costs are relative to passing everything: the cost of a pass depends on a label
+that nobody saw, the change that acting makes does not. A saving above 0 is money that
+the alternative would have saved. Where the log cannot tell, the answer says why."""
+
+EXAMPLES = """\
+examples:
+  appletaste what-if decisions.jsonl --threshold 0.3          act where the model's chance is 0.3 or more
+  appletaste what-if decisions.jsonl --costs miss=200,false_alarm=6,hit=4
+  appletaste what-if decisions.jsonl --threshold 0.3 --json   with the ids that would be treated differently
+
+More: docs/missed.md
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = add_verb(
+        verbs, "what-if", run, "what another threshold or cost sheet would have cost", DESCRIPTION, EXAMPLES
+    )
+    add_log_options(parser)
+    change = parser.add_mutually_exclusive_group(required=True)
+    change.add_argument("--threshold", type=float, metavar="P", help="act where the model's chance is P or more")
+    change.add_argument(
+        "--costs", metavar="miss=5,false_alarm=1,hit=0", help="act where these costs say so, and price by them"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print what another threshold or cost sheet would have cost."""
+    from ..evaluate import what_if
+    from ..logs import DecisionLog
+    from .arguments import parse_costs
+    from .console import print_json
+
+    change = args.threshold if args.costs is None else parse_costs(args.costs)
+    found = what_if(DecisionLog.read(args.log), change, level=args.level)
+    print_json(found.as_dict()) if args.json else print(found)

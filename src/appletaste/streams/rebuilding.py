@@ -1,0 +1,38 @@
+"""Players from saved files and snapshots: each kind by what its header says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..policies import Player, rebuild_policy
+from ..policies.player import part_of
+from ..posteriors import Arrays
+from .audit import Audit
+from .awaiting import Awaiting
+from .budget import Budget
+from .desk import Desk
+
+
+def rebuild_player(header: dict[str, Any], arrays: Arrays) -> Player:
+    """Return the player that ``header`` and ``arrays`` describe; it continues bit for bit."""
+    player: Player = _KINDS[header["kind"]](header, arrays)
+    return player
+
+
+def _awaiting(header: dict[str, Any], arrays: Arrays) -> Awaiting:
+    awaiting = Awaiting(rebuild_policy(header["policy"], part_of(arrays, "policy")))
+    awaiting.restore(part_of(arrays, "waiting"))
+    return awaiting
+
+
+def _desk(header: dict[str, Any], arrays: Arrays) -> Desk:
+    budget, audit = header["budget"], header["audit"]
+    if audit is not None and audit["budget"] is not None:
+        audit = {**audit, "budget": Budget(**audit["budget"])}
+    player = rebuild_player(header["player"], part_of(arrays, "player"))
+    desk = Desk(player, None if budget is None else Budget(**budget), None if audit is None else Audit(**audit))
+    desk.restore(arrays, float(header["shadow_price"]))
+    return desk
+
+
+_KINDS: dict[str, Any] = {"policy": rebuild_policy, "awaiting": _awaiting, "desk": _desk}
