@@ -15,7 +15,8 @@ from ..errors import InputError
 from ..logs.decision_log import DecisionLog
 from ..streams.audit import Audit
 from ..streams.budget import Budget
-from .support import check_question, labelled_shares, settled
+from .arrival import labelled_shares
+from .support import check_question, settled
 
 #: Positives that the audits must be expected to find: with fewer, no interval around their number is to be trusted.
 LEAST_FOUND = 10.0

@@ -54,16 +54,20 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     refusal = _refuse(log, support, uncertain, floor)
     if refusal is not None:
         return ByDesign(refusal, refusal, refusal, refusal, int(positives.sum()), uncertain)
-    p, q = log.probability, support.share
+    p = log.probability
     passes = int((support.usable & ~log.act).sum())
     rng = generator("by design")
     open_ = support.usable & (p < 1)
     seen_with = support.inclusion[open_]
     more = one_more((1 - p[open_]) / seen_with, seen_with, support.band[open_], DRAWS, rng)[1].sum(axis=0)
     weights = (1 - p[positives]) / support.inclusion[positives]
-    missed_draws = geometric_sums(weights, DRAWS, rng) + more
+    unsure = rng.standard_normal(DRAWS)  # of how positives arrive
+    passed = np.where(positives, (1 - p) / np.maximum(p, 1e-300), 0.0)
+    missed_draws = np.maximum(geometric_sums(weights, DRAWS, rng) + more + support.arrival.sway(passed) * unsure, 0.0)
+    q = support.arrival.seen
     known = float((1.0 / q[positives]).sum())
     out = geometric_sums((1 - q[positives]) / q[positives], DRAWS, rng)
+    out = np.maximum(out + support.arrival.sway(positives.astype(np.float64)) * unsure, 0.0)
     caught_draws = positives.sum() + out
     value = float(weights.sum())
     missed = _clip(Estimate(value, *interval(missed_draws, level), level, ASSUMES), passes)
@@ -86,6 +90,8 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
 def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) -> Refusal | None:
     if not log.labelled.any():
         return Refusal("no label has arrived yet", "wait for labels, or act on more items")
+    if log.act.all():
+        return Refusal("nothing was passed, so nothing was missed", "")
     if not (support.usable & ~log.act).any():
         if (log.probability[~log.act] >= floor).any():
             return Refusal(

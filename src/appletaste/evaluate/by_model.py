@@ -1,4 +1,17 @@
-"""What was missed, as a model of the labels sees it: the sum of P(positive) over the passed items."""
+"""What was missed by a model of the labels, held against the labels that were seen.
+
+A model extrapolates from what was acted on to what was passed, and may be wrong there without a word. So its answer is
+calibrated. With m_i the model's chance of item i and w_i = (1 - p_i) / (p_i q_i) the number of passed items that a seen
+one stands for (``stand_ins``), the passed items are taken to hold r sum m positives, r being how many more there are
+than the model says. Among the seen items that might have been passed there are sum w y where the model says sum w m.
+Gathered to counts of equal weight, k = (sum w y)^2 / sum w^2 y seen and E = k sum w m / sum w y expected, r has the
+posterior Gamma(1/2 + k, 1/2 + E) of a Poisson rate under a prior of mean 1, with k + 1 in the place of k half of the
+time: the mid-p compromise again.
+
+As labels become many, r sum m is the ratio estimate of survey sampling, which is right however wrong the model is
+(Cochran 1977, chapter 6); while labels are few the model leads. Without labels on items that might have been passed
+nothing can be checked, and the model's answer is withheld.
+"""
 
 from __future__ import annotations
 
@@ -14,34 +27,113 @@ from ..policies import Policy
 from ..policies import policy as make_policy
 from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
+from .by_design import LEAST_LABELS
 from .stand_ins import Floats, generator, interval
+from .support import Support
 
-#: Draws of theta: from a Gaussian, in pairs on both sides of its mean (400 put 6.5 % of truths below and 4.2 % above),
-#: and where they must be sampled by a chain.
+#: Draws of theta: from a Gaussian, in pairs on both sides of its mean, and where they must be sampled by a chain.
 GAUSSIAN_DRAWS, CHAIN_DRAWS = 1000, 400
-POSTERIOR = "labels are logistic in the features, and items were chosen by their features alone"
-CHANCES = "the model's chances; how far they may be off together they do not say, so there is no interval"
+#: Draws of the calibration where the chances are given.
+GIVEN_DRAWS = 2000
+#: The prior of the calibration, Gamma(A, A): of mean 1, and worth half a positive.
+A = 0.5
+ASSUMES = (
+    "each action was drawn with its recorded probability; the model says which items are likelier, and labels of items "
+    "that might have been passed say how many positives there are"
+)
 
 
-def by_model(log: DecisionLog, level: float, policy: Policy | None = None) -> Answer:
-    """Estimate positives among all passed items by a model of the labels.
+def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | None = None) -> Answer:
+    """Estimate positives among all passed items by a model, calibrated where items might have been passed.
 
-    With features x: draws of theta from a posterior, the sum of sigma(x'theta) over passes for each, and the noise of
-    the labels on top. The posterior is that of ``policy``, which has learnt from the log, or a Laplace posterior fitted
-    to the labels of the log. Selection does no harm if items were chosen by their features alone and the model is
-    right. Without features: the sum of the logged chances, without an interval. ``surprise`` checks the chances where
-    labels were seen.
+    The chances are those of ``policy``, which has learnt from the log, or of a Laplace posterior fitted to the labels
+    of the log; without features x the logged chances.
     """
-    passed = ~log.act
-    if log.x is not None:
-        if not log.labelled.any():
-            return Refusal("no label has arrived yet", "wait for labels")
-        return _by_posterior(log, log.x, passed, level, policy or fitted(log, log.x))
+    passed, checked = ~log.act, support.seen & (log.probability < 1)
+    if not log.labelled.any():
+        return Refusal("no label has arrived yet", "wait for labels")
+    if not passed.any():
+        return Estimate(0.0, 0.0, 0.0, level, "none: nothing was passed")
+    if int(checked.sum()) < LEAST_LABELS:
+        return Refusal(
+            f"only {int(checked.sum())} labels are of items that might have been passed, so the model cannot be "
+            f"checked there; {LEAST_LABELS} are needed",
+            "use a randomised policy or an audit lane (a floor on the probability of acting)",
+        )
+    weights = ((1.0 - log.probability) / np.maximum(support.inclusion, 1e-300))[checked]
+    if log.x is None:
+        return _by_chances(log, support, passed, checked, weights, level, policy)
+    student = policy or fitted(log, log.x)
+    posterior = None if student.learner.belief is None else student.posterior
+    if posterior is None or posterior.is_point:
+        return Refusal(f"{student.name} has no posterior to draw from", "leave policy out: one is fitted to the log")
+    if log.x.shape[1] != student.n_features:
+        raise InputError(
+            f"x has {log.x.shape[1]} features and the policy {student.n_features}: is it another stream's?"
+        )
+    thetas = _thetas(posterior)
+    sums, noise = _sums(log.x[passed], np.ones(int(passed.sum())), thetas)
+    expected, _ = _sums(log.x[checked], weights, thetas)
+    error = _error(log, support, checked, weights, _chances(log.x[checked], thetas.mean(axis=0)))
+    return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
+
+
+def _error(log: DecisionLog, support: Support, checked: NDArray[np.bool_], weights: Floats, chances: Floats) -> float:
+    """Return the relative error of the ratio beyond that of its count: which items were seen, and how labels arrive.
+
+    sqrt(sum w (1 + w) m^2) / sum w m is that of the expected number, a sum over a sample (``stand_ins``).
+    """
+    stands_for = (1.0 - log.probability) / np.maximum(log.probability, 1e-300)
+    positives = checked & (log.label == 1)
+    sway = support.arrival.sway(np.where(positives, stands_for, 0.0)) / max(float(stands_for[positives].sum()), 1.0)
+    drawn = math.sqrt(float((weights * (1.0 + weights) * chances**2).sum())) / max(float(weights @ chances), 1e-300)
+    return math.hypot(sway, drawn)
+
+
+def _by_chances(
+    log: DecisionLog,
+    support: Support,
+    passed: NDArray[np.bool_],
+    checked: NDArray[np.bool_],
+    weights: Floats,
+    level: float,
+    policy: Policy | None,
+) -> Answer:
     if policy is not None:
         return Refusal("the log has no features x, which the policy's posterior needs", "log x, or leave policy out")
-    if log.chance is None or np.isnan(log.chance[passed]).any():
+    if log.chance is None or np.isnan(log.chance[passed | checked]).any():
         return Refusal("the log records neither the features nor the model's chance of every item", "log x, or chance")
-    return Estimate(float(log.chance[passed].sum()), math.nan, math.nan, level, CHANCES)
+    chance = log.chance[passed]
+    sums = np.full(GIVEN_DRAWS, chance.sum())
+    noise = np.full(GIVEN_DRAWS, (chance * (1.0 - chance)).sum())
+    expected = np.full(GIVEN_DRAWS, (weights * log.chance[checked]).sum())
+    error = _error(log, support, checked, weights, log.chance[checked])
+    return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
+
+
+def _calibrated(
+    positive: NDArray[np.bool_],
+    weights: Floats,
+    error: float,
+    sums: Floats,
+    noise: Floats,
+    expected: Floats,
+    passes: int,
+    level: float,
+) -> Answer:
+    """Return r sum m with its interval, from draws of the sums over passed items and over the checked ones."""
+    seen, squares = float(weights[positive].sum()), float((weights[positive] ** 2).sum())
+    # what one count weighs: the mean weight of a seen positive, or of a checked item where there is none
+    unit = squares / seen if seen > 0.0 else float((weights**2).sum() / weights.sum())
+    counts, means = seen / unit, expected / unit
+    rng = generator("calibration")
+    more = rng.random(len(sums)) < 0.5  # one more positive with probability one half, as mid-p has it (``stand_ins``)
+    ratios = rng.gamma(A + counts + more, 1.0) / (A + means)
+    ratios *= np.exp(error * rng.standard_normal(len(sums)) - 0.5 * error**2)
+    labels = rng.standard_normal(len(sums)) * np.sqrt(np.minimum(ratios, 1.0) * noise)
+    draws = np.clip(ratios * sums + labels, 0.0, float(passes))
+    value = float(np.mean((A + counts) / (A + means) * sums))
+    return Estimate(min(value, float(passes)), *interval(draws, level), level, ASSUMES)
 
 
 def fitted(log: DecisionLog, items: Floats) -> Policy:
@@ -55,32 +147,44 @@ def fitted(log: DecisionLog, items: Floats) -> Policy:
 
 
 def surprise(log: DecisionLog) -> float:
-    """Return sum (label - chance) / sqrt(sum chance (1 - chance)) over seen labels: beyond 3, do not trust the model.
+    """Return sum (label - chance) / sqrt(sum chance (1 - chance)) over seen labels: beyond 3, the chances were off.
 
-    Standard normal if the chances were right when they were logged (Dawid 1984); NaN if there are none.
+    Standard normal if the chances were right when they were logged (Dawid 1984); NaN if there are none. Decisions
+    before anything was learnt, whose chance is one half by default, do not count.
     """
     if log.chance is None:
         return math.nan
-    seen = log.labelled & ~np.isnan(log.chance)
+    seen = log.labelled & ~np.isnan(log.chance) & ~cold(log)
     spread = math.sqrt(float((log.chance[seen] * (1 - log.chance[seen])).sum()))
     return float((log.label[seen] - log.chance[seen]).sum()) / spread if spread > 0 else math.nan
 
 
-def _by_posterior(log: DecisionLog, x: Floats, passed: NDArray[np.bool_], level: float, policy: Policy) -> Answer:
-    posterior = None if policy.learner.belief is None else policy.posterior
-    if posterior is None or posterior.is_point:
-        return Refusal(f"{policy.name} has no posterior to draw from", "leave policy out: one is fitted to the log")
-    if x.shape[1] != policy.n_features:
-        raise InputError(f"x has {x.shape[1]} features and the policy {policy.n_features}: is it another stream's?")
-    thetas = _thetas(posterior)
-    rng = generator("by posterior")
-    items = x[passed]
-    sums = np.empty(len(thetas))
+def cold(log: DecisionLog) -> NDArray[np.bool_]:
+    """Return which decisions were made before the model had learnt anything: those up to the last with chance 1/2.
+
+    A posterior of mean zero gives every item the chance 1/2 before its first label, and next to none afterwards.
+    """
+    if log.chance is None:
+        return np.zeros(len(log), dtype=bool)
+    blank = np.abs(log.chance - 0.5) < 1e-9
+    first = np.argsort(log.round, kind="stable")
+    started = int(np.argmin(blank[first])) if not blank.all() else len(log)
+    found = np.zeros(len(log), dtype=bool)
+    found[first[:started]] = True
+    return found
+
+
+def _sums(items: Floats, weights: Floats, thetas: Floats) -> tuple[Floats, Floats]:
+    """Return, for each draw of theta, the weighted sums of sigma(x'theta) and of its variance over items."""
+    sums, noise = np.empty(len(thetas)), np.empty(len(thetas))
     for k, theta in enumerate(thetas):
-        chance = 1.0 / (1.0 + np.exp(-np.clip(items @ theta, -700, 700)))
-        sums[k] = chance.sum() + rng.standard_normal() * math.sqrt(float((chance * (1 - chance)).sum()))
-    low, high = interval(np.clip(sums, 0.0, float(passed.sum())), level)
-    return Estimate(float(np.mean(np.clip(sums, 0.0, None))), low, high, level, POSTERIOR)
+        chance = _chances(items, theta)
+        sums[k], noise[k] = weights @ chance, weights @ (chance * (1.0 - chance))
+    return sums, noise
+
+
+def _chances(items: Floats, theta: Floats) -> Floats:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(items @ theta, -700, 700))))
 
 
 def _thetas(posterior: CurrentPosterior) -> Floats:

@@ -20,6 +20,8 @@ from .support import check_question, support_of
 FLOOR = 1e-3
 #: Columns whose values can be asked about one by one.
 PARTS = ("stratum", "policy")
+#: Standard errors from which on labels that arrive unequally are spoken of.
+NOTICED = 3.0
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Missed:
     passes: int
     floor: float
     design: ByDesign  #: the supported part: Horvitz-Thompson and Hájek, with recall
-    model: Answer  #: all passed items, if the model is right
+    model: Answer  #: all passed items, by the model and calibrated on labels of items that might have been passed
     model_surprise: float  #: how far seen labels are from the model's chances, in standard errors
     unsupported_share: float  #: of all decisions, those the log says nothing about
     unsupported_passes: int  #: the passed ones of them
@@ -38,6 +40,7 @@ class Missed:
     total_bounds: tuple[float, float] | None  #: positives among all passes, the unsupported ones anything at all
     recall_bounds: tuple[float, float] | None
     label_bounds: tuple[float, float] | None  #: Horvitz-Thompson, if all missing labels were negative, or positive
+    unequal_arrival: float = 0.0  #: by how many standard errors labels of likelier items arrive more, or less, often
 
     def __str__(self) -> str:
         lines = [
@@ -52,12 +55,22 @@ class Missed:
             lines.append(
                 f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed"
             )
+        if self.label_bounds is not None:
+            low, high = self.label_bounds
+            lines.append(f"whatever the missing labels say: between {brief(low)} and {brief(high)} missed, by design")
+        if abs(self.unequal_arrival) >= NOTICED:
+            how = "less" if self.unequal_arrival < 0 else "more"
+            lines.append(
+                f"labels of items with a high chance arrive {how} often than others: are positives reported another "
+                "way? The answers allow for that as far as the log can tell"
+            )
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answers for JSON."""
         answers = ("missed", "missed_hajek", "recall", "recall_hajek")
-        own = ("decisions", "passes", "floor", "unsupported_share", "unsupported_passes", "waiting_share")
+        shares = ("unsupported_share", "unsupported_passes", "waiting_share")
+        own = ("decisions", "passes", "floor", *shares, "model_surprise", "unequal_arrival")
         found: dict[str, Any] = {name: getattr(self, name) for name in own}
         found |= {f"design_{name}": getattr(self.design, name).as_dict() for name in answers}
         bounds = {"total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
@@ -115,7 +128,7 @@ def missed(
         passes=int((~log.act).sum()),
         floor=floor,
         design=design,
-        model=by_model(log, level, policy),
+        model=by_model(log, support, level, policy),
         model_surprise=surprise(log),
         unsupported_share=support.unsupported_share,
         unsupported_passes=unsupported,
@@ -123,6 +136,7 @@ def missed(
         total_bounds=total,
         recall_bounds=recall,
         label_bounds=_label_bounds(log, floor, level),
+        unequal_arrival=support.arrival.unequal,
     )
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
 from .answers import Answer, Estimate, Refusal
@@ -49,6 +50,16 @@ class Question:
         chance = np.where(np.isnan(log.chance), 0.0, log.chance)
         return np.asarray(log.alarm_price * (1 - chance) - log.catch_gain * chance)
 
+    @property
+    def sway(self) -> Floats:
+        """What a standard error of the slope of arrival moves 1 / (p q) of each seen item by."""
+        arrival = self.support.arrival
+        return np.asarray(
+            arrival.slope_error
+            * arrival.tilt
+            / (np.maximum(self.log.probability, 1e-300) * np.maximum(arrival.seen, 1e-3) ** 2)
+        )
+
     def beyond(self) -> tuple[float, float, float]:
         """Return the least, a middling and the most that acts without support can change."""
         apart, guess = self.acting - self.supported, self.guess
@@ -81,7 +92,7 @@ def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: b
     if not question.acting.any():  # it passes everything: what is saved is what was done
         return Estimate(logged.value, logged.low, logged.high, level, logged.assumes)
     known = log.labelled & (support.share > 0)
-    p, q, gain = log.probability[known], support.share[known], log.relative_cost[known]
+    p, q, gain = log.probability[known], support.arrival.seen[known], log.relative_cost[known]
     if (q == 1.0).all():
         return Estimate(value, logged.value - best.high, logged.value - best.low, level, best.assumes)
     found = question.guess if doubly_robust else None
@@ -90,8 +101,16 @@ def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: b
     out = gain - acting * off / p  # where the log cannot speak ``acting`` is 0, and p may be next to nothing
     spread = float(np.sqrt((out**2 * (1.0 - q) / q**2).sum()))
     rest = question.open(guess)
-    drawn = Seen(gain[usable], (acting / np.sqrt(q))[usable], p[usable], guess[known][usable])
-    waiting = spread * generator("labels out").standard_normal(DRAWS)
+    drawn = Seen(gain[usable], (acting / np.sqrt(q))[usable], p[usable], guess[known][usable], 0.0 * p[usable])
+    unsure = question.support.arrival.sway(_spread(known, out, len(log)))
+    waiting = float(np.hypot(spread, unsure)) * generator("labels out").standard_normal(DRAWS)
     low, high = interval(waiting - Errors(drawn, rest).draws(off[usable], rest.guess), level)
     least, middle, most = question.beyond()
     return Estimate(value, value + middle + low - most, value + middle + high - least, level, best.assumes)
+
+
+def _spread(known: NDArray[np.bool_], values: Floats, size: int) -> Floats:
+    """Return values at the places of a mask, 0 elsewhere."""
+    found = np.zeros(size)
+    found[known] = values
+    return found

@@ -1,9 +1,8 @@
 """Which decisions a log can speak about: those with a probability above the floor, whose labels have arrived.
 
-Labels that are awaited (pending) or lost (expired) are missing *at random within a block*: among the acts of a block
-of consecutive rounds, whether a label has arrived does not depend on what it says. Each block gets the share q of its
-acts that are labelled, and an item of it is seen with probability p q. A block whose labels are nearly all missing
-belongs to the part about which the log says nothing; ``settled`` is the log without such blocks.
+An item is seen with probability p q: it must be acted on, and its label must arrive (``arrival``). A block of rounds
+whose labels are nearly all missing belongs to the part about which the log says nothing; ``settled`` is the log without
+such blocks.
 
 Items are put into bands by the probability p q with which they were to be seen, each band four times that of the next.
 A band in which fewer than ten labels were to be expected is left out as well: a positive there would have been seen
@@ -21,11 +20,8 @@ from numpy.typing import NDArray
 from .._checks import number
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
+from .arrival import LEAST_SHARE, Arrival, arrival_of, labelled_shares
 
-#: Acts that a block holds at least, so that its share of labels is known to a few points.
-BLOCK_ACTS = 40
-#: A block with a smaller share of its acts labelled is not spoken about.
-LEAST_SHARE = 0.2
 #: How much likelier to be seen the items of one band are than those of the next, and the labels to expect in a band.
 BAND_RATIO, LEAST_EXPECTED = 4.0, 10.0
 
@@ -38,7 +34,8 @@ class Support:
     share: NDArray[np.float64]  #: q: the labelled share of the acts of its block
     waiting: NDArray[np.bool_]  #: left out because labels of its block are missing, not because of p
     seen: NDArray[np.bool_]  #: usable, acted on and labelled
-    inclusion: NDArray[np.float64]  #: p q
+    inclusion: NDArray[np.float64]  #: p q, with the q of its class for what was seen
+    arrival: Arrival
     band: NDArray[np.int64]  #: 0 for the likeliest to be seen
 
     @property
@@ -58,29 +55,6 @@ def check_question(log: DecisionLog, verb: str, level: float, floor: float) -> N
     number("floor", floor, least=0.0, most=0.5)
     if not len(log):
         raise InputError("the log is empty: it has no decision to speak about")
-
-
-def labelled_shares(log: DecisionLog) -> NDArray[np.float64]:
-    """Return q for each decision: the labelled share of the acts in its block of rounds.
-
-    Examples
-    --------
-    >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0, "probability": 0.5, "act": True}
-    >>> rows = [{"id": k, "label": 1 if k % 2 else None, **costs} for k in range(30)]
-    >>> sorted(set(labelled_shares(DecisionLog.from_rows(rows)).tolist()))
-    [0.5]
-    """
-    order = np.argsort(log.round, kind="stable")
-    acts = log.act[order]
-    blocks = max(1, int(acts.sum()) // BLOCK_ACTS)
-    before: NDArray[np.int64] = np.cumsum(acts) - acts
-    block = np.minimum(before * blocks // max(1, int(acts.sum())), blocks - 1)
-    acted = np.bincount(block, weights=acts, minlength=blocks)
-    known = np.bincount(block, weights=log.labelled[order], minlength=blocks)
-    share = np.divide(known, acted, out=np.zeros(blocks), where=acted > 0)
-    q = np.empty(len(log))
-    q[order] = share[block]
-    return q
 
 
 def settled(log: DecisionLog) -> DecisionLog:
@@ -113,7 +87,8 @@ def excluded(left_out: int) -> str:
 
 def support_of(log: DecisionLog, floor: float) -> Support:
     """Return which decisions a log can speak about at a floor on the probability."""
-    q = labelled_shares(log)
+    arrival = arrival_of(log)
+    q = arrival.share
     possible = log.probability >= max(floor, np.nextafter(0, 1))
     known = possible & (q >= LEAST_SHARE)
     inclusion = log.probability * q
@@ -123,4 +98,5 @@ def support_of(log: DecisionLog, floor: float) -> Support:
     enough = expected >= LEAST_EXPECTED
     enough[0] = True  # the surest band: what was acted on almost always
     usable = known & enough[band]
-    return Support(usable, q, possible & ~known, usable & log.labelled, inclusion, band)
+    seen = usable & log.labelled
+    return Support(usable, q, possible & ~known, seen, log.probability * arrival.seen, arrival, band)

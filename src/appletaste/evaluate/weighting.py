@@ -43,6 +43,7 @@ class Seen:
     acting: Floats  #: e
     inclusion: Floats  #: p q
     guess: Floats  #: m, or 0
+    sway: Floats  #: what a standard error of the slope of arrival moves 1 / (p q) by (``arrival``)
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,17 @@ class Errors:
 
     def __init__(self, seen: Seen, rest: Open) -> None:
         rng = generator("weighting")
-        self.acting, self._open = seen.acting, rest
+        self.acting, self._open, self._sway = seen.acting, rest, seen.sway
         self._means = (1.0 - seen.inclusion) / seen.inclusion
         self._variances = self._means * (1.0 + self._means)
         self._drawn = np.sort(np.argsort(-(seen.acting**2) * self._variances, kind="stable")[:MOST_DRAWN])
         means = self._means[self._drawn]
         self._errors = stand_ins(means, DRAWS, rng) - means[:, None]
-        self._normal = rng.standard_normal(DRAWS)
+        self._normal, self._unsure = rng.standard_normal((2, DRAWS))
         w, p = (1.0 - rest.inclusion) / rest.inclusion, rest.inclusion
-        self._positive = one_more(w, p * rest.chance, rest.band, DRAWS, rng)
-        self._negative = one_more(w, p * (1.0 - rest.chance) * (rest.acting > 0), rest.band, DRAWS, rng)
+        asked = rest.acting > 0  # nothing else enters the sum
+        self._positive = one_more(w, p * rest.chance * asked, rest.band, DRAWS, rng)
+        self._negative = one_more(w, p * (1.0 - rest.chance) * asked, rest.band, DRAWS, rng)
 
     def draws(self, values: Floats, guess: Floats | float) -> Floats:
         """Return draws of the error of sum e v / p, v = g - guess, with what may not have been stood for."""
@@ -80,7 +82,7 @@ class Errors:
         carried = self.acting * values
         total = carried[self._drawn] @ self._errors
         left = np.delete(carried**2 * self._variances, self._drawn).sum()
-        total += self._normal * np.sqrt(left)
+        total += self._normal * np.sqrt(left) + self._unsure * abs(float((carried * self._sway).sum()))
         for gain, (like, count) in ((rest.positive, self._positive), (rest.negative, self._negative)):
             total += (count * (rest.acting * (gain - guess))[like]).sum(axis=0)
         return np.asarray(total)

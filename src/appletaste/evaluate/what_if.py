@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
@@ -20,7 +21,8 @@ from .weighting import Errors, Seen, doubly_robust, effective_sample_size, ips, 
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
 TOLERATED = 0.05
-LEAST_EFFECTIVE, LEAST_POSITIVES = 30.0, 10
+#: Labels to be expected, as equally weighted ones, on acts of the alternative that the log was not sure to make.
+LEAST_EFFECTIVE = 10.0
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,9 @@ def what_if(
     returns P(act), a number (act from that chance on) or ``Costs`` (act where these say so, and price by them);
     ``costs`` prices any of them by another sheet. Costs are relative to passing everything, which needs no label of a
     passed item (``weighting`` has the formulas). Rounds of which most labels have not arrived are left out, and counted
-    in ``left_out``. An alternative that was itself fitted to this log's labels is not
-    judged fairly by it. Refused: more than 5 % of its acts on items without support, an effective sample size below
-    30, or fewer than 10 positives seen among items that it acts on.
+    in ``left_out``. An alternative that was itself fitted to this log's labels is not judged fairly by it. Refused, by
+    what is known before any label: more than 5 % of its acts on items without support, or fewer than 10 labels to be
+    expected, as equally weighted ones, on its acts that the log was not sure to make.
 
     Examples
     --------
@@ -111,13 +113,13 @@ def what_if(
     whole, log = len(log), settled(log)
     log = log if sheet is None else log.priced(sheet)
     asked = acting_probabilities(log, change, learn)
-    support = support_of(log, floor)
     e = np.zeros(len(log)) if isinstance(asked, Refusal) else asked
+    support = support_of(log, floor)
     acts = float(e.sum())
     weights = (e / np.maximum(support.inclusion, 1e-300))[support.seen]
     unsupported = float(e[~support.usable].sum()) / acts if acts > 0 else 0.0
     size = effective_sample_size(weights)
-    refusal = asked if isinstance(asked, Refusal) else _refuse(log, support, e, unsupported, size)
+    refusal = asked if isinstance(asked, Refusal) else _refuse(e, unsupported, _expected_size(log, support, e))
     answers: tuple[Answer, Answer, Answer]
     question = Question(log, support, e)
     answers = (refusal, refusal, refusal) if refusal is not None else _estimate(question, level)
@@ -138,27 +140,31 @@ def what_if(
     )
 
 
-def _refuse(log: DecisionLog, support: Support, e: Floats, unsupported: float, size: float) -> Refusal | None:
+def _expected_size(log: DecisionLog, support: Support, e: Floats) -> float:
+    """Return to how many labels, equally weighted, those to be expected on the alternative's unsure acts are worth.
+
+    (sum e)^2 / sum e^2 / (p q) over items with p < 1 (Kish 1965): known before any label, so that refusing by it
+    chooses no outcome. Infinite where the log was sure to act wherever the alternative does.
+    """
+    unsure = support.usable & (log.probability < 1) & (e > 0)
+    chosen, seen = e[unsure], log.probability[unsure] * support.share[unsure]
+    return float(chosen.sum() ** 2 / (chosen**2 / seen).sum()) if unsure.any() else math.inf
+
+
+def _refuse(e: Floats, unsupported: float, size: float) -> Refusal | None:
     remedy = "log a randomised policy, or an audit lane, for a while"
     if e.sum() == 0:
         return None  # passing everything costs 0 more than passing everything
     if unsupported > TOLERATED:
         return Refusal(
-            f"{unsupported:.0%} of the alternative's acts are on items that the log (nearly) never acts on, or whose "
-            f"labels have not arrived; at most {TOLERATED:.0%} are allowed".replace("%", " %"),
+            f"{unsupported:.1%} of the alternative's acts are on items that the log (nearly) never acts on, or whose "
+            f"labels have not arrived; at most {TOLERATED:.1%} are allowed".replace("%", " %"),
             remedy,
         )
     if size < LEAST_EFFECTIVE:
         return Refusal(
-            f"the log holds the equivalent of only {size:.0f} labelled items that the alternative would have acted on; "
-            f"{LEAST_EFFECTIVE:.0f} are needed",
-            remedy,
-        )
-    positives = int((support.seen & (log.label == 1) & (e > 0)).sum())
-    if positives < LEAST_POSITIVES:
-        return Refusal(
-            f"only {positives} positives were seen among items that the alternative acts on; {LEAST_POSITIVES} are "
-            "needed",
+            f"the log is expected to hold the equivalent of only {size:.1f} labels on items that the alternative acts "
+            f"on and that might have been passed; {LEAST_EFFECTIVE:.0f} are needed",
             remedy,
         )
     return None
@@ -172,7 +178,7 @@ def _estimate(question: Question, level: float) -> tuple[Answer, Answer, Answer]
     chosen = support.seen
     gain, supported, guess = question.log.relative_cost[chosen], question.supported, question.guess
     m = np.zeros(len(e)) if guess is None else guess
-    seen, rest = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen]), question.open(m)
+    seen, rest = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen], question.sway[chosen]), question.open(m)
     errors = Errors(seen, rest)
     least, middle, most = question.beyond()
 
@@ -192,8 +198,10 @@ def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
     known = log.labelled & (support.share > 0)
     if not known.any():
         return Refusal("no label has arrived yet", "wait for labels")
-    gain, q = log.relative_cost[known], support.share[known]
+    gain, q = log.relative_cost[known], support.arrival.seen[known]
     value = weighted_sum(gain, q)
     assumes = "labels that have not arrived are missing at random within a block of rounds"
-    reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * float(np.sqrt((gain**2 * (1 - q) / q**2).sum()))
+    sway = support.arrival.sway(np.where(known, np.where(known, log.relative_cost, 0.0), 0.0))
+    spread = float(np.sqrt((gain**2 * (1 - q) / q**2).sum() + sway**2))
+    reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * spread
     return Estimate(value, value - reach, value + reach, level, assumes)
