@@ -118,7 +118,7 @@ def test_wrong_use_is_named():
     assert not observation["item"].any()
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(0)
-    with pytest.raises(at.errors.OptionError, match="rounds is a setting of a problem by name"):
+    with pytest.raises(at.errors.OptionError, match="rounds is a setting for a problem given by its name"):
         AppleTastingEnv(at.problem("i"), rounds=3)
     with pytest.raises(at.errors.OptionError, match="shuffle is for a Table"):
         AppleTastingEnv("i", shuffle=True)

@@ -167,7 +167,7 @@ def test_transformers_go_before_it():
 def test_wrong_use_is_named():
     with pytest.raises(at.errors.OptionError, match="takes a PolicyClassifier, got LogisticRegression"):
         ActOrPass(linear_model.LogisticRegression())
-    with pytest.raises(at.errors.OptionError, match="the negative label and the positive one"):
+    with pytest.raises(at.errors.OptionError, match="two different labels, \\(negative, positive\\)"):
         PolicyClassifier(classes=("a", "a"))
     with pytest.raises(at.errors.OptionError, match="always has no model of the labels"):
         PolicyClassifier("always").learn_one({"a": 1}, True)

@@ -129,8 +129,8 @@ def test_it_works_in_pipelines_and_searches():
     ("settings", "message"),
     [
         ({"posterior": "nothing"}, "there is no posterior 'nothing'; there are laplace"),
-        ({"posterior": at.posteriors.Laplace(), "prior": 2.0}, "belongs in them"),
-        ({"posterior": at.posteriors.Laplace(half_life=100)}, "no clock to forget by"),
+        ({"posterior": at.posteriors.Laplace(), "prior": 2.0}, "has its own prior: set the prior there"),
+        ({"posterior": at.posteriors.Laplace(half_life=100)}, "no clock, so it cannot forget"),
         ({"costs": 0.3}, "costs must be an appletaste.Costs"),
         ({"draws": 0}, "draws must be a whole number"),
     ],

@@ -86,7 +86,7 @@ def _labels_of(source: Any, prior: Prior) -> tuple[Vector, Vector, Gaussian]:
     """Return items, labels and prior."""
     if isinstance(source, Policy):
         if prior is not None:
-            raise OptionError("a policy has its prior; prior= is for (items, labels)")
+            raise OptionError("a policy has its own prior: leave out prior=, which is for (items, labels)")
         return _labels_of_policy(source)
     try:
         items, labels = source
@@ -106,12 +106,12 @@ def _labels_of_policy(policy: Policy) -> tuple[Vector, Vector, Gaussian]:
     """Return what a policy has learnt, and the prior it has by now: all that is asked of its posterior."""
     belief = policy.learner.belief
     if belief is None or belief.labels is None:
-        raise OptionError(f"{policy.name} has no posterior that keeps its labels, as that of 'voi' or 'pg-ts' does")
+        raise OptionError(f"{policy.name} has no posterior that keeps its labels; 'voi' and 'pg-ts' have one")
     carried: dict[str, Any] = dict(belief.arrays())
     if belief.clock is not None:
         raise OptionError(
-            f"{policy.name} forgets: it weighs each label by its age, and these draws weigh all labels alike; "
-            "give (items, labels), those that still count"
+            f"{policy.name} forgets: it weighs each label by its age, but these draws weigh all labels alike. "
+            "Give (items, labels) with the labels that still count"
         )
     prior = policy.method.posterior.prior  # type: ignore[attr-defined]
     if "prior" in carried:  # Laplace: its precision, rescaled, and its mean
@@ -126,5 +126,5 @@ def _names(names: Any, width: int) -> list[str]:
         return [f"feature {place}" for place in range(width)]
     found = [str(name) for name in (names.names() if isinstance(names, FeatureMap | TransformerMap) else names)]
     if len(found) != width or len(set(found)) < width:
-        raise InputError(f"names must be {width} different ones, one for each feature, got {len(found)}")
+        raise InputError(f"names must be {width} different names, one for each feature, got {len(found)}")
     return found

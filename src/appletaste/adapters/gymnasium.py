@@ -63,9 +63,11 @@ class AppleTastingEnv(gymnasium.Env):  # type: ignore[misc]
 
     def __init__(self, problem: str | Problem | Table = "synthetic", *, shuffle: bool = False, **settings: Any) -> None:
         if settings and not isinstance(problem, str):
-            raise OptionError(f"{sorted(settings)[0]} is a setting of a problem by name, and a problem was given")
+            raise OptionError(
+                f"{sorted(settings)[0]} is a setting for a problem given by its name, got a problem object"
+            )
         if shuffle and not isinstance(problem, Table):
-            raise OptionError("shuffle is for a Table: a problem draws items of its own in every episode")
+            raise OptionError("shuffle is for a Table: a problem draws new items in every episode")
         self.problem = problem_named(problem, **settings) if isinstance(problem, str) else problem
         self.shuffle = shuffle
         self.table = self._draw(0)
@@ -87,7 +89,7 @@ class AppleTastingEnv(gymnasium.Env):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode; the seed is that of the table's key, and without one the next table is drawn."""
+        """Begin an episode; the seed sets which table is drawn, and without a seed the next table is drawn."""
         super().reset(seed=seed)
         self.table = self._draw(int(self.np_random.integers(2**63)) if seed is None else seed)
         self.round = 0
@@ -97,7 +99,7 @@ class AppleTastingEnv(gymnasium.Env):  # type: ignore[misc]
         """Act or pass, and go on to the next item; after the last one comes an item of zeros."""
         table, t = self.table, self.round
         if t >= table.rounds:
-            raise gymnasium.error.ResetNeeded("the stream has ended, or not begun: call reset()")
+            raise gymnasium.error.ResetNeeded("the stream has ended or has not begun: call reset()")
         if not self.action_space.contains(action):
             raise InputError(f"an action is 0 (pass) or 1 (act), got {action!r}")
         act, label = bool(action), int(table.labels[t])

@@ -1,4 +1,4 @@
-"""A River classifier that believes a posterior, and the active learner that asks for a label when a policy acts."""
+"""A River classifier that predicts from a posterior, and an active learner that asks for a label when a policy acts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
         self.classes = classes
         self.seed = seed
         if len(classes) != 2 or classes[0] == classes[1]:
-            raise OptionError(f"classes are the negative label and the positive one, got {classes!r}")
+            raise OptionError(f"classes must be two different labels, (negative, positive), got {classes!r}")
         self._labelled: list[tuple[dict[str, Any], int]] = []  # until the warm-up is over
         self._n_labels = 0
         self._features: FeatureMap | None = None
@@ -94,7 +94,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> None:
         """Learn a label, whoever asked for it."""
         if y not in self.classes:
-            raise InputError(f"a label is one of {self.classes!r}, got {y!r}; say which there are: classes=(...)")
+            raise InputError(f"a label is one of {self.classes!r}, got {y!r}; name both labels with classes=(...)")
         label = int(y == self.classes[1])
         self._n_labels += 1
         n, warm_up = self._n_labels, (self.encoder or ENCODER).warm_up
@@ -123,7 +123,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
         return 0.5 if self._policy is None else self._policy.chance(self._vector(x, update=False))
 
     def decide(self, x: Mapping[Any, Any]) -> Decision:
-        """Let the policy act on an item or pass it; before the first label it acts, there being nothing to weigh."""
+        """Let the policy act on an item or pass it; before the first label the policy always acts."""
         if self._policy is None:
             return Decision(True, 1.0, np.zeros(0), self.costs or EVEN, 0, {})
         return self._policy.decide(self._vector(x, update=False))
@@ -156,12 +156,12 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
             name, method = method, find(method).build()
         policy = Policy(method, n_features=n_features, costs=self.costs or EVEN, seed=seed, name=name)
         if np.isnan(policy.chance(np.zeros(n_features))):
-            raise OptionError(f"{policy.name} has no model of the labels, so it is no classifier; 'voi' has")
+            raise OptionError(f"{policy.name} has no model of the labels, so it cannot classify; use 'voi'")
         return policy
 
 
 class ActOrPass(ActiveLearningClassifier):  # type: ignore[misc]
-    """River's active learner whose question is the act of a policy: ``predict_one(x)`` returns (label, ask).
+    """An active learner for River that asks for a label when a policy acts: ``predict_one(x)`` returns (label, ask).
 
     One-sided feedback is learning with a choice of labels in which the choice is the action itself. ``ask`` is drawn
     with exactly the probability that ``decision`` records, for a log. Call ``learn_one`` only where ``ask`` is true.
@@ -186,7 +186,7 @@ class ActOrPass(ActiveLearningClassifier):  # type: ignore[misc]
         if not isinstance(classifier, PolicyClassifier):
             raise OptionError(
                 f"ActOrPass takes a PolicyClassifier, got {type(classifier).__name__}; "
-                "transformers go before it: scaler | ActOrPass(PolicyClassifier())"
+                "put transformers before it: scaler | ActOrPass(PolicyClassifier())"
             )
         #: The last decision.
         self.decision: Decision | None = None

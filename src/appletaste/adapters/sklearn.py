@@ -107,7 +107,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = self._checked(X, y, first)
         if first:
             if classes is None:
-                raise InputError("the first call of partial_fit needs classes=[...], both labels that can come")
+                raise InputError("the first call of partial_fit needs classes=[...], both labels that can occur")
             known = np.unique(classes)
             if len(known) != 2:
                 raise InputError(f"Only binary classification is supported: two classes, got {len(known)}")
@@ -150,7 +150,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise OptionError(f"there is no posterior {self.posterior!r}; there are {', '.join(POSTERIORS)}")
             self.posterior_ = POSTERIORS[self.posterior](self.prior)
         elif self.prior is not None:
-            raise OptionError("the prior of a posterior that is given as settings belongs in them, prior=None here")
+            raise OptionError("a posterior object has its own prior: set the prior there, and leave out prior= here")
         else:
             self.posterior_ = self.posterior
         self.classes_ = classes
@@ -161,7 +161,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _start(self) -> None:
         self.belief_ = self.posterior_.start(self.n_features_in_ + bool(self.fit_intercept), Key(self._seed))
         if self.belief_.clock is not None:
-            raise OptionError("a classifier has no clock to forget by: leave out half_life, or use a policy")
+            raise OptionError("a classifier has no clock, so it cannot forget: leave out half_life, or use a policy")
 
     def _learn(self, X: Any, y: NDArray[Any]) -> Self:
         strange = np.setdiff1d(y, self.classes_)

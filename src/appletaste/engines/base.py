@@ -32,7 +32,7 @@ class Engine(Protocol):
         """Stop what was started."""
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
-        """Yield the index and the result of every task as they finish, each once, whatever dies on the way.
+        """Yield the index and the result of every task as they finish, each once, even if workers die.
 
         An error of the function is raised as itself; the other tasks are then dropped.
         """
@@ -83,7 +83,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def unpack(outcome: Any) -> Any:
-    """Return a result, or raise the error that came in its place."""
+    """Return a result, or raise the error that took its place."""
     if isinstance(outcome, Failure):
         outcome.error.add_note(f"In the worker:\n{outcome.story}")
         raise outcome.error

@@ -35,7 +35,7 @@ class Cluster(ABC):
                 raise EngineError(f"a {self.name} cluster could not be started here: {error}") from error
             raise OptionError(
                 f"no {self.name} cluster with workers answers at {self.address!r} ({error}); start one with "
-                f"'{self.recipe}', or give no address and {self.jobs} workers are started here for the run"
+                f"'{self.recipe}', or give no address to start {self.jobs} workers here for the run"
             ) from error
         except BaseException:
             self._disconnect()
@@ -49,7 +49,7 @@ class Cluster(ABC):
         self._disconnect()
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
-        """Yield the index and the result of every task as they finish, each once, whatever dies on the way."""
+        """Yield the index and the result of every task as they finish, each once, even if workers die."""
         if not self._entered:
             raise OptionError(f"the {self.name} engine is not running; open it first: with engine(...) as workers:")
         self._cancel(self._left)
@@ -76,7 +76,7 @@ class Cluster(ABC):
     def _failed(self, error: Exception) -> EngineError:
         return EngineError(
             f"the {self.name} cluster could not run a task ({type(error).__name__}: {error}); "
-            "its workers need this Python, this appletaste, and memory enough"
+            "its workers need the same Python and appletaste as here, and enough memory"
         )
 
     @abstractmethod

@@ -14,7 +14,7 @@ from .base import RETRIES, Result, Task, Work, unpack, versions
 
 @dataclass(frozen=True)
 class Local:
-    """Processes on this machine; a single job is this very process."""
+    """Processes on this machine; a single job runs in this process."""
 
     jobs: int
 
@@ -45,7 +45,7 @@ class Local:
                 return
             except TerminatedWorkerError:  # joblib gives up on the whole run; what is left starts again
                 continue
-        raise EngineError(f"workers died {1 + RETRIES} times, perhaps for want of memory; use fewer jobs")
+        raise EngineError(f"workers died {1 + RETRIES} times, perhaps because memory ran out; use fewer jobs")
 
 
 @contextmanager

@@ -32,7 +32,9 @@ class RayCluster(Cluster):
         if not self._ours:  # a process has one Ray; the caller's own is used, and left as it is
             present = ray.get_runtime_context().gcs_address
             if self.address and ":" in self.address and not self.address.endswith(present):
-                raise EngineError(f"this process is at the Ray cluster {present} already, not at {self.address}")
+                raise EngineError(
+                    f"this process is already connected to the Ray cluster {present}, not to {self.address}"
+                )
             return
         settings: dict[str, Any] = {"runtime_env": {"env_vars": ONE_THREAD}, "log_to_driver": False}
         logging.getLogger("ray").setLevel(logging.ERROR)
@@ -46,7 +48,7 @@ class RayCluster(Cluster):
         try:
             ray.init(self.address, logging_level=logging.ERROR, **settings)
         except (OSError, RuntimeError, ray.exceptions.RayError) as error:
-            raise ConnectionError(f"{error}; one with tokens needs RAY_AUTH_MODE=token here too") from error
+            raise ConnectionError(f"{error}; a cluster with tokens needs RAY_AUTH_MODE=token here too") from error
 
     def _disconnect(self) -> None:
         if self._ours:
