@@ -175,7 +175,7 @@ def next_sum(total: float, squared: float, d: int, fourth: bool, i: int, heavy: 
 
 @kernel
 def finish(anchor: Matrix) -> float:
-    """Turn H into its factor, once all labels are in; return what ``centre`` does."""
+    """Turn H into its factor, once all labels are added; return what ``centre`` does."""
     d = anchor.shape[1]
     anchor[FACTOR + d, :] = anchor[GRADIENT]
     cholesky(anchor[FACTOR : FACTOR + d + 1])

@@ -46,7 +46,7 @@ def lasting(rate: float) -> float:
 
     For how long a label serves, in units of the age of the stream, if it goes on beyond s with probability 1 / (1 + s)
     and other labels wear its use down at this rate. The integral has no bound as the rate goes to 0, and no stream goes
-    on for ever. Above 1 the rate tells of labels that came while the rule still acted more: they will not come again.
+    on for ever. Above 1 the rate tells of labels that arrived while the rule still acted more, and will not again.
     """
     r = min(max(rate, 0.05), 1.0)
     if abs(r - 1.0) < 1e-3:

@@ -127,7 +127,7 @@ ERRATA = (
         "CBP-SIDE width w(t)",
         "2 d (1 + N R^2 / d) under the root",
         "2 d log(1 + N R^2 / d)",
-        _said("as printed the width does not shrink as labels come in"),
+        _said("as printed the width does not shrink as labels arrive"),
     ),
     Erratum(
         "SupLogistic, cost of passing",

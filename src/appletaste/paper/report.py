@@ -23,9 +23,9 @@ from .studies import Study, all_studies
 TITLE = "Apple Tasting Revisited, reproduced"
 INTRO = (
     "Every figure and table of Grant & Leslie, Apple Tasting Revisited: Bayesian Approaches to Partially Monitored "
-    "Online Binary Classification, computed anew. Ours stands beside theirs with its distance in standard errors: "
-    "z = (published - ours) / sqrt(our s.e.² + our sd² / 50), after 0.005 for rounding. ✓ within 3; known: no reading "
-    "of the paper gives that cell; ✗ disagrees."
+    "Online Binary Classification, computed anew. Each number of ours stands beside the published one, with the "
+    "distance in standard errors: z = (published - ours) / sqrt(our s.e.² + our sd² / 50), after allowing 0.005 for "
+    "rounding. ✓ within 3; known: no reading of the paper gives that cell; ✗ disagrees."
 )
 
 
@@ -75,7 +75,7 @@ def settings_table(store: Store, replications: int, reading: str) -> Table:
         ("appletaste", version("appletaste")),
         ("code", store.code),
         ("Python, NumPy, Numba", f"{platform.python_version()}, {version('numpy')}, {version('numba')}"),
-        ("prior, sweeps, lambda, epsilon", "N(0, I), M = 15, 0.05, 0.1 where nothing else is said"),
+        ("prior, sweeps, lambda, epsilon", "N(0, I), M = 15, 0.05, 0.1 unless stated otherwise"),
         ("how long it took", "timing.json, beside this page: the one file that differs between two equal runs"),
     ]
     return Table("", ("setting", "value"), rows)

@@ -133,7 +133,7 @@ class ExactChain(Belief):
         return "metropolis" if self._limit() < 0.0 else "thinned"
 
     def _start(self) -> Vector:
-        """Return where this round's steps start: where the last ones ended, or at m if labels came in bulk since then.
+        """Return where this round's steps start: where the last ones ended, or m if many labels arrived since then.
 
         A theta from long before, far out in the present posterior, could wait for ages until a proposal is accepted.
         """
@@ -206,7 +206,7 @@ class ExactChain(Belief):
         self.acceptance, self._moved = other.acceptance, other._moved
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Take in one label; the first anchor is set when Gibbs sweeps end."""
+        """Learn one label; the first anchor is set when Gibbs sweeps end."""
         self._chain.learn(x, label)
         self._stepped = 0
         labels, anchors = self._chain.labels, self._anchors

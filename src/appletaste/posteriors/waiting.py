@@ -13,7 +13,7 @@ from .scores.normal import NormalScore
 if TYPE_CHECKING:
     from .gaussian import GaussianBelief
 
-#: Labels that may come in before the covariance is computed afresh, in two passes over it for each item that waits.
+#: Labels that may arrive before the covariance is computed afresh, in two passes over it for each item that waits.
 EVERY = 64
 
 
@@ -24,7 +24,7 @@ class Waiting:
     says: V_w = (V^-1 + sum_j w_j x_j x_j')^-1 over the items that wait, w_j = p_j (1 - p_j) with p_j = E sigma(z_j) by
     MacKay's formula sigma(f / sqrt(1 + pi v / 8)). Scores keep the mean and take their variance and direction from
     V_w, so that nothing is paid twice for one piece of knowledge (Desautels, Krause & Burdick 2014 do so for Gaussian
-    processes). An act takes one step of rank one; when its label comes, the real information takes the place of the
+    processes). An act takes one step of rank one; when its label arrives, the real information takes the place of the
     expected, and V_w stays until it is computed afresh.
     """
 
@@ -47,7 +47,7 @@ class Waiting:
             kernels.expect(x, self._awaited)
 
     def remove(self, key: int) -> None:
-        """Note that a label has come, or will never come."""
+        """Note that a label has arrived, or never will."""
         if self._items.pop(key, None) is not None:
             self._seen += 1
             if self._seen >= EVERY or not self._items:
