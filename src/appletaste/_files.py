@@ -162,5 +162,5 @@ def open_archive(
         raise
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RuntimeError, *DAMAGE) as error:
         # NumPy takes whatever it does not know for a pickle, and advises to load that
-        told = "it is no file of NumPy arrays" if "pickle" in str(error) else error
+        told = "the file holds no NumPy arrays" if "pickle" in str(error) else error
         raise SaveFileError(f"{path} is not a readable appletaste {what}, or is damaged: {told}") from error

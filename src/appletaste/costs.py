@@ -105,7 +105,7 @@ class Costs:
             object.__setattr__(self, name, number)
 
     def charged(self, price: float) -> Costs:
-        """Return these costs with a price on acting, whatever the label: what a review is worth elsewhere.
+        """Return these costs with a price on acting, whatever the label: what else a review could save.
 
         It adds ``price`` to ``hit`` and ``false_alarm``. Where even a negative pays for its review nothing is charged
         that would make a negative look better than a positive.

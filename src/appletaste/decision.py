@@ -81,7 +81,7 @@ class Decisions:
 
 
 class Observation(NamedTuple):
-    """An item and its label (x_t, C_t): that of an act (``of``), or one that somebody simply has (``given``).
+    """An item and its label (x_t, C_t): seen by acting (``of``), or known from elsewhere (``given``).
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Observation(NamedTuple):
 
     @classmethod
     def given(cls, x: NDArray[np.float64], label: int, time: float | None = None) -> Observation:
-        """Return a label that somebody has without our having acted: from a history, or from another desk."""
+        """Return a label that is known without an act: from a history, or from another desk."""
         return cls(x, check_label(label), 0, time)
 
 

@@ -12,7 +12,7 @@ class InputError(AppleTasteError, ValueError):
 
 
 class CostsError(InputError):
-    """A cost sheet under which the decision is no decision."""
+    """Costs under which there is nothing to decide."""
 
 
 class FeedbackError(InputError):

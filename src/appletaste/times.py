@@ -1,4 +1,4 @@
-"""When an item came: a number, a date in ISO 8601, or nothing; for what counts time it is one number.
+"""When an item arrived: a number, a date in ISO 8601, or nothing; clocks read it as one number.
 
 Dates are read here and nowhere else: one by ``instant``, a column of them by ``instants``.
 """

@@ -176,7 +176,7 @@ def test_costs_and_own_problems(capsys):
         (["--costs", "miss=1,false_alarm=1,hit=0", "--reading", "as-run"], "give one"),
         (["--policy", "pg-ids[weight=0"], "NAME[option=value"),
         (["--policy", "pg-ids[weight=0]junk"], "NAME[option=value"),
-        (["--policy", "never", "--policy", "never"], "entered twice"),
+        (["--policy", "never", "--policy", "never"], "listed twice"),
         (["--policy", "pg-ids", "--option", "pg-ids.weight=abc"], "weight must be a finite number"),
         (["--policy", "suplogistic", "--option", "suplogistic.horizon=inf"], "horizon"),
         (["--replications", "0"], "replications"),

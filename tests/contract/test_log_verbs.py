@@ -242,7 +242,7 @@ def test_replay_writes_a_log_that_the_verbs_read(capsys, tmp_path):
     assert "120/day or a share" in err
     no_time = [word for word in asked if word not in ("--time", "placed_at")]
     code, _, err = call(capsys, *no_time, "--capacity", "5/day")
-    assert "its column with --time" in err
+    assert "name the time column with --time" in err
     code, _, err = call(capsys, *asked, "--log", log, "--stratum", "colour")
     assert code == 2
     assert "colour" in err

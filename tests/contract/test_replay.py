@@ -150,7 +150,7 @@ BAD = {
     "a wrong delay": ("age,bad\n30,1\n40,0\n", ["--delay", "soon"], ["a delay is 500"]),
     "a wrong encoder": ("age,bad\n30,1\n40,0\n", ["--encoder", "size=3"], ["no setting 'size'"]),
     "a wrong policy": ("age,bad\n30,1\n40,0\n", ["--policy", "best"], ["no policy 'best'"]),
-    "twice": ("age,bad\n30,1\n40,0\n", ["--policy", "voi", "--policy", "voi"], ["entered twice"]),
+    "twice": ("age,bad\n30,1\n40,0\n", ["--policy", "voi", "--policy", "voi"], ["listed twice"]),
 }
 
 
@@ -174,7 +174,7 @@ def test_texts_that_every_row_has_for_itself_are_noted(capsys, tmp_path):
     path.write_text("age,region,remark,bad\n" + "".join(rows))
     code, out, err = call(capsys, *arguments(path, "--shuffles", 1))
     assert code == 0
-    assert "note: column 'remark' has another text in nearly every row, such as 'call no. 0'" in out
+    assert "note: column 'remark' has a different text in nearly every row, such as 'call no. 0'" in out
     assert "--drop remark" in out
     assert "region" not in out
     code, out, err = call(capsys, *arguments(path, "--shuffles", 1, "--json"))
@@ -261,11 +261,11 @@ def test_limited_reviewers_and_an_audit_lane(rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"capacity": "120/day"}, "needs to know the time"),
+        ({"capacity": "120/day"}, "needs the time of every item"),
         ({"capacity": "120/week"}, "120/day or 5%"),
         ({"capacity": "many"}, "share such as 5%"),
         ({"audit": "150%"}, "share such as 5%"),
-        ({"audit": "1%", "wrap": bare}, "either them or wrap"),
+        ({"audit": "1%", "wrap": bare}, "give them or wrap=, not both"),
     ],
 )
 def test_impossible_staffing(settings, message):

@@ -122,7 +122,7 @@ def test_one_load_for_every_kind_with_or_without_its_features(tmp_path):
             else:
                 assert_same(state_of(found), state_of(thing))
             if kept is None:
-                with pytest.raises(SaveFileError, match=r"no map"):
+                with pytest.raises(SaveFileError, match=r"no feature map"):
                     at.FeatureMap.load(path)
             else:
                 assert (at.FeatureMap.load(path).transform(record) == features.transform(record, update=False)).all()

@@ -199,7 +199,7 @@ def _entries(args: argparse.Namespace) -> list[Entry]:
     shown = [name for name in named if name in COMPARATORS]
     chosen = {entry.label: entry for entry in parse_entries([n for n in named if n not in shown], args.option)}
     if len(chosen) + len(set(shown)) < len(named):
-        raise OptionError(f"a policy is entered twice: {', '.join(named)}")
+        raise OptionError(f"a policy is listed twice: {', '.join(named)}")
     return [*chosen.values(), *(Entry(name, {}) for name in shown)]
 
 

@@ -30,7 +30,7 @@ class Alarm:
 
     @property
     def at_start(self) -> bool:
-        """Whether it is about the beginning of the stream, when the model knew next to nothing."""
+        """Whether the alarm is about the beginning of the stream, when the model knew next to nothing."""
         return self.kind == LABELS and self.since <= BEGINNING
 
     def __str__(self) -> str:
@@ -41,7 +41,9 @@ class Alarm:
 
 def label_alarm(sign: int, statistic: float, threshold: float, item: int, since: int, time: Any) -> Alarm:
     """Return the alarm of labels that are more or less often positive than the model expected."""
-    more, act = ("more", "misses more than it thinks") if sign > 0 else ("fewer", "acts on too much")
+    more, act = (
+        ("more", "misses more positives than the model expects") if sign > 0 else ("fewer", "acts on too many items")
+    )
     meaning = (
         f"{more} positives among the acts than the model expected, since about item {since} "
         f"(Page-Hinkley {statistic:.1f} > {threshold:.1f})"
@@ -51,7 +53,7 @@ def label_alarm(sign: int, statistic: float, threshold: float, item: int, since:
         "half_life or halve it, and audit passes"
     )
     if since <= BEGINNING:
-        advice = "The model had not learnt yet: a beginning, no change. If it goes on, look at how labels are made"
+        advice = "The model had only begun to learn: a beginning, no change. If alarms go on, check how labels are made"
     return Alarm(LABELS, None, statistic, threshold, item, since, item, time, meaning, advice)
 
 
@@ -65,10 +67,10 @@ def feature_alarm(name: str, found: Stability, threshold: float, item: int, sinc
     if bin_ == "missing" and now > before:
         advice = "Check where this column comes from: values are lost on the way"
     elif bin_ == "other" and now > before:
-        advice = "There are levels that were not there before: encode anew, with hashing or spare columns"
+        advice = "There are new levels: encode the table again, with hashing or spare columns"
     else:
         advice = (
-            "Check where this column comes from; if the traffic is different, the policy meets items that it knows "
-            "less about: expect more acts, and look at what is missed there"
+            "Check where this column comes from. If the traffic has changed, the policy knows less about the new "
+            "items: expect more acts, and check how many positives are missed there"
         )
     return Alarm(FEATURES, name, found.value, threshold, item, since, item, time, meaning, advice)

@@ -9,7 +9,7 @@ from ..errors import InputError
 
 
 def threshold_for(labels: float, shift: float) -> float:
-    """Return the threshold at which a false alarm comes once in so many labels, or more rarely.
+    """Return the threshold that gives one false alarm in ``labels`` labels on average, or fewer.
 
     A sum of log likelihood ratios is nearly Brownian with variance shift^2 p (1 - p) a label and half as much drift
     down; reflected at zero it reaches h after (2 / shift^2) (e^h - h - 1) / (p (1 - p)) labels on average (Siegmund
@@ -71,7 +71,7 @@ class PageHinkley:
         self._sums, self._starts = [0.0, 0.0], [0, 0]
 
     def update(self, label: int, chance: float, place: int | None = None) -> int:
-        """Take in a label and the chance that it had; return 1 (more positives), -1 (fewer) or 0 (no alarm).
+        """Test a label against the chance of its item; return 1 (more positives), -1 (fewer) or 0 (no alarm).
 
         After an alarm the sums begin anew, so that a change that lasts is told again. ``start`` is the ``place`` of the
         label at which the sum was last zero: the number of labels, unless places are given.

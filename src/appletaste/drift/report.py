@@ -16,7 +16,7 @@ from .watch import Watch
 
 @dataclass(frozen=True)
 class DriftReport:
-    """The alarms of a log, and what could not be looked at; ``print`` it."""
+    """The alarms of a log, and what could not be checked; ``print`` it."""
 
     alarms: tuple[Alarm, ...]
     items: int
@@ -63,9 +63,9 @@ def check(
         watch.refer_to(list(baseline.x))
     known = log.labelled & (np.zeros(len(log), bool) if log.chance is None else ~np.isnan(log.chance))
     if not known.any():
-        notes.append("no label has a chance beside it, so labels were not looked at: log the model's chance")
+        notes.append("no label has the model's chance beside it, so labels were not checked: log the chance")
     if log.x is None:
-        notes.append("the log has no features, so they were not looked at: write it with x")
+        notes.append("the log has no features, so features were not checked: write the log with x")
     times = [None] * len(log) if log.time is None else log.time.tolist()
     for t in range(len(log)):
         if log.x is not None:
@@ -77,6 +77,6 @@ def check(
     if log.x is not None and baseline is None and len(log) < watch.reference + watch.window:
         notes.append(
             f"{len(log)} items are fewer than a reference and a window ({watch.reference} + {watch.window}), so "
-            "features were not looked at: give a baseline, or a smaller window"
+            "features were not checked: give a baseline, or a smaller window"
         )
     return DriftReport(tuple(watch.alarms), len(log), int(known.sum()), tuple(notes))

@@ -1,4 +1,4 @@
-"""A watch over a live stream: it takes items and labels as they come and says when they are not what they were."""
+"""A watch over a live stream: it reads items and labels as they arrive, and says when they have changed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Watch:
         self._latest: dict[str | int, int] = {}  # by feature or sign: the place of its last alarm
 
     def item(self, x: Item, time: Any = None) -> list[Alarm]:
-        """Take in an item, a vector or a record, whatever was decided; return the alarms it raises."""
+        """Note an item (a vector or a record), whatever was decided; return the alarms that it raises."""
         self.items += 1
         self._rows.append(x)
         if len(self._rows) < (self.reference if self._known is None else self.window):
@@ -121,7 +121,7 @@ class Watch:
         return [alarm]
 
     def label(self, decision: Decision, label: int, chance: float | None = None, time: Any = None) -> list[Alarm]:
-        """Take in the label of an acted-on item and the chance it had when it was decided; return the alarms.
+        """Note the label of an acted-on item and the chance the item had when it was decided; return the alarms.
 
         The chance is the decision's own unless one is given.
         """
@@ -135,7 +135,7 @@ class Watch:
         return self.residual(value, chance, time)
 
     def residual(self, label: int, chance: float, time: Any = None) -> list[Alarm]:
-        """Take in a label and the chance it had."""
+        """Note a label and the chance that its item had; return the alarms."""
         sign = self.test.update(label, chance, self.items)
         if not sign:
             return []
@@ -143,7 +143,7 @@ class Watch:
         return self._tell(sign, alarm)
 
     def refer_to(self, items: Sequence[Item]) -> None:
-        """Compare with these items from now on, those of last month say; they are not counted."""
+        """Compare with these items from now on, such as those of last month; they are not counted."""
         if not len(items):
             raise InputError("a reference needs items, got none")
         columns = self._columns(items)
@@ -158,7 +158,7 @@ class Watch:
         try:
             table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
         except (TypeError, ValueError):
-            raise InputError("items are records, or vectors of numbers that are all of one length") from None
+            raise InputError("items must be records, or vectors of numbers that all have the same length") from None
         names = self.names or [f"feature {j}" for j in range(table.shape[1])]
         if len(names) != table.shape[1]:
             raise InputError(f"items have {table.shape[1]} features and {len(names)} names were given")

@@ -71,12 +71,14 @@ class Encoder:
             object.__setattr__(self, "hashing", whole("hashing", self.hashing, least=1))
         if self.spare and self.hashing:
             raise OptionError(
-                f"spare={self.spare} columns are for levels that are not hashed; hashing has room for all"
+                f"spare={self.spare} is for levels that are not hashed: leave out spare, hashing has room for all"
             )
         pairs = tuple(tuple(pair) if isinstance(pair, list | tuple) else pair for pair in self.interactions)
         for pair in pairs:
             if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1]:
-                raise OptionError(f"interactions are pairs of different columns, [('age', 'job')], got {pair!r}")
+                raise OptionError(
+                    f"interactions are pairs of different columns, such as [('age', 'job')], got {pair!r}"
+                )
         object.__setattr__(self, "interactions", pairs)
 
     def fit(self, source: Any) -> FeatureMap:

@@ -133,7 +133,7 @@ class FeatureMap:
 
     @staticmethod
     def restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FeatureMap:
-        """Return the map that ``header`` and ``arrays`` header_of; it continues bit for bit."""
+        """Return the map that ``header`` and ``arrays`` describe; it continues bit for bit."""
         return rebuild(header, arrays)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -142,7 +142,7 @@ class FeatureMap:
 
     @staticmethod
     def load(path: str | PathLike[str]) -> FeatureMap:
-        """Read a map from a file of its own, or from that of a policy it was saved with; it continues bit for bit."""
+        """Read a map from its own file, or from the file of the policy it was saved with; it continues bit for bit."""
         with open_archive(path, "feature map") as (header, arrays):
             own = {name.removeprefix("features."): array for name, array in arrays.items()}
             return rebuild(header.get("features", header), own)
@@ -169,7 +169,7 @@ class FeatureMap:
         if self._by_name.keys().isdisjoint(record):
             there = ", ".join(map(str, list(record)[:8])) or "nothing"
             raise InputError(
-                f"no column of this map is in the record: it has {there}; wanted {', '.join(self._by_name)}"
+                f"the record has no column of this map: it has {there}; the map reads {', '.join(self._by_name)}"
             )
         cells = []
         for column in self.columns:

@@ -47,7 +47,7 @@ def read_labels(
         if level is None and not unlabelled:
             raise DataError(
                 f"{where(row)}: no label in column {name!r} (got {value!r}). A label is never filled in: give it, or "
-                "leave out the rows that have none. To start a policy from a history that is labelled in part: "
+                "leave out the rows that have none. To start a policy from a partly labelled history: "
                 "read_records(..., unlabelled=True) and policy.learn_history"
             )
         levels.append(level)

@@ -97,7 +97,7 @@ def read_records(
             numeric = looks_numeric(key, values[:warm_up], codes, where) and key not in texts
         read[key] = (convert_numbers if numeric else convert_levels)(key, values, codes, where)
     if not read:
-        raise DataError(f"{name} has no column besides the label: there is nothing to decide by")
+        raise DataError(f"{name} has no column besides the label: there is nothing to base decisions on")
     return Records(read, labels, name, lines, codes)
 
 

@@ -32,7 +32,7 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
     from .feature_map import FeatureMap
 
     if "encoder" not in header:
-        raise ValueError("it holds a policy and no map")
+        raise ValueError("the file holds a policy and no feature map")
     if header["format"] != FORMAT:
         raise SaveFileError(f"a feature map of save format {header['format']}; this version reads format {FORMAT}")
     encoder = Encoder(**header["encoder"])

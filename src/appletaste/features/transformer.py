@@ -99,9 +99,9 @@ class TransformerMap:
         return contributions(self.names(), self.transform(item) if isinstance(item, Mapping) else item, theta)
 
     def header(self) -> dict[str, Any]:
-        """Refuse to be saved: what is inside a transformer only scikit-learn knows."""
+        """Refuse to be saved: only scikit-learn knows what is inside a transformer."""
         raise SaveFileError(
-            "a scikit-learn transformer has no saved form here, where nothing is pickled: save the policy by itself, "
+            "a scikit-learn transformer cannot be saved here, because nothing is pickled: save the policy by itself, "
             "keep the fitted transformer with skops.io.dump, and make TransformerMap(transformer, records) again"
         )
 

@@ -21,7 +21,7 @@ class Decided(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    """The label of an act arrived; one that came after the review had expired too."""
+    """The label of an act arrived, before or after the review had expired."""
 
     id: str
     label: int

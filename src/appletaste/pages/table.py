@@ -60,7 +60,7 @@ class Table:
         return "\n".join([*lines, "| " + " | ".join(self.header) + " |", rule, *body]) + "\n"
 
     def html(self, kind: str = "") -> str:
-        """Return the table in HTML; of the kind ``text`` all columns are, and marks of agreement are coloured."""
+        """Return the table in HTML; the kind ``text`` has columns of text only, and marks of agreement are coloured."""
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.header)
         body = "\n".join("<tr>" + "".join(map(_html_cell, row)) + "</tr>" for row in self.rows)
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""

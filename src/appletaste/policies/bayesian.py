@@ -92,7 +92,7 @@ class BayesianLearner(Learner):
         self.rule.commit(verdict, act)
 
     def learn(self, observation: Observation) -> None:
-        """Take in one label."""
+        """Learn one label."""
         if not self._forgets:
             self._belief.learn(observation.x, observation.label)
             return
@@ -108,7 +108,7 @@ class BayesianLearner(Learner):
         return None if labels is None else labels.item(place)
 
     def revise(self, changes: Mapping[int, int | None]) -> None:
-        """Believe what the stored labels say with those at some places changed (None: taken out).
+        """Believe what the stored labels say with those at some places changed (None: removed).
 
         What the rule remembers of items stays.
         """

@@ -95,7 +95,7 @@ class CbpSideLearner(Learner):
         self._fit.keep()
 
     def learn(self, observation: Observation) -> None:
-        """Take in one label."""
+        """Learn one label."""
         self._add(observation.x, observation.label)
 
     def _add(self, x: Vector, label: int) -> None:
@@ -108,7 +108,7 @@ class CbpSideLearner(Learner):
         return self._fit.labels.item(place)
 
     def revise(self, changes: Mapping[int, int | None]) -> None:
-        """Carry what the stored labels give with those at some places changed (None: taken out)."""
+        """Carry what the stored labels give with those at some places changed (None: removed)."""
         items, values = self._fit.labels.revised(changes)
         self._begin(items.shape[1])
         for x, label in zip(items, values, strict=True):

@@ -71,7 +71,7 @@ class Oracle:
     def start(self, n_features: int, key: Key) -> OracleLearner:
         """Return the learner; it needs theta*."""
         if self.theta is None:
-            raise OptionError("oracle knows the truth only in simulation: give it as theta=[...]")
+            raise OptionError("oracle needs the true parameter, known only in simulation: theta=[...]")
         try:
             theta = np.atleast_1d(np.asarray(self.theta, dtype=np.float64))
         except (TypeError, ValueError):

@@ -11,7 +11,7 @@ from ..logs.states import UNKNOWN
 
 
 class History(NamedTuple):
-    """What was taken from a history.
+    """How many labels of a history were learnt, and how many rows were skipped.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def known_labels(labels: Iterable[Any], rows: int) -> list[int | None]:
     """Return labels as 0 and 1, None where there is none, or say which one cannot be."""
     given = list(labels)
     if len(given) != rows:
-        raise InputError(f"{rows} items need as many labels, None where there is none; got {len(given)}")
+        raise InputError(f"{rows} items need {rows} labels, None where a label is missing; got {len(given)}")
     return [_known(row, label) for row, label in enumerate(given)]
 
 
@@ -48,6 +48,6 @@ def _known(row: int, label: Any) -> int | None:
         return None
     if isinstance(label, str) or label not in (0, 1):
         raise InputError(
-            f"the label of row {row} is {label!r}: a label is 0 or 1, and None, NaN or -1 where there is none"
+            f"the label of row {row} is {label!r}: a label is 0 or 1, or None, NaN or -1 where it is missing"
         )
     return int(label)

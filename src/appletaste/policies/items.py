@@ -23,7 +23,7 @@ def check_width(n_features: int) -> int:
         size = 8e-9 * n_features**2
         raise InputError(
             f"{n_features} features are too many to learn from: their covariance alone takes {size:.1f} GB, and the "
-            f"most is {MOST_FEATURES}. Hash categories to fewer columns, Encoder(hashing=500), or keep fewer levels"
+            f"limit is {MOST_FEATURES}. Hash categories to fewer columns, Encoder(hashing=500), or keep fewer levels"
         )
     return n_features
 

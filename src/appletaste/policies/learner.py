@@ -41,7 +41,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self, observation: Observation) -> None:
-        """Take in one label."""
+        """Learn one label."""
 
     @abstractmethod
     def arrays(self) -> Arrays:
@@ -73,7 +73,7 @@ class Learner(ABC):
         return None
 
     def revise(self, changes: Mapping[int, int | None]) -> None:
-        """Carry what the labels give with those at some places changed; None: taken out."""
+        """Carry what the labels give with those at some places changed; None: removed."""
         raise OptionError(f"{type(self).__name__} keeps no labels, so a label it has learnt cannot be changed")
 
     def advance(self, now: float) -> None:  # noqa: B027 (nothing is forgotten)

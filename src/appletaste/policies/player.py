@@ -127,7 +127,7 @@ class Player(ABC):
         return self.look(x).chance
 
     def teach(self, x: ArrayLike, label: int, *, time: Any = None) -> None:
-        """Learn a label that somebody simply has, for an item that nobody here decided on."""
+        """Learn a label that is known from elsewhere, for an item that was not decided here."""
         self.policy.teach(x, label, time=time)
 
     def give_up(self, decision: Decision) -> None:  # noqa: B027 (nothing is waited for)
@@ -138,7 +138,7 @@ class Player(ABC):
         self.revise([(decision, label)])
 
     def retract(self, decision: Decision) -> None:
-        """Take out the label learnt for a decision, as if it had never arrived."""
+        """Remove the label learnt for a decision, as if it had never arrived."""
         self.revise([(decision, None)])
 
     def save(self, path: str | PathLike[str], features: FeatureMap | None = None) -> None:

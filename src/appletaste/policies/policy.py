@@ -181,8 +181,8 @@ class Policy(Player):
         """Refuse a decision that is not the one of the next round."""
         if decision.round != self.round + 1:
             raise InputError(
-                f"this decision is the one of round {decision.round}, and the next round is {self.round + 1}: other "
-                "items were decided since it was drawn, or it is another policy's; draw it again"
+                f"this decision is for round {decision.round}, but the next round is {self.round + 1}: other items "
+                "were decided after it was drawn, or another policy drew it. Draw the decision again"
             )
 
     def decide_many(
@@ -211,7 +211,7 @@ class Policy(Player):
     # ---- time
 
     def advance(self, time: Any) -> None:
-        """Say what time it is: a policy that forgets by the time does so up to then; others take no notice."""
+        """Set the time: a policy that forgets by time forgets up to then; others ignore the time."""
         now = self.check_time(time)
         if self.timed and now is not None:
             self._learner.advance(now)
@@ -226,7 +226,7 @@ class Policy(Player):
 
     def _timeless(self) -> OptionError:
         return OptionError(
-            f"{self.name} forgets by the time (its half_life is a length of time), so every item needs one: "
+            f"{self.name} forgets by time (its half_life is a length of time), so every item needs a time: "
             "decide(x, time=...), a number or a date; or give half_life as a number of items"
         )
 
@@ -242,7 +242,7 @@ class Policy(Player):
             self._rounds.append(decision.round)
 
     def teach(self, x: ArrayLike, label: int, *, time: Any = None) -> None:
-        """Learn a label that somebody simply has, for an item that nobody here decided on.
+        """Learn a label that is known from elsewhere, for an item that was not decided here.
 
         ``time`` is for policies that forget by it; without one the item came now.
 
@@ -324,8 +324,8 @@ class Policy(Player):
                 found.append(place)
         if not found:
             raise FeedbackError(
-                f"no label was learnt for the decision of round {decision.round}, so there is none to change: "
-                "learn(decision, label) takes it in"
+                f"no label was learnt for the decision of round {decision.round}, so there is no label to change: "
+                "learn(decision, label) learns one"
             )
         return found
 
@@ -344,8 +344,8 @@ class Policy(Player):
         found = self._learner.certificate()
         if found is None:
             raise OptionError(
-                f"{self.name} has no approximate posterior to certify: that is one which keeps its labels and weighs "
-                "them alike, Laplace without a half_life"
+                f"{self.name} has no approximate posterior to certify. A certificate needs a posterior that keeps its "
+                "labels and weighs them alike: Laplace without a half_life"
             )
         return found
 

@@ -99,7 +99,7 @@ class CurrentPosterior:
             raise InputError(f"the number of draws must be a whole number >= 1, got {n!r}")
         policy, belief = self._policy, self.belief
         if self.is_point:
-            raise OptionError(f"{policy.name} believes a single theta: there is nothing to draw from, only a mean")
+            raise OptionError(f"{policy.name} believes a single theta, the mean: there is no distribution to draw from")
         if self.is_gaussian:
             noise = Key(policy.seed).at("draws of theta", policy.round).generator()
             return np.asarray(self.mean + noise.standard_normal((n, policy.n_features)) @ _root(self.covariance).T)

@@ -37,7 +37,7 @@ OPTION_HELP = {
     "curvature": "C, the largest 1/sigma' over items and parameters; the theory needs at least 4, less is bolder",
     "item_bound": "R, a bound on the length of an item; none: the longest item seen",
     "radius": "project the estimate into the ball of this radius; none: do not",
-    "horizon": "T, the number of items that will come; none (voi): not known",
+    "horizon": "T, the number of items that will arrive; none (voi): not known",
     "randomised": "draw every action, so that every action has a propensity",
     "ahead": "how many rounds a label serves: double or lindy (each item has its own number), or shared",
     "eagerness": "multiplier on the value of a label; above 1 explores more",
@@ -103,7 +103,7 @@ def pg_ids(
 ) -> Method:
     """Tunable Pólya-Gamma information-directed sampling: pay regret for information at a set rate."""
     if rao_blackwell and estimator != "mutual-information":
-        raise OptionError(f"estimator={estimator} is made of draws; rao_blackwell has none")
+        raise OptionError(f"estimator={estimator} needs draws of theta; rao_blackwell has none")
     posterior = Gibbs(sweeps, burn_in, separate_draws, as_prior(prior), rao_blackwell)
     return Bayesian(posterior, InformationDirected(weight, estimator))
 
@@ -333,7 +333,7 @@ def policy(name: str = RECOMMENDED, *, n_features: int, costs: Costs, seed: int 
             able = ", ".join(other.name for other in POLICIES.values() if "half_life" in other.options)
             raise OptionError(
                 f"{name} cannot forget: its posterior weighs all labels alike. Policies that take half_life: {able}; "
-                "or put the posterior Adf(half_life=...) or Laplace(half_life=...) under a rule, with Bayesian"
+                "or combine the posterior Adf(half_life=...) or Laplace(half_life=...) with a rule: Bayesian(...)"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

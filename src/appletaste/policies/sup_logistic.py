@@ -39,7 +39,7 @@ NO_BUCKET = -1
 
 @dataclass(frozen=True)
 class SupLogistic:
-    """Explore level by level; ``horizon`` is T, the number of items that will come.
+    """Explore level by level; ``horizon`` is T, the number of items that will arrive.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ class SupLogisticLearner(Learner):
         """Put one label into the bucket that its decision was dealt to."""
         if observation.round not in self._dealt:
             raise FeedbackError(
-                "suplogistic learns from its own acts only: the label of another policy's decision, or one that "
-                "somebody simply has, belongs to none of its buckets"
+                "suplogistic learns from its own acts only: a label of another policy's decision, or from elsewhere, "
+                "belongs to none of its buckets"
             )
         index = self._dealt[observation.round]
         if index != NO_BUCKET:
@@ -162,7 +162,7 @@ class SupLogisticLearner(Learner):
         return self._buckets[index].labels.item(self._order[:place].count(index))
 
     def revise(self, changes: Mapping[int, int | None]) -> None:
-        """Fill the buckets again with the labels at some places changed (None: taken out)."""
+        """Fill the buckets again with the labels at some places changed (None: removed)."""
         order, stored = self._order, [bucket.labels.revised({}) for bucket in self._buckets]
         taken = [0] * len(stored)
         self._begin(self._reference.theta.size)

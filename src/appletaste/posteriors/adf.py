@@ -60,7 +60,7 @@ class AdfBelief(GaussianBelief):
     """N(m, V) and, if it forgets, a clock."""
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Take in one label; the moment of its item is that on the clock by which labels age, and now if not given."""
+        """Learn one label; the moment of its item is that on the clock by which labels age, and now if not given."""
         power = 1.0 if self.clock is None else self.clock.weight(moment)
         kernels.learn_adf(x, float(label), power, self._belief)
 

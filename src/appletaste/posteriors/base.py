@@ -129,7 +129,7 @@ class Belief(ABC):
 
     @abstractmethod
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Take in one label; ``moment``, on the clock by which labels age, is when its item came (None: now)."""
+        """Learn one label; ``moment``, on the clock by which labels age, is when its item came (None: now)."""
 
     @abstractmethod
     def arrays(self) -> Arrays:
@@ -191,14 +191,14 @@ class Belief(ABC):
         """Begin where another belief is, apart from its labels."""
 
     def relearn(self, changes: Mapping[int, int | None], fresh: Self) -> Self:
-        """Return a fresh belief after the stored labels, with those at some places changed; None: taken out.
+        """Return a fresh belief after the stored labels, with those at some places changed; None: removed.
 
         They are learnt again in their order, at the price of one pass over all of them.
         """
         if self.labels is None:
             raise OptionError(
-                f"{type(self).__name__} keeps no labels: each was folded into the belief of its time and cannot be "
-                "taken out again; use a posterior that keeps labels, such as Laplace ('voi')"
+                f"{type(self).__name__} keeps no labels: each label was merged into the belief and cannot be "
+                "removed again; use a posterior that keeps labels, such as Laplace ('voi')"
             )
         fresh.follow(self)
         for x, label in zip(*self.labels.revised(changes), strict=True):

@@ -86,7 +86,7 @@ class FadingLaplaceBelief(GaussianBelief):
                 self.label_moments[:] = math.nan
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Take in one label; the moment of its item is that on the clock by which labels age, and now if not given."""
+        """Learn one label; the moment of its item is that on the clock by which labels age, and now if not given."""
         clock, labels = self.clock, self._labels
         if labels.n == len(self._moments.array):
             self._moments.grow(2 * labels.n)

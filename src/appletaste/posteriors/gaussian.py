@@ -118,4 +118,4 @@ class GaussianBelief(Belief):
 def unrestricted(prior: Gaussian, name: str) -> None:
     """Refuse a prior with a region."""
     if prior.region is not None:
-        raise OptionError(f"{name} takes a prior without a region; Gibbs takes one with")
+        raise OptionError(f"{name} takes a prior without a region; Gibbs takes a prior with one")

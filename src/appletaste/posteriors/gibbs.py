@@ -229,7 +229,7 @@ class GibbsChain(Belief):
         self._swept = 0
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Take in one label."""
+        """Learn one label."""
         labels = self._labels
         labels.make_room()
         kernels.add_label(labels.features, labels.values, labels.n, self._belief, x, float(label))

@@ -52,7 +52,7 @@ class Labels:
         return np.array(self.features[place // BLOCK, :, place % BLOCK])
 
     def revised(self, changes: Mapping[int, int | None]) -> tuple[Vector, Vector]:
-        """Return items and labels with those at some places changed; None: taken out."""
+        """Return items and labels with those at some places changed; None: removed."""
         stored = self.arrays()
         items, values = stored["items"].astype(np.float64), stored["labels"].astype(np.float64)
         for place, label in changes.items():

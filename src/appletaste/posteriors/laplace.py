@@ -101,7 +101,7 @@ class LaplaceBelief(GaussianBelief):
         self._warned = other._warned
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Take in one label, and go on with the pass if one is under way or due."""
+        """Learn one label, and go on with the pass if one is under way or due."""
         labels = self._labels
         n = labels.n
         if n == labels.capacity:

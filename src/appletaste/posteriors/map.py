@@ -149,7 +149,7 @@ class Point(Belief):
         self._fit.keep()
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Take in one label."""
+        """Learn one label."""
         self._fit.labels.add(x, label)
 
     def arrays(self) -> Arrays:

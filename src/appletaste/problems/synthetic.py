@@ -1,4 +1,4 @@
-"""A problem of one's own."""
+"""A problem of your own."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ DASHES = {"oracle": ":", "full-information": "--", "always": "-.", "never": "-"}
 
 
 def draw_replay(result: ReplayResult, targets: Sequence[Path]) -> None:
-    """Draw three panels: money saved against never, cost by tenths, and how often positives come and are acted on."""
+    """Draw three panels: money saved against never, cost by tenths, and how many items are positive and acted on."""
     plt = require_pyplot()
     figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), width_ratios=(1.5, 1, 1), layout="constrained")
     colours = colours_of(list(result))
@@ -49,7 +49,9 @@ def _saved(axis: Any, result: ReplayResult, colours: dict[str, str]) -> None:
             shown.append(mean)
     low, high = float(np.min(shown)), float(np.max(shown))
     room = 0.06 * max(high - low, 1e-9)
-    axis.set(xlabel="items", ylabel="saved so far, against never", xlim=(0, None), ylim=(low - 2 * room, high + room))
+    axis.set(
+        xlabel="items", ylabel="saved so far, compared with never", xlim=(0, None), ylim=(low - 2 * room, high + room)
+    )
     axis.legend()
 
 

@@ -107,14 +107,14 @@ def replay(
     law = Delay.of(delay)
     staffing = Staffing.of(capacity, audit)
     if staffing is not None and wrap is not None:
-        raise OptionError("capacity and audit put a desk around each policy; give either them or wrap=")
+        raise OptionError("capacity and audit put a desk around each policy: give them or wrap=, not both")
     dressed: Wrapper = staffing or wrap or awaiting
     if staffing is not None:
         staffing.check(time is not None)
     stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, **reading)
     encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
-        raise OptionError(f"log is the name of a policy that is played, whose decisions are kept; got {log!r}")
+        raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
     strata = None if stratum is None else stream.strata(stratum)
     plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}", log, strata)
     width = plan.encoded(0)[0].shape[1]
@@ -122,7 +122,7 @@ def replay(
         if entry.name not in COMPARATORS:
             made = make(entry, width, len(stream), costs, seed=0)
             if made.timed and stream.times is None:
-                told = f"{entry.label} forgets by the time, and this replay has none: name its column with "
+                told = f"{entry.label} forgets by time, and this replay has no times: name the time column with "
                 raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
@@ -172,7 +172,7 @@ def _entries(policies: Sequence[str | Entry]) -> list[Entry]:
     labels = [entry.label for entry in chosen]
     for one in labels:
         if labels.count(one) > 1:
-            raise OptionError(f"{one} is entered twice")
+            raise OptionError(f"{one} is listed twice")
     return chosen
 
 
@@ -198,9 +198,7 @@ def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -
         if not shuffled:
             notes.append("the file is sorted by its label, so its order says nothing about time: shuffle it")
     elif shuffled and spread > freedom + DRIFT * np.sqrt(2 * freedom):
-        told = (
-            f"the share of positives changes along the file ({shown} by tenths). If the order of the file is that of "
-        )
+        told = f"the share of positives changes along the file ({shown} by tenths). If the rows are in the order of "
         notes.append(Message(told, "time, play the file as it is: ", Remedy("order", "as is")))
     for label, one in played.items():
         found = dict.fromkeys(note for tally in one.tallies for note in tally.notes)

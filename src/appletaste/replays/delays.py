@@ -1,4 +1,4 @@
-"""How late labels come: not at all, by a fixed time, or by a random one."""
+"""How late labels arrive: not at all, by a fixed time, or by a random time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Delay:
     """The law of the time between an action and its label, in items or in the units of a time column.
 
     ``fixed``: always ``scale``. ``exponential``: D ~ Exp with mean ``scale``. ``lognormal``: D = scale exp(sigma Z),
-    Z ~ N(0, 1), so that half of the labels come within ``scale``.
+    Z ~ N(0, 1), so that half of the labels arrive within ``scale``.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Delay:
         return Delay(law, *numbers)
 
     def draw(self, count: int, key: Key) -> NDArray[np.float64]:
-        """Return the delays of so many items; those of an item do not depend on what is done with it."""
+        """Return the delays of ``count`` items; a delay does not depend on what is done with its item."""
         if self.law == "exponential":
             return self.scale * key.generator().exponential(size=count)
         if self.law == "lognormal":

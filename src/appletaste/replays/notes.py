@@ -56,8 +56,8 @@ def column_notes(stream: Stream) -> list[str]:
     worst = ", ".join(f"{name!r} from item {first} ({one.value:.2f})" for name, first, one in found[:NAMED])
     rest = "" if len(found) <= NAMED else f" and {len(found) - NAMED} more"
     return [
-        f"columns that are not distributed as in the first tenth (stability index above {SHIFT:g} and chance; above "
-        f"{LARGE:g} is large): {worst}{rest}"
+        f"columns whose values have shifted since the first tenth (stability index above {SHIFT:g} and above chance; "
+        f"above {LARGE:g} is large): {worst}{rest}"
     ]
 
 
@@ -70,8 +70,8 @@ def unlearnable_notes(stream: Stream) -> list[Message]:
             found.append((name, str(texts[0])))
     return [
         Message(
-            f"column {name!r} has another text in nearly every row, such as {text[:30]!r}: nothing can be learnt from "
-            "such a column. Make numbers or a few categories of it, or leave it out: ",
+            f"column {name!r} has a different text in nearly every row, such as {text[:30]!r}: nothing can be learnt "
+            "from such a column. Make numbers or a few categories of it, or leave it out: ",
             Remedy("drop", [name]),
         )
         for name, text in found

@@ -70,7 +70,7 @@ class Staffing:
     def check(self, timed: bool) -> None:
         """Refuse a capacity per day where items have no time."""
         if self.budget is not None and self.budget.per_day is not None and not timed:
-            told = "a capacity per day needs to know the time: name its column with "
+            told = "a capacity per day needs the time of every item: name the time column with "
             raise OptionError(Message(told, Remedy("time")))
 
     def __call__(self, policy: Policy, setting: Setting) -> Player:

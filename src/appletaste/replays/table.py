@@ -104,8 +104,8 @@ def read_stream(
     if len(unknown):
         raise DataError(
             f"{records.where(int(unknown[0]))}: no label, as in {len(unknown)} of {len(records)} rows. A replay counts "
-            "cost against the truth and needs it for every row: leave out those that have none, or start a policy "
-            "from what there is with policy.learn_history"
+            "cost against the label of every row. Leave out the rows without a label, or start a policy from the "
+            "labelled rows with policy.learn_history"
         )
     labels = _both(1 - records.labels if flip_label else records.labels, records.source)
     if time is None:
@@ -114,7 +114,9 @@ def read_stream(
     clock, dated = _clock(time, records)
     columns = {name: column for name, column in records.columns.items() if name != time}
     if not columns:
-        raise DataError(f"{records.source} has no column besides the label and the time: there is nothing to decide by")
+        raise DataError(
+            f"{records.source} has no column besides the label and the time: there is nothing to base decisions on"
+        )
     order = np.argsort(clock, kind="stable")
     return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated)
 
@@ -124,7 +126,7 @@ def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
     if len(labels) == 0:
         raise DataError(f"{source} has no rows")
     if labels.min() == labels.max():
-        raise DataError(f"every label of {source} is {labels[0]}: a replay needs both")
+        raise DataError(f"every label of {source} is {labels[0]}: a replay needs both 0 and 1")
     return labels.astype(np.int8)
 
 
@@ -145,7 +147,7 @@ def _clock(name: str, records: Records) -> tuple[NDArray[np.float64], bool]:
     bad = np.flatnonzero(np.isnan(seconds))
     if len(bad):
         raise DataError(
-            f"{records.where(int(bad[0]))}: column {name!r} is to be the time, got {column[bad[0]]!r}; a time is a "
+            f"{records.where(int(bad[0]))}: column {name!r} is to hold times, got {column[bad[0]]!r}; a time is a "
             "number or in ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
         )
     return seconds, True
@@ -173,7 +175,7 @@ def encode(encoder: Any, records: Records | Vectors) -> Matrix:
     """
     if isinstance(records, Vectors):
         if encoder is not None:
-            raise OptionError("a matrix is made of vectors already: leave out encoder=, or give the table behind it")
+            raise OptionError("a matrix holds vectors already: leave out encoder=, or give a table instead")
         return records.items
     if isinstance(encoder, Encoder):
         if 8 * len(records) * encoder.fit(records).n_features > MOST_DENSE:

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def edges(items: int, parts: int) -> NDArray[np.int64]:
-    """Return where each of so many even parts begins, and where the last one ends.
+    """Return where each of ``parts`` even parts begins, and where the last one ends.
 
     Examples
     --------

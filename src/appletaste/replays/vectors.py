@@ -38,9 +38,9 @@ def read_vectors(source: Any, labels: Any, **reading: Any) -> tuple[Vectors, NDA
     """Return the items of a matrix and their labels, or say what is wrong with either."""
     for name, value in reading.items():
         if value is not None and len(value):
-            raise OptionError(f"{name}={value!r} names columns, and those of a matrix have no names; give a data frame")
+            raise OptionError(f"{name}={value!r} names columns, but a matrix has no column names; give a data frame")
     if labels is None or isinstance(labels, str):
-        raise OptionError(f"the labels of a matrix come beside it, as an array of 0 and 1; got label={labels!r}")
+        raise OptionError(f"the labels of a matrix are a separate array of 0 and 1, got label={labels!r}")
     given = np.asarray(labels)
     if given.shape != (source.shape[0],):
         raise InputError(f"a matrix of shape {source.shape} needs {source.shape[0]} labels, got shape {given.shape}")
@@ -52,7 +52,7 @@ def _binary(given: NDArray[Any]) -> NDArray[np.int8]:
     for row, label in enumerate(given.tolist()):
         if label not in (0, 1):
             raise DataError(
-                f"the label of row {row} is {label!r}: a replay needs to know the truth about every row, 0 or 1. Leave "
-                "out the rows without one; policy.learn_history takes a history that is labelled in part"
+                f"the label of row {row} is {label!r}: a replay needs a label, 0 or 1, in every row. Leave out the "
+                "rows without a label; policy.learn_history takes a partly labelled history"
             )
     return given.astype(np.int8)

@@ -70,7 +70,7 @@ class CalibrationBin:
 
 
 def calibration(probabilities: Floats, acts: Bools, bins: int = 10) -> list[CalibrationBin]:
-    """Compare recorded probabilities of acting with how often it was done.
+    """Compare recorded probabilities of acting with how often decisions acted.
 
     In each bin z = sum(A - p) / sqrt(sum p (1 - p)) is standard normal if the record is honest. A decision recorded
     as certain that went the other way makes z infinite.

@@ -162,7 +162,7 @@ def replicate(
         raise OptionError(f"replications must be at least 1, got {replications}")
     labels = [entry.label for entry in entries]
     if len(set(labels)) < len(labels):
-        raise OptionError(f"{next(label for label in labels if labels.count(label) > 1)} is entered twice")
+        raise OptionError(f"{next(label for label in labels if labels.count(label) > 1)} is listed twice")
     first = Key(seed)
     for entry in entries:  # a wrong setting is found here, not in a worker
         entry.make(problem.draw(first), first)

@@ -1,4 +1,4 @@
-"""The audit lane: a least probability of acting, so that what is passed over can be known (docs/streams.md)."""
+"""The audit lane: a least probability of acting, so that missed positives can be estimated (docs/streams.md)."""
 
 from __future__ import annotations
 

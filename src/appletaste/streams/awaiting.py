@@ -17,7 +17,7 @@ from ..posteriors.waiting import Waiting
 
 
 class Awaiting(Player):
-    """Wraps a policy whose labels arrive late, so that it does not pay again for what is on its way.
+    """Wraps a policy whose labels arrive late, so that it does not pay again for labels on their way.
 
     A policy by itself knows the labels that it has learnt. Where they arrive 500 items late it meets the same doubt 500
     times and pays for it each time. This one counts a label that was bought as known in its width, though not in its
@@ -87,7 +87,7 @@ class Awaiting(Player):
         return self._policy.draw(prospect)
 
     def commit(self, prospect: Prospect, decision: Decision) -> None:
-        """Carry on after a decision; an act is on its way from here on."""
+        """Carry on after a decision; after an act its label is on its way."""
         waiting = self._expected()
         self._policy.check_next(decision)  # before anything is carried on
         if waiting is not None and len(waiting):

@@ -55,7 +55,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.per_day is None and self.share is None:
-            raise OptionError("a budget needs per_day=120, say, or share=0.05, or both")
+            raise OptionError("a budget needs per_day (such as 120), share (such as 0.05), or both")
         if self.per_day is not None:
             whole("per_day", self.per_day, least=0)
         whole("window", self.window, least=1)
@@ -157,7 +157,7 @@ class Spending:
         return math.ceil(max(need, 0.0))
 
     def price(self, now: float | None, aside: int = 0) -> float:
-        """Return the shadow price: the worth of the best recent item that the budget would not reach; 0: it suffices.
+        """Return the shadow price: the worth of the best recent item beyond the budget; 0: the budget suffices.
 
         With a rate r and n recent items it is the worth of rank r n + 1, the (1 - r) quantile, if that is positive.
         """
@@ -168,7 +168,7 @@ class Spending:
         return max(self._sorted[n - 1 - int(max(reach, 0.0))], 0.0)
 
     def record(self, now: float | None, act: bool, worth: float) -> None:
-        """Take note of an item, of what was done, and of up to which price acting on it was worth while."""
+        """Note an item, what was done, and the highest price at which acting on the item still paid."""
         budget = self.budget
         if budget.share is not None:
             self._acts.append(act)

@@ -23,7 +23,7 @@ from .budget import Budget, Spending
 
 
 class Desk(Player):
-    """Let a policy decide within a budget, and see to it that passes are audited.
+    """Let a policy decide within a budget, and audit some of its passes.
 
     Before an item is decided the budget has a shadow price, what one more act would save. The policy judges the item as
     if acting cost that much more, which every rule understands; where a cap is reached the probability is 0. The lane

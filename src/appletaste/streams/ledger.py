@@ -35,7 +35,7 @@ KINDS_OF_TIME = {float: "numbers", str: "dates", type(None): "left out"}
 
 
 class Receipt(NamedTuple):
-    """What became of a label that was handed in."""
+    """What the ledger did with a label."""
 
     id: str
     state: str  #: of the decision, now
@@ -96,7 +96,8 @@ class Ledger:
     def __getitem__(self, id: str) -> Entry:
         if id not in self.entries:
             raise FeedbackError(
-                f"there is no decision {id!r} in this ledger of {len(self)}: is it the id that decide had?"
+                f"there is no decision {id!r} among the {len(self)} decisions of this ledger: "
+                "give the id that decide was given"
             )
         return self.entries[id]
 
@@ -129,8 +130,8 @@ class Ledger:
         now, time = instant(time), written(time)
         if type(time) is not self._kind and self._kind is not None:
             raise InputError(
-                f"times are all numbers, all dates, or all left out: those before are {KINDS_OF_TIME[self._kind]}, "
-                f"this one is {time!r}"
+                f"times are all numbers, all dates, or all left out: earlier times are {KINDS_OF_TIME[self._kind]}, "
+                f"this time is {time!r}"
             )
         prospect = player.look(x, costs=costs, time=now, stratum=stratum)
         decision = player.draw(prospect)
@@ -152,15 +153,15 @@ class Ledger:
         return entry.decision
 
     def label(self, id: str, value: int, *, time: Any = None) -> Receipt:
-        """Take in a label: once. The same value again changes nothing; another one needs ``correct``."""
+        """Learn a label, once. The same value again changes nothing; another value needs ``correct``."""
         entry = self[id]
         value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
         time = self._when(time)
         if entry.label is not None:
             if entry.label != value:
                 raise FeedbackError(
-                    f"decision {id!r} has the label {entry.label} and was given {value}: "
-                    f"if that is right, say so with correct({id!r}, {value})"
+                    f"decision {id!r} already has the label {entry.label}, got {value}: "
+                    f"if {value} is right, call correct({id!r}, {value})"
                 )
             return Receipt(id, entry.state, False, False)
         late = entry.state == EXPIRED
@@ -188,7 +189,7 @@ class Ledger:
             raise InputError("nothing expires in this ledger: make it with Ledger(policy, expire_after=...)")
         clock = instant(now)
         if clock is None:
-            raise InputError("expire needs the time that it is now")
+            raise InputError("expire needs the present time, got None")
         found = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
         for id in found:
             self._happen(Expired(id, written(now)))
@@ -197,7 +198,7 @@ class Ledger:
     def _labelled(self, id: str, verb: str) -> Entry:
         entry = self[id]
         if entry.label is None:
-            raise FeedbackError(f"decision {id!r} is {entry.state} and has no label to {verb}; label() takes one in")
+            raise FeedbackError(f"decision {id!r} is {entry.state} and has no label to {verb}; label() adds one")
         if not self.policy.keeps_labels:
             self.policy.revise([])  # says why it cannot
         return entry
@@ -228,7 +229,7 @@ class Ledger:
 
     @classmethod
     def fold(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
-        """Return the ledger that a record comes to, from its first event on; the player is as it was before that.
+        """Return the ledger of a record, from its first event; the player is as it was before that event.
 
         Every item is judged again, and a decision that the player would have made with another probability is refused:
         another policy, seed or version made it.
@@ -239,7 +240,7 @@ class Ledger:
 
     @classmethod
     def open(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
-        """Return the same ledger from the latest snapshot and the events behind it; without one, ``fold``.
+        """Return the same ledger from the latest snapshot and the events after it; without a snapshot, ``fold``.
 
         A snapshot holds the player, settings and all; the one that is given is for a record that has none yet.
         """
@@ -252,13 +253,13 @@ class Ledger:
 
     @classmethod
     def resume(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
-        """Return the ledger of a record and of a player that has taken in all of it."""
+        """Return the ledger of a record and of a player that has followed the whole record."""
         ledger = cls(player, expire_after, store)
         ledger._replay(len(store))
         return ledger
 
     def snapshot(self) -> int:
-        """Keep the player as it is in the store; return the number of the last event that it has taken in."""
+        """Keep the player as it is in the store; return the number of the last event that the player has followed."""
         seq = len(self.store)
         self.store.keep(Snapshot(seq, self.player.header(), self.player.arrays()))
         return seq

@@ -45,7 +45,9 @@ class Game:
         loss, feedback = _matrix("loss", self.loss), _matrix("feedback", self.feedback)
         shapes = [(len(rows), len(rows[0])) for rows in (loss, feedback)]
         if shapes[0] != shapes[1]:
-            raise InputError(f"loss is {_size(shapes[0])} and feedback {_size(shapes[1])}: they must have one size")
+            raise InputError(
+                f"loss is {_size(shapes[0])} and feedback {_size(shapes[1])}: they must have the same size"
+            )
         losses = np.array([[_number(value, i, j) for j, value in enumerate(row)] for i, row in enumerate(loss)])
         for i, row in enumerate(feedback):
             for j, symbol in enumerate(row):

@@ -187,7 +187,7 @@ def test_columns_that_are_not_there_are_named(tmp_path):
         at.read_records(path, label="Good")
     with pytest.raises(at.errors.DataError, match=r"no column 'zzz'\. Its columns"):
         at.read_records(path, ignore=["zzz"])
-    with pytest.raises(at.errors.DataError, match="nothing to decide by"):
+    with pytest.raises(at.errors.DataError, match="nothing to base decisions on"):
         at.read_records(path, label="good", columns=["good"])
     assert list(at.read_records(path, columns=["income", "age"]).columns) == ["income", "age"]
 

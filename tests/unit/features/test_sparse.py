@@ -150,8 +150,8 @@ def test_a_wide_encoding_is_kept_sparse(monkeypatch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"label": "bad"}, "labels of a matrix come beside it"),
-        ({"label": None}, "labels of a matrix come beside it"),
+        ({"label": "bad"}, "labels of a matrix are a separate array"),
+        ({"label": None}, "labels of a matrix are a separate array"),
         ({"label": [0, 1]}, "needs 60 labels"),
         ({"label": [0, 1, np.nan] * 20}, "the label of row 2 is nan.*learn_history"),
         ({"label": [0, 1, 2] * 20}, "the label of row 2 is 2"),

@@ -1,4 +1,4 @@
-"""Histories that are labelled in part: learnt where there is a label, skipped where there is none."""
+"""Partly labelled histories: learnt where there is a label, skipped where there is none."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_a_history_may_be_sparse_and_can_be_saved(tmp_path):
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [([1, 0], "3 items need as many labels"), ([1, 2, 0], "row 1 is 2"), ([1, "yes", 0], "row 1 is 'yes'")],
+    [([1, 0], "3 items need 3 labels"), ([1, 2, 0], "row 1 is 2"), ([1, "yes", 0], "row 1 is 'yes'")],
 )
 def test_what_is_wrong_is_said_and_nothing_learnt(labels, message):
     policy = start()

@@ -281,7 +281,7 @@ def test_policies_that_cannot_forget_say_which_can(name):
 def test_a_policy_that_forgets_by_time_needs_it():
     policy = at.policy("adf-voi", n_features=1, costs=COSTS, half_life="1h")
     for ask in (policy.decide, at.Desk(policy).decide, policy.decide_many):
-        with pytest.raises(OptionError, match="every item needs one"):
+        with pytest.raises(OptionError, match="every item needs a time"):
             ask([[1.0]] if ask == policy.decide_many else [1.0])
     assert 0 <= policy.probability([1.0]) <= 1  # as it stands
     with pytest.raises(OptionError, match=r"no approximate posterior to certify.*without a half_life"):
@@ -345,7 +345,7 @@ def test_what_time_it_is_is_carried(tmp_path):
     policy.save(tmp_path / "it")
     for other in (policy.copy(), at.load(tmp_path / "it")):
         assert other.now == policy.now is not None
-        with pytest.raises(OptionError, match="every item needs one"):
+        with pytest.raises(OptionError, match="every item needs a time"):
             other.settle(other.look([1.0]))
         other.teach([1.0], 1)  # it came now
         assert other.learner.belief.label_moments.tolist() == [policy.now]

@@ -262,7 +262,7 @@ def test_the_log_is_what_the_first_pass_wrote():
     assert (log.label[~log.act] == -1).all()
     assert at.replay(made(), "bad", **asked).log is None
     for name in ("oracle", "voi"):
-        with pytest.raises(at.errors.OptionError, match="name of a policy that is played"):
+        with pytest.raises(at.errors.OptionError, match="log names the policy of this replay"):
             at.replay(made(), "bad", log=name, **asked)
     with pytest.raises(at.errors.DataError, match="no column"):
         at.replay(made(), "bad", stratum="colour", **asked)
@@ -345,7 +345,7 @@ def test_notes_on_the_order():
         ({"shuffles": -1}, "shuffles"),
         ({"policies": "voi"}, "policies is a list"),
         ({"policies": ["nope"]}, "no policy 'nope'"),
-        ({"policies": ["voi", "voi"]}, "entered twice"),
+        ({"policies": ["voi", "voi"]}, "listed twice"),
         ({"policies": [at.simulate.Entry("never", {"x": 1})]}, "no options"),
         ({"policies": [at.simulate.Entry("voi", {"size": 1})]}, "no option 'size'"),
         ({"costs": {"miss": 1}}, "costs are miss"),

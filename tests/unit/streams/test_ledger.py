@@ -44,7 +44,7 @@ def test_labels_count_once_and_in_any_order():
         for again in range(3):
             assert ledger.label(str(round_), labels[round_ - 1]).learnt == (again == 0)
         plain.learn(decisions[round_], labels[round_ - 1])
-        with pytest.raises(FeedbackError, match=r"say so with correct"):
+        with pytest.raises(FeedbackError, match=rf"if {1 - labels[round_ - 1]} is right, call correct"):
             ledger.label(str(round_), 1 - labels[round_ - 1])
     assert ledger.policy.chance(items[0]) == plain.chance(items[0])
     ledger.correct(str(acted[0]), 1 - labels[acted[0] - 1])
@@ -199,7 +199,7 @@ def test_times_are_of_one_kind_and_dates_reach_the_log():
     ledger.decide([1.0], time="2024-05-03T08:00")
     for wrong in (3.0, None):
         with pytest.raises(
-            at.errors.InputError, match="all numbers, all dates, or all left out: those before are dates"
+            at.errors.InputError, match="all numbers, all dates, or all left out: earlier times are dates"
         ):
             ledger.decide([1.0], time=wrong)
     assert len(ledger) == ledger.policy.round == 3  # nothing was decided
