@@ -69,8 +69,9 @@ def test_one_by_one_is_as_at_once_and_every_number_is_usable(encoder, first, res
 def test_running_statistics_are_those_of_the_batch(values, warm_up):
     records = at.read_records({"n": np.array(values)})
     features, X = at.Encoder(online=True, clip=None, warm_up=warm_up).fit_transform(records)
-    count, shift, total, _ = features.arrays()["statistics"][0]
+    count, shift, total, _, low, high = features.arrays()["statistics"][0]
     assert count == len(values)
+    assert (low, high) == (min(np.array(values) - shift), max(np.array(values) - shift))
     np.testing.assert_allclose(shift + total / count, np.mean(values), rtol=1e-9, atol=1e-9 * np.ptp(values))
     for row in range(warm_up, len(values)):
         seen = np.array(values[:row])

@@ -13,6 +13,7 @@ from . import (
     demo,
     example,
     game,
+    look,
     missed,
     paper,
     plan_audit,
@@ -37,6 +38,7 @@ examples:
   appletaste policies                        what can decide, and its options
   appletaste problems                        what can arrive
   appletaste simulate --problem i --policy pg-ts --policy pg-ids
+  appletaste look loans.csv --label bad      is the file fit to be played? leaks, codes, ...
   appletaste replay loans.csv --label bad --costs miss=5,false_alarm=1,hit=0
   appletaste example orders.csv              a raw file to try things on (docs/guide.md)
   appletaste missed decisions.jsonl          how many positives are being missed?
@@ -49,7 +51,7 @@ examples:
 
 #: The verbs in the order of the help: each module adds its parser, and names the function that runs it.
 VERBS = (
-    *(simulate, replay, missed, what_if, plan_audit, report, example),
+    *(simulate, look, replay, missed, what_if, plan_audit, report, example),
     *(paper, policies, problems, demo, game, theory),
 )
 

@@ -82,3 +82,31 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", metavar="LOG", help=LOG)
     parser.add_argument("--level", type=float, default=0.9, help="confidence of the intervals (default 0.9)")
     add_json(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> Any:
+    """Add the options of every verb that reads a table; return their group."""
+    table = parser.add_argument_group("the table")
+    table.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a column that is no feature: an id, or known only afterwards",
+    )
+    table.add_argument(
+        "--positive", metavar="VALUE", help="the label that means that acting was right, if not 1 or yes"
+    )
+    table.add_argument(
+        "--missing", action="append", default=[], metavar="TEXT", help="one more text that stands for a missing value"
+    )
+    table.add_argument(
+        "--category", action="append", default=[], metavar="COLUMN", help="a category, whatever it looks like"
+    )
+    table.add_argument(
+        "--number", action="append", default=[], metavar="COLUMN", help="a number, whatever it looks like"
+    )
+    table.add_argument(
+        "--separator", metavar="CHARACTER", help="between the fields of a CSV file, if the guess is wrong"
+    )
+    return table

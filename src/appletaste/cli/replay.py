@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_engine_options, add_policy_options, add_verb
+from .options import add_engine_options, add_policy_options, add_reading_options, add_verb
 
 if TYPE_CHECKING:
     from ..replays import ReplayResult
@@ -79,29 +79,7 @@ def add(verbs: Any) -> None:
     stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
     stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
-    table = parser.add_argument_group("the table")
-    table.add_argument(
-        "--drop",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="a column that is no feature: an id, or known only afterwards",
-    )
-    table.add_argument(
-        "--positive", metavar="VALUE", help="the label that means that acting was right, if not 1 or yes"
-    )
-    table.add_argument(
-        "--missing", action="append", default=[], metavar="TEXT", help="one more text that stands for a missing value"
-    )
-    table.add_argument(
-        "--category", action="append", default=[], metavar="COLUMN", help="a category, whatever it looks like"
-    )
-    table.add_argument(
-        "--number", action="append", default=[], metavar="COLUMN", help="a number, whatever it looks like"
-    )
-    table.add_argument(
-        "--separator", metavar="CHARACTER", help="between the fields of a CSV file, if the guess is wrong"
-    )
+    table = add_reading_options(parser)
     table.add_argument(
         "--encoder", metavar="SETTINGS", help="e.g. hashing=64 or warm_up=1000,spare=4 (docs/features.md)"
     )

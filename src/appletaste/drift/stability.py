@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -28,13 +29,15 @@ HALF = 0.5
 class Bins:
     """Where the values of a feature are counted; made from the reference alone. The last bin is for missing values.
 
-    Numbers have bins of equal share in the reference, or one for each value where those are few; texts have one for
-    each of the 20 most frequent levels, and one for all others.
+    Numbers have bins of equal share in the reference. Where the reference has few values, there is a bin for each
+    value and, at either end, one for numbers beyond all of them: a column with one value in the reference is watched
+    too. Texts have a bin for each of the 20 most frequent levels, and one for all others.
     """
 
     edges: tuple[float, ...] = ()
     levels: tuple[Any, ...] = ()
     numeric: bool = True
+    least: float | None = None  #: of few values, the smallest: the first bin is below it, the last above the largest
 
     @staticmethod
     def of(values: Values, bins: int) -> Bins:
@@ -46,7 +49,11 @@ class Bins:
         known = numbers[~np.isnan(numbers)]
         distinct = np.unique(known)
         if len(distinct) <= bins:
-            return Bins(edges=tuple((0.5 * (distinct[1:] + distinct[:-1])).tolist()))
+            if not len(distinct):
+                return Bins()
+            below = np.nextafter(distinct[0], -np.inf)  # bins are closed above
+            between = 0.5 * (distinct[1:] + distinct[:-1])
+            return Bins(edges=(float(below), *between.tolist(), float(distinct[-1])), least=float(distinct[0]))
         return Bins(edges=tuple(np.unique(np.quantile(known, np.arange(1, bins) / bins)).tolist()))
 
     def count(self, values: Values) -> NDArray[np.float64]:
@@ -70,9 +77,11 @@ class Bins:
             return [*(repr(level) for level in self.levels), "other", "missing"]
         if not self.edges:
             return ["any number", "missing"]
-        first, last = f"up to {self.edges[0]:.4g}", f"above {self.edges[-1]:.4g}"
-        between = [f"{low:.4g} to {high:.4g}" for low, high in zip(self.edges, self.edges[1:], strict=False)]
-        return [first, *between, last, "missing"]
+        edges, first = self.edges, f"up to {self.edges[0]:.6g}"
+        if self.least is not None:
+            edges, first = (self.least, *edges[1:]), f"below {self.least:.6g}"
+        between = [f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}" for low, high in pairwise(edges)]
+        return [first, *between, f"above {edges[-1]:.6g}", "missing"]
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""How one column becomes entries of a vector: a number, a category with a column for each level, or a hashed one.
+"""How one column becomes entries of a vector: a category with a column for each level, a hashed one, or a number.
 
 Every kind of column answers the same way, for one cell and for a whole column: a few *entries*, each a place within
 the column's own block of the vector and a value. One cell and a whole column give the same numbers bit for bit.
+Numbers are in ``numbers.py``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, ClassVar, TypeAlias
@@ -15,15 +15,12 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .values import LARGEST, as_level, as_number
+from .values import as_level
 
 #: Entries of one cell: places and values.
 Entries: TypeAlias = list[tuple[int, float]]
 #: Entries of a whole column: for each, the place and the value in every row.
 ColumnEntries: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.float64]]]
-
-#: A variance below this share of the mean square is rounding, not variation.
-ROUNDING = 1e-12
 
 
 class Column(ABC):
@@ -69,116 +66,6 @@ class Column(ABC):
         """Return what names an entry of a cell."""
         name = self.names[entry]
         return lambda cell: name
-
-
-class Number(Column):
-    """A number, standardised by what was seen before it; where it is missing, the mean and an indicator.
-
-    The statistics are sums over what was seen of v - shift and its square. The shift, the median of the warm-up, keeps
-    their digits; plain sums, in order, make a column at once equal to cell by cell.
-    """
-
-    kind = "number"
-    wants = "numbers"
-    numeric = True
-
-    def __init__(self, name: str, standardise: bool, clip: float | None, online: bool, indicator: bool) -> None:
-        self.name, self.standardise, self.online, self.indicator = name, standardise, online, indicator
-        self.clip = math.inf if clip is None else clip
-        self.take(0.0, 0.0, 0.0, 0.0)
-
-    def take(self, count: float, shift: float, total: float, squares: float) -> None:
-        """Take these statistics: how many numbers, the shift, and the sums of v - shift and its square."""
-        self.count, self.shift, self.total, self.squares = count, shift, total, squares
-        self.centre, self.scale = 0.0, 1.0
-        if count:
-            self.centre = total / count
-            variance = (squares - total * total / count) / count
-            if variance > ROUNDING * (squares / count):
-                self.scale = math.sqrt(variance)
-
-    def fit(self, values: NDArray[np.float64]) -> None:
-        """Take the statistics of a column."""
-        seen = values[~np.isnan(values)]
-        if len(seen):
-            shift = float(np.median(seen))
-            away = seen - shift
-            self.take(float(len(seen)), shift, float(np.cumsum(away)[-1]), float(np.cumsum(away * away)[-1]))
-
-    @property
-    def statistics(self) -> tuple[float, float, float, float]:
-        """What ``take`` was given."""
-        return self.count, self.shift, self.total, self.squares
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the entries' places."""
-        return [self.name, f"{self.name} missing"] if self.indicator else [self.name]
-
-    def read(self, value: Any, missing: Collection[str]) -> float:
-        """Return a cell as a number, NaN where missing; ValueError where it is none."""
-        if type(value) is float and -LARGEST < value < LARGEST:
-            return value
-        return as_number(value, missing)
-
-    def encode(self, value: float, update: bool) -> Entries:
-        """Return the entries of a cell, from what was seen before it; then count it, if the statistics run on."""
-        if value != value:
-            fill = 0.0 if self.standardise else self.shift + self.centre
-            return [(0, fill), (1, 1.0)] if self.indicator else [(0, fill)]
-        away = value - self.shift
-        if self.standardise:
-            value = (away - self.centre) / self.scale
-            value = -self.clip if value < -self.clip else self.clip if value > self.clip else value
-        if update and self.online:
-            self.take(self.count + 1.0, self.shift, self.total + away, self.squares + away * away)
-        return [(0, value)]
-
-    def encode_column(self, values: NDArray[np.float64], update: bool) -> ColumnEntries:
-        """Return the entries of a column, each row's from what was seen before it if the statistics run on."""
-        absent = np.isnan(values)
-        away = np.where(absent, 0.0, values - self.shift)
-        centre: Any = self.centre
-        scale: Any = self.scale
-        if update and self.online:  # cumsum adds in order, as ``encode`` does
-            count = np.cumsum(np.concatenate([[self.count], ~absent]))
-            total = np.cumsum(np.concatenate([[self.total], away]))
-            squares = np.cumsum(np.concatenate([[self.squares], away * away]))
-            n = np.maximum(count, 1.0)
-            variance = (squares - total * total / n) / n
-            centre = (total / n)[:-1]
-            scale = np.sqrt(np.where(variance > ROUNDING * (squares / n), variance, 1.0))[:-1]
-            self.take(float(count[-1]), self.shift, float(total[-1]), float(squares[-1]))
-        if self.standardise:
-            numbers = np.where(absent, 0.0, np.clip((away - centre) / scale, -self.clip, self.clip))
-        else:
-            numbers = np.where(absent, self.shift + centre, values)
-        entries = [(np.zeros(len(values), np.intp), numbers)]
-        if self.indicator:
-            entries.append((np.ones(len(values), np.intp), absent.astype(np.float64)))
-        return entries
-
-    def usual(self) -> float:
-        """Return the mean, which is 0 where numbers are standardised."""
-        return 0.0 if self.standardise else self.shift + self.centre
-
-    def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
-        """Return the number, or that it is missing."""
-        value = float(block[0])
-        if (known and cell != cell) or (self.indicator and block[1]):
-            return f"{self.name} is missing"
-        if known:
-            return f"{self.name} = {cell:.6g}"
-        if not self.standardise:
-            return f"{self.name} = {value:.6g}"
-        if self.online:  # the scale it was standardised by has moved on
-            return f"{self.name} is {value:+.2g} deviations from its mean"
-        beyond = " or beyond" if abs(value) >= self.clip else ""
-        return f"{self.name} = {self.shift + self.centre + value * self.scale:.6g}{beyond}"
-
-    def header(self) -> dict[str, Any]:
-        """Return the settings as JSON, for saving; the statistics are an array."""
-        return {"kind": self.kind, "name": self.name, "indicator": self.indicator}
 
 
 class Category(Column):

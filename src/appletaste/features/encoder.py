@@ -10,8 +10,9 @@ import numpy as np
 
 from .._checks import number, whole
 from ..errors import OptionError
-from .columns import Category, Column, Hashed, Hasher, Number
+from .columns import Category, Column, Hashed, Hasher
 from .feature_map import FeatureMap
+from .numbers import Number
 from .reading import WARM_UP, check_column, read_records
 from .records import Records
 
@@ -23,7 +24,8 @@ class Encoder:
     Parameters
     ----------
     standardise, clip
-        Numbers less their mean, over their standard deviation, held within ``clip`` (None: not held).
+        Numbers less their mean, over their standard deviation, held within ``clip`` and within the range of the
+        warm-up (None: not held). A number that was constant there is 0, and 1 or -1 above or below.
     levels, rare
         A category gets a column for each of its ``levels`` most frequent levels that the warm-up has at least
         ``rare`` times. All others, and levels never seen, share the column "other".

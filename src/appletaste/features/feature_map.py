@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
-from .columns import Column, ColumnEntries, Hasher, Number
+from .columns import Column, ColumnEntries, Hasher
 from .explaining import contributions, largest_first, vector
 from .interactions import HashedProduct, Product, product_of
+from .numbers import Number
 from .reading import check_column, read_records
 from .records import Records
 from .saving import header_of, rebuild
@@ -129,7 +130,7 @@ class FeatureMap:
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """Return the statistics of the numbers, for saving."""
-        return {"statistics": np.array([c.statistics for c in self.columns if isinstance(c, Number)]).reshape(-1, 4)}
+        return {"statistics": np.array([c.statistics for c in self.columns if isinstance(c, Number)]).reshape(-1, 6)}
 
     @staticmethod
     def restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FeatureMap:

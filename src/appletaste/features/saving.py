@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SaveFileError
-from .columns import Category, Column, Hashed, Hasher, Number
+from .columns import Category, Column, Hashed, Hasher
+from .numbers import Number
 
 if TYPE_CHECKING:
     from .feature_map import FeatureMap
 
-FORMAT = 1
+FORMAT = 2
 
 
 def header_of(features: FeatureMap) -> dict[str, Any]:

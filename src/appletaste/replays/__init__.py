@@ -2,6 +2,8 @@
 
 from .comparison import replay
 from .delays import Delay
+from .findings import Finding
+from .looking import ColumnLook, Look, look
 from .result import PolicyReplay, ReplayResult
 
-__all__ = ["Delay", "PolicyReplay", "ReplayResult", "replay"]
+__all__ = ["ColumnLook", "Delay", "Finding", "Look", "PolicyReplay", "ReplayResult", "look", "replay"]

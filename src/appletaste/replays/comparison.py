@@ -19,7 +19,8 @@ from ..remedies import Message, Remedy
 from ..simulate import Entry
 from .comparators import COMPARATORS, make
 from .delays import Delay
-from .notes import column_notes, unlearnable_notes
+from .findings import Seen, moving_ranges, replay_notes
+from .notes import column_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Staffing, Wrapper, awaiting
 from .result import PolicyReplay, ReplayResult
@@ -200,10 +201,14 @@ def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -
     elif shuffled and spread > freedom + DRIFT * np.sqrt(2 * freedom):
         told = f"the share of positives changes along the file ({shown} by tenths). If the rows are in the order of "
         notes.append(Message(told, "time, play the file as it is: ", Remedy("order", "as is")))
+    seen = Seen.of(stream)
+    moved = [] if shuffled or seen is None else list(moving_ranges(seen))
     for label, one in played.items():
-        found = dict.fromkeys(note for tally in one.tallies for note in tally.notes)
-        notes += [f"{label}: {note}" for note in list(found)[:2]]
+        found = list(dict.fromkeys(note for tally in one.tallies for note in tally.notes))[:2]
+        if not shuffled and one.entry.name not in COMPARATORS:
+            found += stopped_notes(one.tallies[0], [finding.column for finding in moved])
+        notes += [f"{label}: {note}" for note in found]
     notes += unlearnable_notes(stream)
     if not shuffled:
         notes += column_notes(stream)
-    return tuple(notes)
+    return tuple(notes if seen is None else [*notes, *replay_notes(seen, moved)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,12 +13,16 @@ from ..features import Records
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
 from .table import Stream
-from .tally import BLOCKS, edges
+from .tally import BLOCKS, Tally, edges
 
 #: Fewest items in a tenth that are worth comparing, columns that are named, and how often chance alone names one.
 LEAST, NAMED, RATE = 100, 5, 0.01
 #: Of so many texts at least, this share that no other row has makes a column one of names.
 FEWEST, OWN = 50, 0.9
+#: A policy that acts on less than this share of what it acted on in the first half has nearly stopped; positives that
+#: are half as frequent as then, or more, are no reason to. Fewer acts than so many in the first half say nothing.
+STOPPED, STILL, ACTED = 0.2, 0.5, 50
+ALARM = "alarm at item"
 
 
 def label_notes(observed: NDArray[np.bool_], chances: NDArray[np.float64], labels: NDArray[np.int8]) -> tuple[str, ...]:
@@ -31,7 +37,33 @@ def label_notes(observed: NDArray[np.bool_], chances: NDArray[np.float64], label
     first, count = alarms[0], len(alarms)
     still = "" if first.until == first.item else f", and until item {first.until}"
     more = "" if count == 1 else f" ({count - 1} more alarm{'s' if count > 2 else ''} after that)"
-    return (f"alarm at item {first.item}: {first.meaning}{still}{more}",)
+    return (f"{ALARM} {first.item}: {first.meaning}{still}{more}",)
+
+
+def stopped_notes(found: Tally, moved: Sequence[str | None]) -> list[str]:
+    """Return a note on a policy that has nearly stopped acting while positives still come, with the likely reason.
+
+    The last fifth of the stream is held against its first half. ``moved`` are the columns that left their range.
+    """
+    acts, positives, half = found.block_acts, found.block_positives, BLOCKS // 2
+    if len(acts) < BLOCKS or acts[:half].mean() * found.items / 2 < ACTED:
+        return []
+    limit = STOPPED * acts[:half].mean()
+    if acts[-2:].mean() >= limit or positives[-2:].mean() < STILL * positives[:half].mean():
+        return []
+    since = max(k for k in range(BLOCKS) if acts[k] >= limit) + 1 if (acts >= limit).any() else 0
+    first = int(edges(found.items, BLOCKS)[since]) + 1
+    reason = "what it has learnt says that acting does not pay, and where it passes it is not told otherwise"
+    if moved:
+        reason = f"column {moved[0]!r} has left the range that the policy learnt from"
+    elif any(note.startswith(ALARM) for note in found.notes):
+        reason = "the stream has changed (see the alarm)"
+    return [
+        f"this policy has nearly stopped acting: on {100 * acts[:half].mean():.1f} % of items in the first half, on "
+        f"{100 * acts[-2:].mean():.1f} % in the last fifth (from item {first} on), although "
+        f"{100 * positives[-2:].mean():.1f} % of items there are positive. The likely reason: {reason}. Labels of "
+        "items that are passed never arrive, so an audit lane or half_life is needed to find back"
+    ]
 
 
 def column_notes(stream: Stream) -> list[str]:

@@ -53,6 +53,19 @@ def test_page_hinkley_says_which_way_and_since_when():
     assert test.update(1, 0.0) == 0  # one surprise is worth no more than the shift
 
 
+def test_a_feature_with_one_value_in_the_reference_is_watched():
+    found = at.drift.psi(np.zeros(600), np.ones(600))
+    assert found.names == ("below 0", "0", "above 0", "missing")
+    assert found.now.tolist() == [0, 0, 600, 0]
+    assert found.value > max(5, found.critical(1e-6))
+    assert found.largest_change() == ("0", 1, 0)
+    assert at.drift.psi(np.zeros(600), np.zeros(600)).value == 0
+    years = at.drift.psi([2012] * 590 + [2011] * 10, [2013] * 600)  # beyond all values of the reference
+    assert years.names == ("below 2011", "2011 to 2011.5", "2011.5 to 2012", "above 2012", "missing")
+    assert years.value > 5
+    assert at.drift.psi([None] * 9, [1.0] * 9).names == ("any number", "missing")
+
+
 def test_stability_index_by_hand():
     found = at.drift.psi([0] * 30 + [1] * 70, [0] * 60 + [1] * 40)
     p, q = np.array([30.5, 70.5]) / 101, np.array([60.5, 40.5]) / 101

@@ -10,6 +10,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import SaveFileError
 from appletaste.features.columns import Hasher
+from appletaste.features.parts import parts_of
 
 PEOPLE = [
     {"age": 30, "income": 1.0, "job": "student"},
@@ -43,8 +44,9 @@ def test_unseen_missing_and_far_away():
     features = at.Encoder().fit([{"age": 30, "job": "a"}, {"age": 50, "job": "b"}])
     assert features.names() == ["intercept", "age", "job=a", "job=b", "job other"]
     vector = features.transform
-    assert vector({"age": 1e9, "job": "never seen"}).tolist() == [1, 5, 0, 0, 1]
-    assert vector({"age": -1e9, "job": 7}).tolist() == [1, -5, 0, 0, 1]
+    # held at the edge of what was seen: 30 to 50, and with two values as much again on either side
+    assert vector({"age": 1e9, "job": "never seen"}).tolist() == [1, 3, 0, 0, 1]
+    assert vector({"age": -1e9, "job": 7}).tolist() == [1, -3, 0, 0, 1]
     for nothing in (None, float("nan"), "NA", "", float("inf"), -1e300):
         assert vector({"age": nothing, "job": None}).tolist() == [1, 0, 0, 0, 1]  # no column for missing: mean, other
     assert vector({"age": "50", "job": " a "}).tolist() == [1, 1, 1, 0, 0]
@@ -61,7 +63,9 @@ def test_options():
     assert at.Encoder(clip=None).fit({"n": [0, 2]}).transform({"n": 1e6})[1] == 1e6 - 1
     constant = at.Encoder().fit({"n": [93.994] * 7})
     assert constant.transform({"n": 93.994})[1] == 0
-    assert constant.transform({"n": 94.994})[1] == pytest.approx(1)  # no deviation to divide by
+    assert constant.transform({"n": 93.994 * (1 + 1e-14)})[1] == 0  # rounding
+    for value, side in ((94.1, 1), (2024.0, 1), (1e90, 1), (93.9, -1), (None, 0)):  # no deviation to divide by
+        assert constant.transform({"n": value})[1] == side
     for wrong in (
         {"clip": 0},
         {"levels": 0},
@@ -83,8 +87,33 @@ def test_only_the_warm_up_is_looked_at():
     rows = {"n": [0.0, 2.0, 1000.0, -50.0], "c": ["a", "b", "c", "d"]}
     features = at.Encoder(warm_up=2).fit(rows)
     assert features.names() == ["intercept", "n", "c=a", "c=b", "c other"]
-    assert features.transform_many(rows)[:, 1].tolist() == [-1, 1, 5, -5]
+    assert features.transform_many(rows)[:, 1].tolist() == [-1, 1, 3, -3]
     assert features.transform_many(rows).tolist() == features.transform_many(rows).tolist()
+
+
+def test_numbers_are_held_within_what_was_seen():
+    """A score is linear: what leaves the range, or was constant, must not carry it away."""
+    seen = np.random.default_rng(1).uniform(0.0, 1.0, 500)
+    features = at.Encoder().fit({"n": seen, "year": np.full(500, 2015.0), "none": np.full(500, np.nan)})
+    wide = np.ptp(seen) * (1 + 1 / 499)
+    for value, held in ((seen.max(), seen.max()), (1.5, seen.min() + wide), (-9.0, seen.max() - wide), (0.5, 0.5)):
+        x = features.transform({"n": value, "year": 2015, "none": None})
+        assert x[1] == pytest.approx((held - seen.mean()) / seen.std())
+    years = [features.transform({"n": 0.5, "year": year, "none": 7})[1:].tolist() for year in (2014, 2015, 2016, 2024)]
+    assert [row[1] for row in years] == [-1, 0, 1, 1]
+    assert [row[2:] for row in years] == [[0, 0]] * 4  # a number never seen says only that it is there
+    assert at.Encoder(clip=None).fit({"n": seen}).transform({"n": 1e6})[1] > 1e6
+    words = parts_of(features, features.transform({"n": 9, "year": 2024}), np.zeros(5))
+    assert [part.words for part in words][1:3] == [f"n = {seen.min() + wide:.6g} or beyond", "year is above 2015"]
+
+
+def test_a_range_that_runs_on():
+    encoder = at.Encoder(online=True, warm_up=2)
+    features, X = encoder.fit_transform({"n": [1.0, 1.0, 4.0, 40.0]})
+    assert X[2, 1] == 1  # constant so far: above
+    high = 4.0 + 3.0 / 2  # three values seen, 1 to 4
+    assert X[3, 1] == pytest.approx((high - 2.0) / np.std([1, 1, 4]))
+    assert features.arrays()["statistics"].tolist() == [[4, 1, 42, 3**2 + 39**2, 0, 39]]
 
 
 def test_online_statistics_and_spare_levels():
@@ -217,8 +246,8 @@ def test_saved_files(tmp_path):
     header = {**features.header(), "columns": [{"kind": "odd", "name": "a"}]}
     with pytest.raises(ValueError, match="odd"):
         at.FeatureMap.restore(header, features.arrays())
-    with pytest.raises(SaveFileError, match="save format 2"):
-        at.FeatureMap.restore({**features.header(), "format": 2}, features.arrays())
+    with pytest.raises(SaveFileError, match="save format 1"):
+        at.FeatureMap.restore({**features.header(), "format": 1}, features.arrays())
     at.policy("never", n_features=2, costs=at.Costs(1, 0.4, 0.05)).save(path)
     with pytest.raises(SaveFileError):
         at.FeatureMap.load(path)

@@ -1,0 +1,220 @@
+"""What would make a replay say more, or less, than the truth: leaks, codes, and ranges that move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..features import Records
+from ..features.reading import WARM_UP
+from ..remedies import Message, Remedy, worded
+from ..times import instants
+from .table import Stream
+from .telling import disorder, sampled, told_apart
+
+#: The area under the ROC curve, on held-out rows, from which a column alone tells the label nearly always.
+LEAK = 0.99
+#: Values of a code, at most; rows that a value needs to count; how probable disorder may be by chance; its least share.
+CODES, ROWS, CHANCE, DISORDER = 200, 20, 1e-3, 0.3
+#: The share of later rows beyond the range of n first ones, and how many. Where nothing moves the share is nearly
+#: Gamma(2, 1/n), 2/n on average; 17/n has a probability of 18 exp(-17) = 7e-7.
+BEYOND, BEYOND_FIRST, BEYOND_ROWS = 0.05, 17.0, 10
+#: The share of rows of which a date is later than the time; of texts that are dates; the fewest values to say so.
+LATER, DATES, OWN_ROWS = 0.5, 0.95, 50
+#: Columns that a note of a replay names.
+NAMED = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is worth knowing of a table: a code for machines, a sentence and a remedy for people."""
+
+    code: str
+    column: str | None  #: None: the table as a whole
+    message: Message
+
+    @property
+    def remedy(self) -> Remedy | None:
+        """The setting that would cure it, where there is one."""
+        return next((part for part in self.message.parts if isinstance(part, Remedy)), None)
+
+    def as_dict(self, door: Callable[[Remedy], str] = str) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        cure = None if self.remedy is None else {"option": self.remedy.option, "value": self.remedy.value}
+        return {"code": self.code, "column": self.column, "message": worded(self.message, door), "remedy": cure}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A table as the checks look at it, in the order of time or of the file."""
+
+    records: Records
+    labels: NDArray[np.int8]  #: UNKNOWN where there is none
+    times: NDArray[np.float64] | None = None  #: seconds since 1970
+    order: str = "the file"  #: the order of what the rows are in
+    telling: dict[str, float] = field(default_factory=dict)  #: what ``told`` has found
+
+    @staticmethod
+    def of(stream: Stream) -> Seen | None:
+        """Return the table of a replay; a matrix has no names to tell."""
+        if not isinstance(stream.records, Records):
+            return None
+        times = stream.times if stream.dated else None
+        return Seen(stream.records, stream.labels, times, "the file" if stream.times is None else "time")
+
+    @cached_property
+    def sample(self) -> NDArray[np.intp]:
+        """The rows that are looked at for what tells the label."""
+        return sampled(self.labels)
+
+    def told(self, name: str) -> float:
+        """Return how well a column alone tells the label, NaN where that cannot be said."""
+        if name not in self.telling:
+            chosen = self.sample
+            self.telling[name] = told_apart(self.records.columns[name][chosen], self.labels[chosen])
+        return self.telling[name]
+
+
+def is_number(column: NDArray[Any]) -> bool:
+    """Return whether a column holds numbers."""
+    return column.dtype == np.float64
+
+
+def present(column: NDArray[Any]) -> NDArray[Any]:
+    """Return the values that are not missing."""
+    absent = np.isnan(column) if is_number(column) else np.array([value is None for value in column.tolist()], bool)
+    found: NDArray[Any] = column[~absent]
+    return found
+
+
+def dates_of(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return a column of dates as seconds since 1970, NaN where missing; None where it holds anything else."""
+    if is_number(column):
+        return None
+    known = present(column)
+    if not len(known) or np.isnan(instants(known[:OWN_ROWS])).mean() > 1.0 - DATES:
+        return None
+    found = instants(column)
+    return found if np.isfinite(found).sum() >= DATES * len(known) else None
+
+
+def leaks(seen: Seen) -> Iterator[Finding]:
+    """LEAK: a column that alone tells the label nearly always."""
+    for name in seen.records.columns:
+        told = seen.told(name)
+        if told >= LEAK:
+            yield Finding(
+                "LEAK",
+                name,
+                Message(
+                    f"column {name!r} alone tells the label: the column says which is which of a positive and a "
+                    f"negative in {100 * told:.1f} % of pairs. Is the column known before the decision? If not, leave "
+                    "the column out: ",
+                    Remedy("drop", [name]),
+                ),
+            )
+
+
+def later_dates(seen: Seen) -> Iterator[Finding]:
+    """DATE_AFTER: a date that is later than the time of the item in most rows."""
+    times = seen.times
+    for name, column in seen.records.columns.items():
+        dates = None if times is None else dates_of(column)
+        if dates is None or times is None:
+            continue
+        known = np.isfinite(dates)
+        share = float((dates[known] > times[known]).mean())
+        if share > LATER:
+            yield Finding(
+                "DATE_AFTER",
+                name,
+                Message(
+                    f"column {name!r} is a date after the time of the item in {100 * share:.0f} % of rows: the column "
+                    "is known only afterwards. Leave the column out: ",
+                    Remedy("drop", [name]),
+                ),
+            )
+
+
+def codes(seen: Seen) -> Iterator[Finding]:
+    """CODE: whole numbers of few values by which the rate of positives goes up and down without an order."""
+    numbers = [name for name, column in seen.records.columns.items() if is_number(column)]
+    for name in numbers:
+        values = seen.records.columns[name][seen.sample]
+        known = ~np.isnan(values)
+        values, labels = values[known], seen.labels[seen.sample][known]
+        if not is_whole(values[:OWN_ROWS]) or not is_whole(values):
+            continue
+        distinct, places, rows = np.unique(values, return_inverse=True, return_counts=True)
+        common = rows[places] >= ROWS
+        if not (rows >= ROWS).sum() >= 3 or len(distinct) > CODES or not 0 < labels[common].sum() < common.sum():
+            continue
+        share, chance = disorder(values[common], labels[common])
+        if share >= DISORDER and chance < CHANCE / len(numbers):
+            yield Finding(
+                "CODE",
+                name,
+                Message(
+                    f"column {name!r} has {len(distinct)} whole numbers, and the rate of positives goes up and down "
+                    "with them without an order: they look like a code. A number is used by its size; give each value "
+                    "a weight of its own: ",
+                    Remedy("categories", [name]),
+                ),
+            )
+
+
+def moving_ranges(seen: Seen) -> Iterator[Finding]:
+    """MOVING_RANGE: later rows of a number are beyond the range of the first 500."""
+    for name, column in seen.records.columns.items():
+        if not is_number(column) or len(column) <= WARM_UP:
+            continue
+        first, later = present(column[:WARM_UP]), present(column[WARM_UP:])
+        if len(first) < OWN_ROWS or not len(later):
+            continue
+        low, high = float(first.min()), float(first.max())
+        beyond = int(((later < low) | (later > high)).sum())
+        share = beyond / len(later)
+        if beyond >= BEYOND_ROWS and share > max(BEYOND, BEYOND_FIRST / len(first)):
+            was = f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+            yield Finding(
+                "MOVING_RANGE",
+                name,
+                Message(
+                    f"column {name!r} is {was} in the first {WARM_UP} rows in the order of {seen.order}, and beyond "
+                    f"that in {100 * share:.0f} % of later rows. Values beyond are held at the edge, where a policy "
+                    "cannot tell them apart. If the column moves with time, leave the column out, ",
+                    Remedy("drop", [name]),
+                    ", or put a difference or ratio in its place",
+                ),
+            )
+
+
+def replay_notes(seen: Seen, moved: Sequence[Finding] = ()) -> list[Message]:
+    """Return what the readers of a replay should know of its columns: leaks, codes, and ranges that have moved."""
+    notes = [finding.message for check in (leaks, later_dates) for finding in check(seen)]
+    coded, left = [finding.column for finding in codes(seen)], [finding.column for finding in moved]
+    if coded:
+        told = (
+            f"whole numbers that look like codes, since the rate of positives has no order in them: {_named(coded)}. "
+        )
+        notes.append(Message(told, "Give each value a weight of its own: ", Remedy("categories", coded[:NAMED])))
+    if left:
+        told = f"columns that leave the range of the first {WARM_UP} rows, and are held at its edge: {_named(left)}. "
+        notes.append(Message(told, "If they move with time, leave them out: ", Remedy("drop", left[:NAMED])))
+    return notes
+
+
+def _named(columns: Sequence[str | None]) -> str:
+    """Return the first few of some columns, and how many more there are."""
+    more = "" if len(columns) <= NAMED else f" and {len(columns) - NAMED} more"
+    return ", ".join(map(repr, columns[:NAMED])) + more
+
+
+def is_whole(values: NDArray[np.float64]) -> bool:
+    """Return whether all of some numbers are whole; of none, no."""
+    return bool(len(values)) and bool(np.all(values == np.floor(values)))

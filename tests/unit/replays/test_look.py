@@ -1,0 +1,200 @@
+"""A table before it is played: each finding where it should be, and not where nothing is wrong."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.decision import UNKNOWN
+from appletaste.features import Records
+from appletaste.replays import look
+from appletaste.replays.findings import Seen, codes, leaks, moving_ranges
+from appletaste.replays.telling import disorder, rising, told_apart
+
+ROWS = 2000
+
+
+def table(seed=1, rows=ROWS, **more):
+    """A table with nothing wrong with it: numbers, a category, a label that depends on both."""
+    rng = np.random.default_rng(seed)
+    age, job = rng.normal(40, 9, rows), rng.choice(["chef", "clerk", "pilot"], rows)
+    bad = rng.random(rows) < 1 / (1 + np.exp(-(age - 40) / 9 - (job == "chef")))
+    made = {"age": age, "job": job.tolist(), "bad": bad.astype(int)}
+    return made | {name: make(rng, made) for name, make in more.items()}
+
+
+def test_a_table_with_nothing_wrong_with_it():
+    found = look(table(), "bad")
+    assert found.codes == {}
+    assert str(found).endswith("nothing to remark on")
+    age, job = found.columns
+    assert (age.kind, job.kind, age.distinct, job.distinct, age.missing) == ("number", "category", ROWS, 3, 0)
+    assert 0.7 < age.tells < 0.85
+    assert 0.5 < job.tells < 0.6
+    assert sum(bar.share for bar in age.bars) == pytest.approx(1)
+    rates = [bar.rate for bar in age.bars]
+    assert rates[0] < 0.3 < 0.7 < rates[-1]
+    assert {bar.name for bar in job.bars} == {"chef", "clerk", "pilot"}
+
+
+@pytest.mark.parametrize(
+    ("code", "make"),
+    [
+        ("LEAK", lambda rng, made: 3 * made["bad"] + 1),
+        ("LEAK", lambda rng, made: np.abs(rng.normal(size=ROWS)) * np.where(made["bad"], 1, -1)),  # a threshold
+        ("LEAK", lambda rng, made: np.where(made["bad"], rng.choice([-3.0, 3.0], ROWS), 0.0)),  # a two-sided split
+        ("LEAK", lambda rng, made: np.where(made["bad"], "settled", "open").tolist()),
+        ("LEAK", lambda rng, made: np.where(made["bad"], 1.0, np.nan)),  # there only where it is known
+        ("CODE", lambda rng, made: np.where(made["bad"], rng.choice([1, 3, 5], ROWS), rng.choice([2, 4, 5], ROWS))),
+        ("CALENDAR", lambda rng, made: 2015 + np.arange(ROWS) // 300),
+        ("MOVING_RANGE", lambda rng, made: np.arange(ROWS) + rng.normal(size=ROWS)),
+        ("MOVING_RANGE", lambda rng, made: (np.arange(ROWS) > 900).astype(int)),  # constant at first
+        ("CONSTANT", lambda rng, made: ["north"] * ROWS),
+        ("CONSTANT", lambda rng, made: [None] * ROWS),
+        ("NEAR_CONSTANT", lambda rng, made: (np.arange(ROWS) % 400 == 0).astype(int)),
+        ("IDENTIFIER", lambda rng, made: [f"A{k}" for k in range(ROWS)]),
+        ("IDENTIFIER", lambda rng, made: rng.permutation(ROWS) + 10_000),
+        ("DUPLICATE", lambda rng, made: 3.0 * made["age"] - 7.0),
+        ("DUPLICATE", lambda rng, made: [{"chef": "C", "clerk": "K", "pilot": "P"}[job] for job in made["job"]]),
+        ("MISSING", lambda rng, made: np.where(rng.random(ROWS) < 0.7, np.nan, rng.normal(size=ROWS))),
+    ],
+)
+def test_findings(code, make):
+    found = look(table(x=make), "bad")
+    assert code in found.codes.get("x", [])
+    assert set(found.codes) <= {"x"}
+    finding = next(one for one in found.findings if one.code == code)
+    assert "'x'" in finding.message
+    if code != "MISSING":
+        assert finding.remedy.value == ["x"]
+        assert finding.remedy.option == ("categories" if code == "CODE" else "drop")
+
+
+def test_a_date_after_the_time_is_known_only_afterwards():
+    day = np.datetime64("2024-05-01") + np.arange(ROWS) // 40
+    later = {"t": lambda *_: day.astype(str).tolist(), "settled": lambda *_: (day + 9).astype(str).tolist()}
+    found = look(table(**later, born=lambda *_: (day - 9000).astype(str).tolist()), "bad", time="t")
+    assert found.codes["settled"] == ["DATE_AFTER"]
+    assert "DATE_AFTER" not in found.codes.get("born", [])
+    assert {column.name: column.kind for column in found.columns}["settled"] == "date"
+    assert "DATE_AFTER" not in str(look(table(**later), "bad"))  # without a time nothing is later
+
+
+def test_rows_and_labels():
+    rows = table(note=lambda rng, made: rng.integers(0, 50, ROWS).tolist())
+    again = {name: [*column, *column[:40]] for name, column in rows.items()}
+    found = look(again, "bad")
+    assert found.codes == {None: ["DUPLICATE"]}
+    assert "40 rows are copies" in found.findings[0].message
+    rows["bad"] = [None if k % 4 == 0 else int(bad) for k, bad in enumerate(rows["bad"])]
+    found = look(rows, "bad")
+    assert found.codes == {None: ["LABEL_MISSING"]}
+    assert "missing in 500 of 2000 rows (25.0 %)" in found.findings[0].message
+    assert found.unlabelled == 0.25
+    rare = table() | {"bad": (np.arange(ROWS) % 100 == 0).astype(int)}
+    assert look(rare, "bad").codes == {None: ["FEW_POSITIVES"]}
+    assert "20 positives for 6 features" in look(rare, "bad").findings[0].message
+    assert look(table() | {"bad": [0] * ROWS}, "bad").codes == {None: ["FEW_POSITIVES"]}
+
+
+def test_without_a_label():
+    found = look(table(order=lambda *_: list(range(ROWS))))
+    assert found.codes == {"order": ["MOVING_RANGE", "IDENTIFIER"]}
+    assert all(math.isnan(column.tells) for column in found.columns)
+    assert "no label" in found.title
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_what_cannot_be_looked_at():
+    with pytest.raises(at.errors.OptionError, match="a matrix have no names"):
+        look(np.ones((3, 2)), [0, 1, 0])
+    with pytest.raises(at.errors.OptionError, match="is the label: take it out of drop="):
+        look(table(), "bad", drop=["bad"])
+    with pytest.raises(at.errors.OptionError, match="both the label and the time"):
+        look(table(), "bad", time="bad")
+    with pytest.raises(at.errors.DataError, match="no column 'agee'; did you mean 'age'"):
+        look(table(), "bad", time="agee")
+
+
+def noise(rng, rows, columns):
+    makers = (
+        lambda: rng.normal(size=rows),
+        lambda: rng.integers(0, 2, rows).astype(float),
+        lambda: rng.integers(0, 8, rows).astype(float),
+        lambda: rng.integers(0, 60, rows).astype(float),
+        lambda: np.where(rng.random(rows) < 0.7, np.nan, rng.lognormal(size=rows)),
+        lambda: rng.integers(0, 12, rows).astype(str).astype(object),
+        lambda: rng.integers(0, rows // 4, rows).astype(str).astype(object),  # many levels, few rows each
+    )
+    return {f"x{k}": makers[k % len(makers)]() for k in range(columns)}
+
+
+def test_noise_raises_no_alarm():
+    """Fewer than 1 of 1000 columns of noise: none of 2800, with 15 to 1500 positives, is a leak, a code or moves."""
+    rng, found = np.random.default_rng(3), []
+    for rows, base in ((150, 0.1), (1000, 0.015), (1000, 0.5), (3000, 0.1)):
+        for _ in range(10):
+            seen = Seen(Records(noise(rng, rows, 70)), (rng.random(rows) < base).astype(np.int8))
+            found += [one for check in (leaks, codes, moving_ranges) for one in check(seen)]
+            assert max((told for told in seen.telling.values() if told == told), default=0) < 0.95
+    assert found == []
+
+
+def test_rows_that_were_learnt_from_would_raise_an_alarm():
+    """The negative control: told on the same rows, many levels fake a leak."""
+    rng = np.random.default_rng(3)
+    labels = (rng.random(1000) < 0.5).astype(np.int8)
+    column = rng.integers(0, 900, 1000).astype(str).astype(object)
+    rates = {level: labels[column == level].mean() for level in set(column)}
+    score = np.array([rates[level] for level in column])
+    pairs = (score[labels == 1][:, None] > score[labels == 0]).mean()
+    assert pairs > 0.8 > 0.6 > told_apart(column, labels)
+
+
+def test_codes_are_told_from_an_order():
+    rng, rows = np.random.default_rng(4), 6000
+    ordered, coded = [], []
+    for _ in range(40):
+        levels = int(rng.choice([4, 9, 40]))
+        value = rng.integers(0, levels, rows).astype(float)
+        for found, effect in ((ordered, np.sort(rng.normal(size=levels))), (coded, rng.normal(size=levels))):
+            labels = (rng.random(rows) < 1 / (1 + np.exp(1 - effect[value.astype(int)]))).astype(np.int8)
+            found += codes(Seen(Records({"x": value}), labels))
+    assert ordered == []
+    assert len(coded) > 20
+    age = rng.integers(20, 70, rows).astype(float)  # a smooth turn is no code
+    labels = (rng.random(rows) < 0.1 + 0.8 * ((age - 45) / 25) ** 2).astype(np.int8)
+    assert list(codes(Seen(Records({"age": age}), labels))) == []
+
+
+def test_disorder_by_hand():
+    assert rising(np.array([0.3, 0.1, 0.2]), np.array([1, 1, 2])).tolist() == pytest.approx([0.2, 0.2, 0.2])
+    values = np.repeat([1.0, 2.0, 3.0], 200)
+    up = np.concatenate([np.arange(200) < k for k in (20, 100, 180)]).astype(np.int8)
+    assert disorder(values, up) == (0.0, pytest.approx(1.0, abs=0.02))
+    share, chance = disorder(values, np.concatenate([np.arange(200) < k for k in (20, 180, 20)]).astype(np.int8))
+    assert share == pytest.approx(0.75)  # rates 0.1, 0.9, 0.1 are nearest to 0.1, 0.5, 0.5: 0.32 of 0.4267 is left
+    assert chance < 1e-9
+    assert math.isnan(told_apart(np.arange(12.0), np.array([0] * 8 + [1] * 4, np.int8)))
+    assert UNKNOWN == -1
+
+
+def test_a_page(tmp_path):
+    found = look(table(x=lambda rng, made: 3 * made["bad"] + 1, **{"<b>": lambda *_: ["<i>"] * ROWS}), "bad")
+    found.write(tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert page.count("<svg") == len(found.columns) == 4
+    assert page.count("<circle") >= 8
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+    assert not re.search(r"(src|href)=\"?http|url\(", page)
+    assert json.loads((tmp_path / "out" / "look.json").read_text()) == found.as_dict()
+    assert "LEAK: column 'x' alone tells the label" in (tmp_path / "out" / "look.md").read_text()
+    found.write(tmp_path / "out")  # again, over itself
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("mine")
+    with pytest.raises(at.errors.AppleTasteError):
+        found.write(tmp_path / "other")

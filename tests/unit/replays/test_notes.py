@@ -1,0 +1,121 @@
+"""What a replay says of the table and of its policies: leaks, moved ranges, and a policy that has nearly stopped."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.replays.notes import ALARM, stopped_notes
+from appletaste.replays.tally import tally
+
+COSTS = at.Costs(miss=2.0, false_alarm=1.0, hit=0.0)
+
+
+def notes_of(table, **options):
+    return at.replay(table, "bad", costs=COSTS, **options).notes
+
+
+def made(rows=3000, seed=1):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=rows)
+    return rng, {"x": x, "bad": (rng.random(rows) < 1 / (1 + np.exp(1 - 2 * x))).astype(int)}
+
+
+def test_leaks_codes_and_moved_ranges_are_noted():
+    rng, table = made()
+    rows = len(table["bad"])
+    leak = {**table, "paid_back": 3 * table["bad"] + 1}
+    assert any("'paid_back' alone tells the label" in note for note in notes_of(leak, shuffles=1))
+    assert not any("tells the label" in note for note in notes_of(table, shuffles=1))
+    code = np.where(table["bad"], rng.choice([1, 3, 5], rows), rng.choice([2, 4, 5], rows))
+    told = [note for note in notes_of({**table, "branch": code}, shuffles=1) if "look like codes" in note]
+    assert told == [
+        "whole numbers that look like codes, since the rate of positives has no order in them: 'branch'. Give each "
+        "value a weight of its own: categories=['branch']"
+    ]
+    year = {**table, "year": 2015 + np.arange(rows) // 1000}
+    said = "columns that leave the range of the first 500 rows, and are held at its edge: 'year'. "
+    assert any(note.startswith(said) for note in notes_of(year, order="as is"))
+    assert any("'year' from item 901" in note for note in notes_of(year, order="as is"))  # the stability index sees it
+    assert not any("leave the range" in note for note in notes_of(year, shuffles=1))  # no order, no range that moves
+
+
+def test_a_date_after_the_time_is_noted():
+    _, table = made(600)
+    day = np.datetime64("2024-05-01") + np.arange(600) // 20
+    dated = {**table, "t": day.astype(str).tolist(), "settled": (day + 9).astype(str).tolist()}
+    assert any("'settled' is a date after the time" in note for note in notes_of(dated, time="t"))
+
+
+def played(first, last, positives=(0.3, 0.3), rows=4000, notes=()):
+    """A tally of acts at one rate in the first half and another in the second."""
+    half = np.arange(rows) < rows // 2
+    rng = np.random.default_rng(5)
+    labels = (rng.random(rows) < np.where(half, *positives)).astype(np.int8)
+    return tally(rng.random(rows) < np.where(half, first, last), labels, COSTS, 1.0, 1, 1, notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "positives", "stopped"),
+    [
+        (0.4, 0.02, (0.3, 0.3), True),
+        (0.4, 0.02, (0.3, 0.02), False),  # there is nothing to act on any more
+        (0.4, 0.2, (0.3, 0.3), False),
+        (0.0, 0.0, (0.3, 0.3), False),
+    ],
+)
+def test_a_policy_that_has_nearly_stopped(first, last, positives, stopped):
+    assert bool(stopped_notes(played(first, last, positives), [])) == stopped
+
+
+def test_the_likely_reason():
+    told = stopped_notes(played(0.4, 0.02), ["year", "index"])[0]
+    assert "this policy has nearly stopped acting: on 41.0 % of items in the first half" in told
+    assert "(from item 2001 on)" in told
+    assert "The likely reason: column 'year' has left the range" in told
+    assert "the stream has changed (see the alarm)" in stopped_notes(played(0.4, 0.02, notes=(f"{ALARM} 7",)), [])[0]
+    assert "is not told otherwise" in stopped_notes(played(0.4, 0.02), [])[0]
+
+
+def test_a_stream_that_turns_round_stops_a_policy():
+    """What paid does not pay any more, and what pays now did not: nobody acts, so nobody is told."""
+    rng, rows = np.random.default_rng(2), 6000
+    old = rng.random(rows) < 0.5
+    bad = (rng.random(rows) < np.where(old == (np.arange(rows) < 600), 0.7, 0.01)).astype(int)
+    result = at.replay(
+        {"kind": np.where(old, "old", "new").tolist(), "bad": bad}, "bad", costs=COSTS, order="as is", policies=["ids"]
+    )
+    assert result["ids"].blocks()[-1]["act_rate"] < 0.02
+    told = [note for note in result.notes if "nearly stopped acting" in note]
+    assert len(told) == 1  # not of what it is measured against
+    assert told[0].startswith("ids: this policy")
+    assert "the stream has changed (see the alarm)" in told[0]
+
+
+def test_a_year_does_not_carry_the_score_away():
+    """The share of positives dips in the second year and is back in the third; with the year, cost is as without.
+
+    Paired over 6 streams, in standard errors. The control enters the year with its raw size, as if it had a scale.
+    """
+    rows, differences = 4000, {"held": [], "raw": []}
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(rows, 3))
+        year = np.arange(rows) // 800
+        base = np.array([-0.5, -2.5, -0.5, -0.5, -0.5])[year]
+        labels = (rng.random(rows) < 1 / (1 + np.exp(-base - X @ [1.0, -1.0, 0.5]))).astype(int)
+        table = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+        features, held = at.Encoder().fit_transform({**table, "year": 2015.0 + year})
+        raw = held.copy()
+        raw[:, features.names().index("year")] = year
+        without = held[:, : features.names().index("year")]
+        cost = {
+            name: at.replay(matrix, labels, costs=COSTS, order="as is", seed=seed)["voi"].cost_per_1000.mean
+            for name, matrix in (("without", without), ("held", held), ("raw", raw))
+        }
+        for name, found in differences.items():
+            found.append(cost[name] - cost["without"])
+    mean, error = {}, {}
+    for name, found in differences.items():
+        mean[name], error[name] = np.mean(found), np.std(found, ddof=1) / np.sqrt(len(found))
+    assert mean["held"] < 3 * error["held"]
+    assert mean["raw"] > 3 * error["raw"]
