@@ -58,16 +58,17 @@ def chance_above(
     ``whitened`` begins with L^-1 x, mean and variance are mu and s^2, ``height`` is log target - log proposal at theta or
     NaN. A step is judged in full or factorised as in ``run_steps``.
     """
-    above = z >= cut
-    if not variance > 0.0:
+    above, spread = z >= cut, math.sqrt(variance)
+    edge = (cut - mean) / spread if spread > 0.0 else math.nan
+    if not math.isfinite(
+        edge
+    ):  # an item of zeros, one so large that its score overflows, or acting never or always pays
         return 1.0 if above else 0.0
     d, fourth = theta.size, cubes.shape[0] > 0
     # Rows of ``work`` that ``objective`` leaves alone.
     offset, offset_there, spare = work[WEIGHTS, :d], work[RESIDUALS, :d], work[GRADIENT, :d]
     stream, pairs = work[STEP, :1].view(np.uint64), work[TRIAL]
     stream[0] = derive(key, round_)
-    spread = math.sqrt(variance)
-    edge = (cut - mean) / spread
     noise = normal_between(stream, -math.inf, edge) if above else normal_between(stream, edge, math.inf)
     spare[:] = whitened[:d]
     solve_backward(anchor[FACTOR : FACTOR + d], spare)

@@ -199,9 +199,7 @@ def share_of(sums: Vector, i: int) -> float:
 
 
 @kernel
-def shifts(
-    features: Blocks, i: int, point: Vector, offset: Vector, offset_there: Vector
-) -> tuple[float, float, float]:
+def shifts(features: Blocks, i: int, point: Vector, offset: Vector, offset_there: Vector) -> tuple[float, float, float]:
     """Return the score of label i's item at the anchor, and how far the two offsets move it."""
     items, place = features[i // BLOCK], i % BLOCK
     z = s = s_there = 0.0

@@ -34,7 +34,7 @@ COLLAPSED, SWEEPS_AGAIN = 0.15, 50
 #: One round in this many, times labels over the switch point, begins with a wide step, up to ten times that point.
 WIDE_EVERY, WIDE_UNTIL = 2, 10
 #: Wide proposals have 1 + this / sqrt(d) times the variance, which keeps their acceptance much the same in any d.
-WIDTH = 1.5
+WIDTH = 3.0
 #: A label looked at in a factorised step costs as much as this many in a pass over all: 85 ns, and 5 ns, at d = 20.
 LOOK = 16.0
 #: Factorised steps look at no more labels than this on average, or than a pass would cost; beyond, a pass is made.

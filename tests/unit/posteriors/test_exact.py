@@ -353,6 +353,38 @@ def test_asking_changes_nothing_and_arrays_carry_everything():
     assert all(np.array_equal(one[name], two[name]) for name in one)
 
 
+@pytest.mark.parametrize("look", [1e-3, 1e9])
+def test_the_tail_is_evaluated_and_never_certain(look, monkeypatch):
+    """From either side it is a probability strictly between 0 and 1, near the Gaussian's where proposals are accepted."""
+    monkeypatch.setattr(exact_module, "LOOK", look)
+    items, labels = table(3, 400)
+    chain = Exact(switch=100).start(3, Key(1))
+    play(chain, items, labels)
+    sides, found, smooth = [], [], []
+    for round_ in range(401, 801):
+        score = chain.score(items[0], round_)
+        cut = score.mean + 1.5 * math.sqrt(score.variance)
+        found.append(score.above(cut))
+        assert score.above(cut) == found[-1]  # asking twice draws nothing anew
+        sides.append(chain.draws(round_)[-1] @ items[0] >= cut)
+        smooth.append(0.5 * math.erfc(1.5 / math.sqrt(2)))
+        chain.commit(round_)
+    found = np.array(found)
+    assert 0 < sum(sides) < 400
+    assert ((found > 0) & (found < 1)).all()
+    assert np.median(np.abs(found - smooth)) < 0.01
+
+
+def test_the_tail_of_items_without_a_spread():
+    items, labels = table(3, 200)
+    chain = Exact(switch=100).start(3, Key(1))
+    play(chain, items, labels)
+    nothing = chain.score(np.zeros(3), 201)
+    assert [nothing.above(cut) for cut in (-0.1, 0.0, 0.1)] == [1.0, 1.0, 0.0]
+    assert [chain.score(items[0], 201).above(cut) for cut in (-math.inf, math.inf)] == [1.0, 0.0]
+    assert chain.score(np.full(3, 1e200), 201).above(0.0) in (0.0, 1.0)  # x'Vx overflows: no endless loop
+
+
 def test_settings_are_checked():
     for settings in ({"draws": 0}, {"draws": 65}, {"switch": 0}, {"switch": 1.5}, {"sweeps": 0}):
         with pytest.raises(OptionError):
