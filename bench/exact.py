@@ -1,11 +1,11 @@
-"""The exact posterior's tails, and the regret of Thompson sampling from it against PG-TS (M = 15): ``make bench-exact``.
+"""The tails of the exact posterior, and the regret of ``exact-ts`` against PG-TS (M = 15): ``make bench-exact``.
 
 Tails: labels stop, rounds go on, and the share of rounds that end beyond the 95, 98 and 99.5 % points of the posterior,
 on either side along its mode, is compared with what it should be: by quadrature in two dimensions, by a long Gibbs run
 in twenty. Standard errors are those of independent chains.
 
-Regret: both play the same streams and draw from the same posterior, by different samplers: nothing but noise should part
-them. Some fifteen minutes on two cores; ``--replications`` and ``--rounds`` for less.
+Regret: both play the same streams and draw from the same posterior, by different samplers: nothing but noise should
+part them. Some fifteen minutes on two cores; ``--replications`` and ``--rounds`` for less.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ import functools
 
 import numpy as np
 import pytest
+from bench.exact import case, shares, tails_by_gibbs, tails_by_quadrature
 
 from appletaste.posteriors import exact as exact_module
-from bench.exact import case, shares, tails_by_gibbs, tails_by_quadrature
 
 CHAINS, ROUNDS = 16, 15_000
 

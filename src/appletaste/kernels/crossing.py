@@ -1,7 +1,7 @@
 """With which probability one more Metropolis step ends with an item's score above a cut, in closed form.
 
-Under the Gaussian N(m, V) that proposes, z = x'theta ~ N(mu, s^2) and theta - V x z / s^2 are independent. So a step may
-keep the second and propose the first, z' ~ N(mu, s^2), along the line theta + t V x; accepted as any other step, it
+Under the Gaussian N(m, V) that proposes, z = x'theta ~ N(mu, s^2) and theta - V x z / s^2 are independent. So a step
+may keep the second and propose the first, z' ~ N(mu, s^2), along the line theta + t V x; accepted as any other step, it
 leaves the posterior invariant. Draw z' in two parts: its side of the cut, above with probability u = P(z' >= cut), then
 z' given its side. Only a proposal for the other side can change the side, so given one z' for the other side, accepted
 with probability a, the step ends above the cut with probability
@@ -13,7 +13,7 @@ Its mean over states of the posterior is the posterior probability of z >= cut, 
 it is u whatever the state. It is neither 0 nor 1, where a state and a drawn step would say one or the other.
 
 A factorised step is accepted if no event of its Poisson process rejects. Given the events' labels i, each with
-probability max(0, r_i(D) - r_i(D')) / (c_i (|W'D|^4 + |W'D'|^4)) of rejecting, a is their product: no more need be drawn.
+probability max(0, r_i(D) - r_i(D')) / (c_i (|W'D|^4 + |W'D'|^4)) of rejecting, a is the chance that none does.
 """
 
 from __future__ import annotations
@@ -53,16 +53,14 @@ def chance_above(
     whitened: Vector,
     work: Matrix,
 ) -> float:
-    """Return the probability that a step from theta along V x, where x'theta = z, ends with a score of at least ``cut``.
+    """Return the probability that a step from theta along V x, where x'theta = z, ends with a score above ``cut``.
 
-    ``whitened`` begins with L^-1 x, mean and variance are mu and s^2, ``height`` is log target - log proposal at theta or
-    NaN. A step is judged in full or factorised as in ``run_steps``.
+    ``whitened`` begins with L^-1 x, mean and variance are mu and s^2, ``height`` is log target - log proposal at
+    theta or NaN. A step is judged in full or factorised as in ``run_steps``.
     """
     above, spread = z >= cut, math.sqrt(variance)
-    edge = (cut - mean) / spread if spread > 0.0 else math.nan
-    if not math.isfinite(
-        edge
-    ):  # an item of zeros, one so large that its score overflows, or acting never or always pays
+    edge = (cut - mean) / spread if 0.0 < variance < math.inf else math.nan
+    if not math.isfinite(edge):  # an item of zeros, one so large that x'Vx overflows, or acting never or always pays
         return 1.0 if above else 0.0
     d, fourth = theta.size, cubes.shape[0] > 0
     # Rows of ``work`` that ``objective`` leaves alone.

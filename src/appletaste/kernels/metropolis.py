@@ -51,9 +51,11 @@ def run_steps(
     """Write ``steps`` states after theta, and what was proposed for each.
 
     Returns how many proposals were accepted, and log target - log proposal at the last state; NaN: not asked for.
+
     A pair whose rate exceeds ``limit`` is judged in full, any other factorised. The rate is the same for (theta,
-    theta') as for (theta', theta), so which of the two it is cannot break the balance between them. A negative limit
-    judges all in full, as a width of the proposals other than 1 needs. Nothing it starts from is changed, so calling it again gives the same path.
+    theta') as for (theta', theta), so which of the two it is cannot break the balance between them. A negative
+    limit judges all in full, as a width of the proposals other than 1 needs. Nothing it starts from is changed, so
+    calling it again gives the same path.
     """
     d = theta.size
     # Rows of ``work`` that ``objective`` leaves alone.

@@ -142,7 +142,7 @@ class ExactChain(Belief):
         return "metropolis" if self._limit() < 0.0 else "thinned"
 
     def _start(self, round_: int) -> Vector:
-        """Return where this round's steps start: where the last ones ended, or where a wide step leads, by the schedule.
+        """Return where this round's steps start: where the last ones ended or, by the schedule, a wide step leads.
 
         Where the posterior has heavier tails than the Gaussian, steps enter its tails rarely and then stay for long;
         wide steps go in and out more often. If labels came in bulk since the last round, steps start at m: a theta from
@@ -154,7 +154,7 @@ class ExactChain(Belief):
         share = n // self._switch
         if share < WIDE_UNTIL and round_ % (WIDE_EVERY * max(1, share)) == 0:
             self._run(self._wide_key, round_, self._chain.theta, 1, self._width)
-            return self._path[kernels.STATES, 0].copy()
+            return np.array(self._path[kernels.STATES, 0])
         return self._chain.theta
 
     def _run(self, key: Word, index: int, start: Vector, steps: int, width: float = 1.0) -> tuple[int, float]:

@@ -355,7 +355,7 @@ def test_asking_changes_nothing_and_arrays_carry_everything():
 
 @pytest.mark.parametrize("look", [1e-3, 1e9])
 def test_the_tail_is_evaluated_and_never_certain(look, monkeypatch):
-    """From either side it is a probability strictly between 0 and 1, near the Gaussian's where proposals are accepted."""
+    """It is strictly between 0 and 1 from either side, and near the Gaussian's where proposals are accepted."""
     monkeypatch.setattr(exact_module, "LOOK", look)
     items, labels = table(3, 400)
     chain = Exact(switch=100).start(3, Key(1))

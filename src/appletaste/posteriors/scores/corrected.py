@@ -16,11 +16,11 @@ from .normal import NormalScore
 class ExactScore:
     """Scores z_k under the K states of the round and z~_k under its proposals, which are draws from N(mean, variance).
 
-    The tail is the probability that one more step, from the last state, ends above the cut (``kernels.crossing``). Given
-    that state an action is drawn with exactly this probability, and its mean is the posterior probability. Other expectations are quadratures under the Gaussian, corrected by
-    mean_k [f(z_k) - f(z~_k)]: exact in the mean, with noise from rejected steps only. (Regrets, chance, slope and
-    information are kept in their range, which tells where the noise is as large as they are.) Mean, variance and
-    direction are those of the Gaussian.
+    The tail is the probability that one more step, from the last state, ends above the cut (``kernels.crossing``).
+    Given that state an action is drawn with exactly this probability, and its mean is the posterior probability.
+    Other expectations are quadratures under the Gaussian, corrected by mean_k [f(z_k) - f(z~_k)]: exact in the
+    mean, with noise from rejected steps only. (Regrets, chance, slope and information are kept in their range,
+    which tells where the noise is as large as they are.) Mean, variance and direction are those of the Gaussian.
     """
 
     __slots__ = ("_across", "_anchor", "_scores", "_steps", "mean", "variance")
