@@ -70,6 +70,7 @@ def path(d, n, prior, limit, shift=0.0, steps=100_000, understate=1.0):
         live.heavy,
         live.sums / understate,
         anchors.looks if math.isnan(limit) else limit,
+        1.0,
         steps,
         out,
         anchors.work,

@@ -40,16 +40,6 @@ def score_item(x: Vector, anchor: Matrix, path: Path, steps: int, scores: Matrix
 
 
 @kernel
-def share_above(scores: Matrix, steps: int, cut: float) -> float:
-    """Return the share of states whose score reaches the cut."""
-    count = 0
-    for k in range(steps):
-        if scores[STATES, k] >= cut:
-            count += 1
-    return count / steps
-
-
-@kernel
 def direction(anchor: Matrix, scores: Matrix, out: Vector) -> None:
     """Write H^-1 x, from what ``score_item`` left."""
     d = out.size

@@ -43,15 +43,19 @@ def run_steps(
     heavy: Vector,
     sums: Vector,
     limit: float,
+    width: float,
     steps: int,
     path: Path,
     work: Matrix,
-) -> int:
-    """Write ``steps`` states after theta, and what was proposed for each; return how many proposals were accepted.
+) -> tuple[int, float]:
+    """Write ``steps`` states after theta, and what was proposed for each.
+
+    Returns how many proposals were accepted, and log target - log proposal at the last state; NaN: not asked for.
 
     A pair whose rate exceeds ``limit`` is judged in full, any other factorised. The rate is the same for (theta,
-    theta') as for (theta', theta), so which of the two it is cannot break the balance between them. A negative limit
-    judges all in full. Nothing it starts from is changed, so calling it again gives the same path.
+    theta') as for (theta', theta), so which of the two it is cannot break the balance between them. A negative
+    limit judges all in full, as a width of the proposals other than 1 needs. Nothing it starts from is changed, so
+    calling it again gives the same path.
     """
     d = theta.size
     # Rows of ``work`` that ``objective`` leaves alone.
@@ -68,7 +72,7 @@ def run_steps(
     accepted = 0
     for step in range(steps):
         proposal = path[PROPOSALS, step]
-        propose(stream, anchor, proposal)
+        propose(stream, anchor, width, proposal)
         for j in range(d):
             offset_there[j] = proposal[j] - anchor[POINT, j]
         reached_there = reach(anchor, offset_there, fourth)
@@ -82,8 +86,8 @@ def run_steps(
             )
         else:
             if math.isnan(height):
-                height = excess(features, labels, n, prior, anchor, current, spare, work)
-            height_there = excess(features, labels, n, prior, anchor, proposal, spare, work)
+                height = excess(features, labels, n, prior, anchor, width, current, spare, work)
+            height_there = excess(features, labels, n, prior, anchor, width, proposal, spare, work)
             accept = math.log(uniform(stream)) < height_there - height
         if accept:
             accepted += 1
@@ -92,15 +96,15 @@ def run_steps(
             for j in range(d):
                 offset[j] = offset_there[j]
         path[STATES, step, :] = current
-    return accepted
+    return accepted, height
 
 
 @kernel
-def propose(stream: Stream, anchor: Matrix, out: Vector) -> None:
-    """Draw from N(m, (L L')^-1)."""
+def propose(stream: Stream, anchor: Matrix, width: float, out: Vector) -> None:
+    """Draw from N(m, width^2 (L L')^-1)."""
     d = out.size
     for j in range(d):
-        out[j] = normal(stream)
+        out[j] = width * normal(stream)
     solve_backward(anchor[FACTOR : FACTOR + d], out)
     for j in range(d):
         out[j] += anchor[MEAN, j]
@@ -143,6 +147,7 @@ def excess(
     n: int,
     prior: Matrix,
     anchor: Matrix,
+    width: float,
     theta: Vector,
     spare: Vector,
     work: Matrix,
@@ -157,7 +162,7 @@ def excess(
         for j in range(k, d):
             total += anchor[FACTOR + j, k] * spare[j]
         squared += total * total
-    return objective(features, labels, n, prior[0], prior[1:], theta, work) + 0.5 * squared
+    return objective(features, labels, n, prior[0], prior[1:], theta, work) + 0.5 * squared / (width * width)
 
 
 @kernel
@@ -173,20 +178,13 @@ def survives(
     offset_there: Vector,
 ) -> bool:
     """Return whether no label rejects the move; ``bounds`` is |W'D|^4 + |W'D'|^4, or of cubes."""
-    point, total = anchor[POINT], sums[n - 1]
+    total = sums[n - 1]
     rate = total * bounds
     clock = exponential(stream)
     while clock < rate:
         i = first_above(sums, n, uniform(stream) * total)
-        share = sums[i] - (sums[i - 1] if i > 0 else 0.0)
-        height = uniform(stream) * share * bounds
-        items, place = features[i // BLOCK], i % BLOCK
-        z = s = s_there = 0.0
-        for j in range(point.size):
-            x = items[j, place]
-            z += x * point[j]
-            s += x * offset[j]
-            s_there += x * offset_there[j]
+        height = uniform(stream) * share_of(sums, i) * bounds
+        z, s, s_there = shifts(features, i, anchor[POINT], offset, offset_there)
         # The powers of s bound the remainders, and spare nearly all looks at logarithms.
         if height < bound(s * s, fourth) + bound(s_there * s_there, fourth) and (
             height < remainder(z, s, fourth) - remainder(z, s_there, fourth)
@@ -194,6 +192,25 @@ def survives(
             return False
         clock += exponential(stream)
     return True
+
+
+@kernel
+def share_of(sums: Vector, i: int) -> float:
+    """Return c_i, from the running sums."""
+    return sums[i] - (sums[i - 1] if i > 0 else 0.0)
+
+
+@kernel
+def shifts(features: Blocks, i: int, point: Vector, offset: Vector, offset_there: Vector) -> tuple[float, float, float]:
+    """Return the score of label i's item at the anchor, and how far the two offsets move it."""
+    items, place = features[i // BLOCK], i % BLOCK
+    z = s = s_there = 0.0
+    for j in range(point.size):
+        x = items[j, place]
+        z += x * point[j]
+        s += x * offset[j]
+        s_there += x * offset_there[j]
+    return z, s, s_there
 
 
 @kernel

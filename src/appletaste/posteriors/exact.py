@@ -9,8 +9,11 @@ import numpy as np
 
 from .._checks import freeze, whole
 from ..errors import OptionError
+from ..kernels import crossing
 from ..kernels import metropolis as kernels
 from ..kernels._jit import announce_compilation
+from ..kernels.corrected import WHITENED
+from ..kernels.types import Word
 from ..keys import Key
 from .anchors import Anchors
 from .base import Arrays, Belief, Score, Vector
@@ -21,13 +24,17 @@ from .scores.corrected import ExactScore
 
 #: Most Metropolis steps of a round.
 MOST_STEPS = 64
-#: The chance, by the running acceptance, that all steps of a round are rejected and its draw is the last round's.
+#: The chance, by the acceptance of the trial, that all steps of a round are rejected and its draw is the last round's.
 STALE = 0.01
-#: How much of the running acceptance a round replaces; and one that only tries whether Metropolis steps work again.
-MEMORY, PROBE_MEMORY = 0.03, 0.25
-#: Below this running acceptance Gibbs sweeps do better, while labels are fewer than 50 times the switch point; with
-#: more, only where steps are in full, 64 of which cost as much as 15 sweeps.
-COLLAPSED, SWEEPS_AGAIN, PROBE_EVERY = 0.15, 50, 25
+#: Steps of the trial that an anchor is put to when it takes over.
+TRIAL = MOST_STEPS
+#: Below this acceptance Gibbs sweeps do better, while labels are fewer than 50 times the switch point; with more, only
+#: where steps are in full, 64 of which cost as much as 15 sweeps.
+COLLAPSED, SWEEPS_AGAIN = 0.15, 50
+#: One round in this many, times labels over the switch point, begins with a wide step, up to ten times that point.
+WIDE_EVERY, WIDE_UNTIL = 2, 10
+#: Wide proposals have 1 + this / sqrt(d) times the variance, which keeps their acceptance much the same in any d.
+WIDTH = 3.0
 #: A label looked at in a factorised step costs as much as this many in a pass over all: 85 ns, and 5 ns, at d = 20.
 LOOK = 16.0
 #: Factorised steps look at no more labels than this on average, or than a pass would cost; beyond, a pass is made.
@@ -49,8 +56,9 @@ class Exact:
        many there are (Cornish et al. 2019).
 
     Exact means: no approximation is left that more rounds would not remove. A round takes finitely many steps, as PG-TS
-    does, so many that its draw is that of the round before with probability 0.01; how many, and the regime, follow the
-    acceptance of the rounds before, a mild adaptation.
+    does, so many that its draw is that of the round before with probability 0.01. How many, and the regime, follow from
+    the labels and from a trial of the anchor by steps of its own, and never from where the chain has been: a choice
+    that looked at the chain would leave its tails too early (docs/decisions/0010-exact-adaptation.md).
 
     Parameters
     ----------
@@ -98,25 +106,26 @@ class ExactChain(Belief):
         announce_compilation(kernels.run_steps)
         self._chain = settings.gibbs.start(d, key)
         self._anchors = Anchors(d, settings.prior)
-        self._key = key.at("steps").word()
+        self._key, self._wide_key = key.at("steps").word(), key.at("wide").word()
+        self._trial_key, self._side_key = key.at("trial").word(), key.at("side").word()
+        self._width = math.sqrt(1.0 + WIDTH / math.sqrt(d))
         self._least = settings.draws
         self._switch = max(100, 3 * d * d // 2) if settings.switch is None else settings.switch
         self._path = np.zeros((2, MOST_STEPS, d))
         self._scores = np.zeros((3, max(MOST_STEPS, d)))
-        #: The running share of Metropolis proposals that were accepted.
+        #: The share of Metropolis proposals that were accepted when the anchor in use was tried.
         self.acceptance = 0.6
+        self._tried = 0  # the anchor that was tried last, by how many labels there were when it was begun
         self._moved = 0  # how many labels there were when the chain last moved
         self._stepped = 0  # the round that the path belongs to; 0 when there is none
-        self._steps = self._accepted = 0
+        self._steps = 0
+        self._height = math.nan  # log target - log proposal at the last state, where it is known
 
-    def _collapsed(self) -> bool:
-        if self.acceptance >= COLLAPSED:
-            return False
-        return self._chain.labels.n < SWEEPS_AGAIN * self._switch or self._limit() < 0.0
-
-    def _sweeps(self, round_: int) -> bool:
-        """Return whether a round runs Gibbs sweeps; a chain whose Metropolis steps failed tries them now and then."""
-        return not self._anchors.ready or (self._collapsed() and round_ % PROBE_EVERY != 0)
+    def _sweeps(self) -> bool:
+        """Return whether rounds run Gibbs sweeps and no steps."""
+        if self._anchors.ready and self.acceptance < COLLAPSED:
+            return self._chain.labels.n < SWEEPS_AGAIN * self._switch or self._limit() < 0.0
+        return not self._anchors.ready
 
     def _limit(self) -> float:
         """Return the rate up to which steps are factorised; negative where a pass over all labels is cheaper."""
@@ -127,19 +136,60 @@ class ExactChain(Belief):
 
     @property
     def regime(self) -> str:
-        """The sampler of the next round, apart from trials after a collapse: gibbs, metropolis or thinned."""
-        if not self._anchors.ready or self._collapsed():
+        """The sampler of the next round: gibbs, metropolis or thinned."""
+        if self._sweeps():
             return "gibbs"
         return "metropolis" if self._limit() < 0.0 else "thinned"
 
-    def _start(self) -> Vector:
-        """Return where this round's steps start: where the last ones ended, or m if many labels arrived since then.
+    def _start(self, round_: int) -> Vector:
+        """Return where this round's steps start: where the last ones ended or, by the schedule, a wide step leads.
 
-        A theta from long before, far out in the present posterior, could wait for ages until a proposal is accepted.
+        Where the posterior has heavier tails than the Gaussian, steps enter its tails rarely and then stay for long;
+        wide steps go in and out more often. If labels came in bulk since the last round, steps start at m: a theta from
+        long before, far out in the present posterior, could wait for ages until a proposal is accepted.
         """
-        if self._chain.labels.n > (1.0 + STALE_SHARE) * self._moved:
+        n = self._chain.labels.n
+        if n > (1.0 + STALE_SHARE) * self._moved:
             return self._anchors.mean
+        share = n // self._switch
+        if share < WIDE_UNTIL and round_ % (WIDE_EVERY * max(1, share)) == 0:
+            self._run(self._wide_key, round_, self._chain.theta, 1, self._width)
+            return np.array(self._path[kernels.STATES, 0])
         return self._chain.theta
+
+    def _run(self, key: Word, index: int, start: Vector, steps: int, width: float = 1.0) -> tuple[int, float]:
+        """Write Metropolis steps into the path; return how many were accepted, and the height of the last state."""
+        labels, anchors = self._chain.labels, self._anchors
+        return kernels.run_steps(
+            key,
+            index,
+            labels.features,
+            labels.values,
+            labels.n,
+            anchors.prior,
+            start,
+            anchors.live.matrix,
+            anchors.live.cubes,
+            anchors.live.heavy,
+            anchors.live.sums,
+            self._limit() if width == 1.0 else -1.0,
+            width,
+            steps,
+            self._path,
+            anchors.work,
+        )
+
+    def _try(self) -> None:
+        """Put an anchor that has taken over to its trial; one that is far is soon replaced and not tried.
+
+        The steps of the trial start at m and have random numbers of their own: given the labels, what they find does
+        not depend on the chain.
+        """
+        if self._tried != self._anchors.live.reference:
+            self._tried = self._anchors.live.reference
+            if not self._anchors.is_far:
+                accepted, _ = self._run(self._trial_key, self._tried, self._anchors.mean, TRIAL)
+                self.acceptance = accepted / TRIAL
 
     def _step(self, round_: int) -> None:
         """Run this round's steps unless they have been run; they do not depend on the item."""
@@ -148,50 +198,56 @@ class ExactChain(Belief):
         missed = 1.0 - min(self.acceptance, 0.99)
         wanted = math.log(STALE) / math.log(missed) if missed < 1.0 else math.inf
         self._steps = MOST_STEPS if wanted >= MOST_STEPS else max(self._least, math.ceil(wanted))
+        _, self._height = self._run(self._key, round_, self._start(round_), self._steps)
+        self._stepped = round_
+
+    def _across(self, score: ExactScore, cut: float) -> float:
+        """Return the probability that one more step, along the line on which the score moves, ends above a cut."""
         labels, anchors = self._chain.labels, self._anchors
-        self._accepted = kernels.run_steps(
-            self._key,
-            round_,
+        return crossing.chance_above(
+            self._side_key,
+            self._stepped,
             labels.features,
             labels.values,
             labels.n,
             anchors.prior,
-            self._start(),
+            self._path[kernels.STATES, self._steps - 1],
+            self._height,
             anchors.live.matrix,
             anchors.live.cubes,
             anchors.live.heavy,
             anchors.live.sums,
             self._limit(),
-            self._steps,
-            self._path,
+            score.mean,
+            score.variance,
+            self._scores[kernels.STATES, self._steps - 1],
+            cut,
+            self._scores[WHITENED],
             anchors.work,
         )
-        self._stepped = round_
 
     def score(self, x: Vector, round_: int) -> Score:
         """Return how the score of x is distributed in a round."""
-        if self._sweeps(round_):
+        if self._sweeps():
             return self._chain.score(x, round_)
         self._step(round_)
-        return ExactScore(x, self._anchors.live.matrix, self._path, self._steps, self._scores)
+        return ExactScore(x, self._anchors.live.matrix, self._path, self._steps, self._scores, self._across)
 
     def draws(self, round_: int) -> Vector:
         """Return the draws of theta of a round, one row each."""
-        if self._sweeps(round_):
+        if self._sweeps():
             return self._chain.draws(round_)
         self._step(round_)
         return self._path[kernels.STATES, : self._steps].copy()
 
     def commit(self, round_: int) -> None:
-        """Carry the last draw, and how often proposals were accepted, on to the next round."""
-        if self._sweeps(round_):
+        """Carry the last draw on to the next round."""
+        if self._sweeps():
             self._chain.commit(round_)
             self._moved = self._chain.labels.n
             return
         self._step(round_)
         self._chain.theta[:] = self._path[kernels.STATES, self._steps - 1]
-        memory = PROBE_MEMORY if self._collapsed() else MEMORY
-        self.acceptance += memory * (self._accepted / self._steps - self.acceptance)
         self._moved = self._chain.labels.n
         self._stepped = 0
 
@@ -203,7 +259,7 @@ class ExactChain(Belief):
     def follow(self, other: ExactChain) -> None:
         """Begin where another chain is, apart from its labels."""
         self._chain.follow(other._chain)
-        self.acceptance, self._moved = other.acceptance, other._moved
+        self._moved = other._moved
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
         """Learn one label; the first anchor is set when Gibbs sweeps end."""
@@ -214,6 +270,7 @@ class ExactChain(Belief):
             anchors.learn(labels, x, label)
         elif labels.n >= self._switch:
             anchors.settle(labels, anchors.prior[0])
+        self._try()
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
@@ -226,4 +283,5 @@ class ExactChain(Belief):
         self._anchors.restore(arrays)
         progress = arrays["progress"].astype(np.float64)
         self.acceptance, self._moved = float(progress[0]), int(progress[1])
+        self._tried = self._anchors.live.reference
         self._stepped = 0

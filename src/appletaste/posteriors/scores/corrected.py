@@ -16,22 +16,30 @@ from .normal import NormalScore
 class ExactScore:
     """Scores z_k under the K states of the round and z~_k under its proposals, which are draws from N(mean, variance).
 
-    The tail is the share of states above the cut. Given the states an action is drawn with exactly this probability,
-    and its mean is the posterior probability. Other expectations are quadratures under the Gaussian, corrected by
-    mean_k [f(z_k) - f(z~_k)]: exact in the mean, with noise from rejected steps only. (Regrets, chance, slope and
-    information are kept in their range, which tells where the noise is as large as they are.) Mean, variance and
-    direction are those of the Gaussian.
+    The tail is the probability that one more step, from the last state, ends above the cut (``kernels.crossing``).
+    Given that state an action is drawn with exactly this probability, and its mean is the posterior probability.
+    Other expectations are quadratures under the Gaussian, corrected by mean_k [f(z_k) - f(z~_k)]: exact in the
+    mean, with noise from rejected steps only. (Regrets, chance, slope and information are kept in their range,
+    which tells where the noise is as large as they are.) Mean, variance and direction are those of the Gaussian.
     """
 
-    __slots__ = ("_anchor", "_scores", "_steps", "mean", "variance")
+    __slots__ = ("_across", "_anchor", "_scores", "_steps", "mean", "variance")
 
-    def __init__(self, x: Vector, anchor: Vector, path: Vector, steps: int, scores: Vector) -> None:
-        self._anchor, self._steps, self._scores = anchor, steps, scores
+    def __init__(
+        self,
+        x: Vector,
+        anchor: Vector,
+        path: Vector,
+        steps: int,
+        scores: Vector,
+        across: Callable[[ExactScore, float], float],
+    ) -> None:
+        self._anchor, self._steps, self._scores, self._across = anchor, steps, scores, across
         self.mean, self.variance = kernels.score_item(x, anchor, path, steps, scores)
 
     def above(self, cut: float) -> float:
-        """Return the share of states with z >= cut."""
-        return kernels.share_above(self._scores, self._steps, cut)
+        """Return the probability that one more step ends with z >= cut."""
+        return self._across(self, cut)
 
     def expect(self, function: Callable[[Vector], Vector]) -> float:
         """Return E f(z), by quadrature and corrected."""

@@ -1,0 +1,117 @@
+"""With which probability one more Metropolis step ends with an item's score above a cut, in closed form.
+
+Under the Gaussian N(m, V) that proposes, z = x'theta ~ N(mu, s^2) and theta - V x z / s^2 are independent. So a step
+may keep the second and propose the first, z' ~ N(mu, s^2), along the line theta + t V x; accepted as any other step, it
+leaves the posterior invariant. Draw z' in two parts: its side of the cut, above with probability u = P(z' >= cut), then
+z' given its side. Only a proposal for the other side can change the side, so given one z' for the other side, accepted
+with probability a, the step ends above the cut with probability
+
+    u a           from a state below the cut,
+    1 - (1 - u) a     from one above.
+
+Its mean over states of the posterior is the posterior probability of z >= cut, and where proposals are always accepted
+it is u whatever the state. It is neither 0 nor 1, where a state and a drawn step would say one or the other.
+
+A factorised step is accepted if no event of its Poisson process rejects. Given the events' labels i, each with
+probability max(0, r_i(D) - r_i(D')) / (c_i (|W'D|^4 + |W'D'|^4)) of rejecting, a is the chance that none does.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._jit import kernel
+from .anchored import FACTOR, POINT
+from .linear import solve_backward
+from .logistic import GRADIENT, RESIDUALS, STEP, TRIAL, WEIGHTS
+from .metropolis import excess, first_above, reach, remainder, share_of, shifts, smooth_part
+from .random import derive, exponential, normal_between, normal_cdf, uniform
+from .types import Blocks, Matrix, Stream, Vector, Word
+
+
+@kernel
+def chance_above(
+    key: Word,
+    round_: int,
+    features: Blocks,
+    labels: Vector,
+    n: int,
+    prior: Matrix,
+    theta: Vector,
+    height: float,
+    anchor: Matrix,
+    cubes: Matrix,
+    heavy: Vector,
+    sums: Vector,
+    limit: float,
+    mean: float,
+    variance: float,
+    z: float,
+    cut: float,
+    whitened: Vector,
+    work: Matrix,
+) -> float:
+    """Return the probability that a step from theta along V x, where x'theta = z, ends with a score above ``cut``.
+
+    ``whitened`` begins with L^-1 x, mean and variance are mu and s^2, ``height`` is log target - log proposal at
+    theta or NaN. A step is judged in full or factorised as in ``run_steps``.
+    """
+    above, spread = z >= cut, math.sqrt(variance)
+    edge = (cut - mean) / spread if 0.0 < variance < math.inf else math.nan
+    if not math.isfinite(edge):  # an item of zeros, one so large that x'Vx overflows, or acting never or always pays
+        return 1.0 if above else 0.0
+    d, fourth = theta.size, cubes.shape[0] > 0
+    # Rows of ``work`` that ``objective`` leaves alone.
+    offset, offset_there, spare = work[WEIGHTS, :d], work[RESIDUALS, :d], work[GRADIENT, :d]
+    stream, pairs = work[STEP, :1].view(np.uint64), work[TRIAL]
+    stream[0] = derive(key, round_)
+    noise = normal_between(stream, -math.inf, edge) if above else normal_between(stream, edge, math.inf)
+    spare[:] = whitened[:d]
+    solve_backward(anchor[FACTOR : FACTOR + d], spare)
+    move = (mean - z + spread * noise) / variance
+    for j in range(d):
+        offset[j] = theta[j] - anchor[POINT, j]
+        offset_there[j] = offset[j] + move * spare[j]
+    bounds = reach(anchor, offset, fourth) + reach(anchor, offset_there, fourth)
+    if sums[n - 1] * bounds <= limit:
+        rise = smooth_part(features, anchor, cubes, heavy, offset_there, pairs)
+        rise -= smooth_part(features, anchor, cubes, heavy, offset, pairs)
+        accepted = survival(stream, features, n, anchor, sums, fourth, bounds, offset, offset_there)
+    else:
+        if math.isnan(height):
+            height = excess(features, labels, n, prior, anchor, 1.0, theta, spare, work)
+        there = pairs[:d]
+        for j in range(d):
+            there[j] = anchor[POINT, j] + offset_there[j]
+        rise = excess(features, labels, n, prior, anchor, 1.0, there, spare, work) - height
+        accepted = 1.0
+    accepted *= math.exp(min(rise, 0.0))
+    return 1.0 - normal_cdf(edge) * accepted if above else normal_cdf(-edge) * accepted
+
+
+@kernel
+def survival(
+    stream: Stream,
+    features: Blocks,
+    n: int,
+    anchor: Matrix,
+    sums: Vector,
+    fourth: bool,
+    bounds: float,
+    offset: Vector,
+    offset_there: Vector,
+) -> float:
+    """Return the probability that no label rejects the move, given the labels of the events; as in ``survives``."""
+    total = sums[n - 1]
+    rate, chance = total * bounds, 1.0
+    clock = exponential(stream)
+    while clock < rate:
+        i = first_above(sums, n, uniform(stream) * total)
+        z, s, s_there = shifts(features, i, anchor[POINT], offset, offset_there)
+        fall = remainder(z, s, fourth) - remainder(z, s_there, fourth)
+        if fall > 0.0:
+            chance *= max(0.0, 1.0 - fall / (share_of(sums, i) * bounds))
+        clock += exponential(stream)
+    return chance
