@@ -14,6 +14,7 @@ from ..policies import Policy
 from ..policies import policy as make_policy
 from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
+from .chance_sums import chance_sums
 from .stand_ins import Floats, generator, interval
 
 #: Draws of theta: from a Gaussian, in pairs on both sides of its mean (400 put 6.5 % of truths below and 4.2 % above),
@@ -48,9 +49,10 @@ def fitted(log: DecisionLog, items: Floats) -> Policy:
     """Return a policy that has learnt the labels of the log, in order."""
     costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
     student = make_policy("ts", n_features=items.shape[1], costs=costs)
-    for k in np.argsort(log.round, kind="stable"):
-        if log.labelled[k]:
-            student.teach(items[k], int(log.label[k]))
+    known = np.flatnonzero(log.labelled)
+    labelled = items[known]  # of a long log these are few
+    for k in np.argsort(log.round[known], kind="stable"):
+        student.teach(labelled[k], int(log.label[known[k]]))
     return student
 
 
@@ -74,11 +76,8 @@ def _by_posterior(log: DecisionLog, x: Floats, passed: NDArray[np.bool_], level:
         raise InputError(f"x has {x.shape[1]} features and the policy {policy.n_features}: is it another stream's?")
     thetas = _thetas(posterior)
     rng = generator("by posterior")
-    items = x[passed]
-    sums = np.empty(len(thetas))
-    for k, theta in enumerate(thetas):
-        chance = 1.0 / (1.0 + np.exp(-np.clip(items @ theta, -700, 700)))
-        sums[k] = chance.sum() + rng.standard_normal() * math.sqrt(float((chance * (1 - chance)).sum()))
+    chances, spreads = chance_sums(x, passed, thetas)
+    sums = chances + rng.standard_normal(len(thetas)) * np.sqrt(spreads)
     low, high = interval(np.clip(sums, 0.0, float(passed.sum())), level)
     return Estimate(float(np.mean(np.clip(sums, 0.0, None))), low, high, level, POSTERIOR)
 
