@@ -11,6 +11,7 @@ from .. import __version__
 from ..errors import AppleTasteError
 from . import (
     demo,
+    drift,
     example,
     game,
     missed,
@@ -49,7 +50,7 @@ examples:
 
 #: The verbs in the order of the help: each module adds its parser, and names the function that runs it.
 VERBS = (
-    *(simulate, replay, missed, what_if, plan_audit, report, example),
+    *(simulate, replay, missed, what_if, plan_audit, drift, report, example),
     *(paper, policies, problems, demo, game, theory),
 )
 

@@ -8,7 +8,8 @@ from typing import Any, overload
 import numpy as np
 
 from ..errors import InputError
-from ..logs.decision_log import DecisionLog
+from ..logs.coded import counts_of
+from ..logs.decision_log import DecisionLog, Log, opened
 from ..policies import Policy
 from .answers import Answer, Estimate, Refusal, brief
 from .by_design import ASSUMES, ByDesign, by_design
@@ -66,14 +67,14 @@ class Missed:
 
 @overload
 def missed(
-    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
+    log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
 ) -> Missed: ...
 @overload
 def missed(
-    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
+    log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
 ) -> dict[str, Missed]: ...
 def missed(
-    log: DecisionLog,
+    log: Log,
     level: float = 0.9,
     *,
     floor: float = FLOOR,
@@ -81,6 +82,8 @@ def missed(
     by: str | None = None,
 ) -> Missed | dict[str, Missed]:
     """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
+
+    The log may be the name of a file, or of a folder of files (``DecisionLog.scan``).
 
     Design-based answers concern the *supported* part: items whose probability of acting was at least ``floor``, in
     rounds whose labels have arrived. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;
@@ -102,6 +105,7 @@ def missed(
     >>> print(at.missed(certain).design.missed)
     no answer: every passed item was passed with certainty, or nearly: no log of that can say what was missed; ...
     """
+    log = opened(log)
     check_question(log, "missed", level, floor)
     if by is not None:
         return _apart(log, by, level, floor, policy)
@@ -134,7 +138,7 @@ def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy
         raise InputError(f"the log has no {by}: give each item one when it is decided, decide(..., {by}=...)")
     if policy is None and log.x is not None and log.labelled.any():
         policy = fitted(log, log.x)
-    return {str(name): missed(log.where(names == name), level, floor=floor, policy=policy) for name in np.unique(names)}
+    return {name: missed(log.where(names == name), level, floor=floor, policy=policy) for name in counts_of(names)}
 
 
 def _whole(

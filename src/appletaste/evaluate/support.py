@@ -70,7 +70,8 @@ def labelled_shares(log: DecisionLog) -> NDArray[np.float64]:
     >>> sorted(set(labelled_shares(DecisionLog.from_rows(rows)).tolist()))
     [0.5]
     """
-    order = np.argsort(log.round, kind="stable")
+    rising = bool((log.round[1:] >= log.round[:-1]).all())  # as good as always, and sorting takes time and memory
+    order = slice(None) if rising else np.argsort(log.round, kind="stable")
     acts = log.act[order]
     blocks = max(1, int(acts.sum()) // BLOCK_ACTS)
     before: NDArray[np.int64] = np.cumsum(acts) - acts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ from .states import UNKNOWN
 from .stored import picked_rows
 
 Floats = NDArray[np.float64]
+#: A decision log, or the name of its file or folder.
+Log: TypeAlias = "DecisionLog | str | PathLike[str]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,3 +229,8 @@ class DecisionLog:
         {"_label_cost": 0.0, "_label_probability": 0.75, "_label_Action": 1, "_lab
         """
         return dsjson_lines(self)
+
+
+def opened(log: Log) -> DecisionLog:
+    """Return a log; the name of a file or a folder is scanned."""
+    return DecisionLog.scan(log) if isinstance(log, str | PathLike) else log

@@ -58,11 +58,11 @@ def log_files(path: str | PathLike[str]) -> list[Path]:
     Names that begin with a dot or an underscore are left out: other tools keep notes there.
     """
     source = Path(path)
-    if not source.exists():
-        raise FileNotFoundError(f"there is no file or folder {source}")
     if not source.is_dir():
-        if source.suffix not in READERS:
+        if source.suffix not in READERS and (source.suffix or source.exists()):
             raise DataError(f"a decision log is a .parquet or .jsonl file, or a folder of them, got {source.name!r}")
+        if not source.exists():
+            raise FileNotFoundError(f"there is no {'file' if source.suffix else 'file or folder'} {source}")
         return [source]
     inside = sorted(one for one in source.iterdir() if not one.name.startswith((".", "_")))
     found = [one for one in inside if one.suffix in READERS]

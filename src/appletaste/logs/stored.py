@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from .cells import NAN_IS_NOTHING, Given
 from .columns import FIELDS
+from .files import BATCH
 from .parts import Part
 
 #: Called after each part with what is being done, how many parts are done, and of how many.
@@ -102,6 +103,10 @@ class Stored:
         values = values[given]
         return values[0] if single else values
 
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self.each(_same):
+            yield from batch
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         found: NDArray[Any] = self[:]
         return found
@@ -179,6 +184,15 @@ def _joined(batches: list[Any]) -> NDArray[Any]:
             f"x must have one length in all files; there are rows of {widths[0]} and of {widths[-1]} numbers"
         )
     return np.concatenate(batches)
+
+
+def each_batch(column: Any, function: Callable[..., Any], *common: Any, what: str = "") -> Iterator[Any]:
+    """Yield ``function(values, *common)`` for batches of any column, an array or one that is stored, in order."""
+    if isinstance(column, Stored):
+        yield from column.each(function, *common, what=what)
+        return
+    for start in range(0, len(column), BATCH):
+        yield function(column[start : start + BATCH], *common)
 
 
 def picked_rows(values: Any, picked: NDArray[Any]) -> Any:

@@ -17,6 +17,7 @@ from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
 from ..evaluate.answers import Answer
 from ..evaluate.support import settled
 from ..logs import DecisionLog
+from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
 from .periods import periods_of
 
@@ -129,12 +130,16 @@ def _thresholds(middle: float) -> list[float]:
     return [] if math.isnan(middle) else [m * middle for m in MULTIPLES if m * middle < 1.0]
 
 
-def slices(log: DecisionLog, names: NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:
+def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:
     """Return the decisions of each name by themselves, in the order of names; of many the largest, or the last."""
-    found, counts = np.unique(names, return_counts=True)
-    kept = found[-MOST:] if latest else np.sort(found[np.argsort(-counts, kind="stable")[:MOST]])
-    parts = [(str(name), log.where(names == name)) for name in kept]
-    return [slice_of(name.strip(), part, level, missed(part, level).design.recall) for name, part in parts]
+    counts = counts_of(names)
+    kept = list(counts)[-MOST:] if latest else sorted(sorted(counts, key=lambda name: -counts[name])[:MOST])
+    return [_slice(log.where(names == name), name, level) for name in kept]
+
+
+def _slice(part: DecisionLog, name: str, level: float) -> Slice:
+    design = missed(part.unchecked(x=None), level).design  # a slice says nothing of the model
+    return slice_of(name.strip(), part, level, design.recall)
 
 
 def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:
