@@ -8,6 +8,7 @@ as people run it, on the command line, with two jobs; memory is the most that th
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -60,8 +61,8 @@ def held(pid: int) -> int:
     return total
 
 
-def measure(verb: str, folder: Path, engine: str, jobs: int) -> tuple[float, float, str]:
-    """Return seconds, gigabytes and what was printed."""
+def measure(verb: str, folder: Path, engine: str, jobs: int) -> tuple[float, float, float, str]:
+    """Return seconds, seconds of processors, gigabytes and what was printed."""
     options = list(VERBS[verb])
     if options[-1:] == ["--out"]:
         options.append(str(OUT / f"report-{folder.name}"))
@@ -71,13 +72,16 @@ def measure(verb: str, folder: Path, engine: str, jobs: int) -> tuple[float, flo
         printed: list[str] = []
         reader = threading.Thread(target=lambda: printed.append(process.stdout.read()))
         reader.start()
-        while process.poll() is None:
+        while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
             most = max(most, held(process.pid))
-            time.sleep(0.1)
+            time.sleep(0.25)
+        seconds = time.perf_counter() - began
         reader.join()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
-    return time.perf_counter() - began, most / 1e9, printed[0]
+    return seconds, used.ru_utime + used.ru_stime, most / 1e9, printed[0]
 
 
 def main() -> None:
@@ -93,9 +97,11 @@ def main() -> None:
         folder = made(decisions)
         for verb in args.verbs:
             print(f"{verb} on {decisions:,} decisions", file=sys.stderr, flush=True)
-            seconds, most, said[verb] = measure(verb, folder, args.engine, args.jobs)
-            rows.append((verb, f"{decisions:,}", f"{seconds:.1f}", f"{most:.2f}"))
-    print_table(f"engine {args.engine}, {args.jobs} jobs", ("verb", "decisions", "seconds", "GB"), rows)
+            seconds, used, most, said[verb] = measure(verb, folder, args.engine, args.jobs)
+            rows.append((verb, f"{decisions:,}", f"{seconds:.1f}", f"{used:.1f}", f"{most:.2f}"))
+    print_table(
+        f"engine {args.engine}, {args.jobs} jobs", ("verb", "decisions", "seconds", "of processors", "GB"), rows
+    )
     print(said.get("missed", ""))
 
 

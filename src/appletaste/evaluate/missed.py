@@ -113,6 +113,8 @@ def missed(
     design = by_design(log, support, level, floor)
     unsupported = int((~support.usable & ~log.act).sum())
     total, recall = _whole(log, design, unsupported)
+    share, waiting = support.unsupported_share, float(support.waiting.mean())
+    del support  # of a long log it is large, and ``_label_bounds`` makes another
     return Missed(
         decisions=len(log),
         passes=int((~log.act).sum()),
@@ -120,9 +122,9 @@ def missed(
         design=design,
         model=by_model(log, level, policy),
         model_surprise=surprise(log),
-        unsupported_share=support.unsupported_share,
+        unsupported_share=share,
         unsupported_passes=unsupported,
-        waiting_share=float(support.waiting.mean()),
+        waiting_share=waiting,
         total_bounds=total,
         recall_bounds=recall,
         label_bounds=_label_bounds(log, floor, level),

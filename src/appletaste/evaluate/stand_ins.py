@@ -65,7 +65,7 @@ def stand_ins(means: Floats, draws: int, rng: np.random.Generator) -> Floats:
 
 
 def one_more(
-    means: Floats, weight: Floats, band: NDArray[np.int64], draws: int, rng: np.random.Generator
+    means: Floats, weight: Floats, band: NDArray[np.int16], draws: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return one more seen item for each band, there with probability one half: what it is like, and its stand-ins.
 
