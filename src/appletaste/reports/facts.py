@@ -103,6 +103,7 @@ def gather(
     (True, 'block', 6)
     """
     found = missed(log, level)  # says what is wrong with an empty log
+    nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
     kind, of = periods_of(log, period)
     prices, gains = log.alarm_price, log.catch_gain
     weighed = (prices > 0) & (gains > 0)
@@ -112,14 +113,14 @@ def gather(
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", log, level, found.design.recall),
+        whole=slice_of("all", nameless, level, found.design.recall),
         missed=found,
         threshold=middle,
         unsettled=len(log) - len(settled(log)),
-        thresholds=tuple((t, what_if(log, t, level=level)) for t in _thresholds(middle)),
+        thresholds=tuple((t, what_if(nameless, t, level=level)) for t in _thresholds(middle)),
         period=kind,
-        periods=tuple(slices(log, of, level, latest=True)),
-        strata=() if log.stratum is None else tuple(slices(log, log.stratum, level)),
+        periods=tuple(slices(nameless, of, level, latest=True)),
+        strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
