@@ -109,9 +109,12 @@ def check_folder(folder: Path, sign: str) -> None:
         raise InputError(Message(told, Remedy("folder")))
 
 
-def json_objects(text: IO[str], path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give each JSON object of a file with its line, or say which line is none; blank lines are left out."""
-    for number, line in enumerate(text, 1):
+def json_objects(text: IO[str], path: Path, before: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give each JSON object of a file with its line, or say which line is none; blank lines are left out.
+
+    ``before`` is how many lines of the file come before the text.
+    """
+    for number, line in enumerate(text, before + 1):
         if line.strip():
             try:
                 row = json.loads(line)

@@ -11,6 +11,7 @@ from .. import __version__
 from ..errors import AppleTasteError
 from . import (
     demo,
+    drift,
     example,
     game,
     look,
@@ -51,7 +52,7 @@ examples:
 
 #: The verbs in the order of the help: each module adds its parser, and names the function that runs it.
 VERBS = (
-    *(simulate, look, replay, missed, what_if, plan_audit, report, example),
+    *(simulate, look, replay, missed, what_if, plan_audit, drift, report, example),
     *(paper, policies, problems, demo, game, theory),
 )
 

@@ -23,6 +23,7 @@ EXAMPLES = """\
 examples:
   appletaste missed decisions.jsonl
   appletaste missed decisions.jsonl --level 0.95 --json
+  appletaste missed june/ --engine dask --address HOST:PORT      a folder, one file a day say
 
 More: docs/missed.md
 """
@@ -46,8 +47,9 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print what was missed, three ways."""
     from ..evaluate import missed
-    from ..logs import DecisionLog
     from .console import print_json
+    from .logs import open_log
 
-    found = missed(DecisionLog.read(args.log), args.level, floor=args.floor)
+    with open_log(args) as log:
+        found = missed(log, args.level, floor=args.floor)
     print_json(found.as_dict()) if args.json else print(found)

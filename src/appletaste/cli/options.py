@@ -7,7 +7,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-LOG = "a decision log, .jsonl or .parquet (docs/decision-log.md); 'appletaste replay ... --log FILE' writes one"
+LOG = (
+    "a decision log, .jsonl or .parquet, or a folder of such files (docs/decision-log.md); "
+    "'appletaste replay ... --log FILE' writes one"
+)
 
 
 def add_verb(
@@ -38,15 +41,31 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every verb that computes."""
     parser.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
-    )
+    add_jobs(parser)
     add_json(parser)
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every verb whose replications an engine plays."""
     add_run_options(parser)
+    add_engine(parser)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add who does the work, for verbs without randomness of their own."""
+    add_jobs(parser)
+    add_engine(parser)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``."""
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
+    )
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add ``--engine`` and ``--address``."""
     parser.add_argument(
         "--engine",
         default="local",
@@ -78,10 +97,23 @@ def add_policy_options(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 def add_log_options(parser: argparse.ArgumentParser) -> None:
-    """Add the log, and the options of every verb that reads one."""
-    parser.add_argument("log", metavar="LOG", help=LOG)
+    """Add the log, and the options of every verb that estimates from one."""
+    add_log(parser)
     parser.add_argument("--level", type=float, default=0.9, help="confidence of the intervals (default 0.9)")
     add_json(parser)
+    add_workers(parser)
+
+
+def add_log(parser: argparse.ArgumentParser) -> None:
+    """Add the log."""
+    parser.add_argument("log", metavar="LOG", help=LOG)
+
+
+def add_features(parser: argparse.ArgumentParser) -> None:
+    """Add ``--features``, which names the features in alarms."""
+    parser.add_argument(
+        "--features", metavar="FILE", help="a saved policy with its map, or a map: names the features in alarms"
+    )
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> Any:

@@ -36,11 +36,12 @@ def run(args: argparse.Namespace) -> None:
     """Print how many audits to make, by the chance that the model gave."""
     from ..evaluate import plan_audit
     from ..evaluate.support import excluded
-    from ..logs import DecisionLog
     from ..reports.wording import count, percent
     from .console import print_json, print_table
+    from .logs import open_log
 
-    plan = plan_audit(DecisionLog.read(args.log), margin=args.margin, level=args.level)
+    with open_log(args) as log:
+        plan = plan_audit(log, margin=args.margin, level=args.level)
     if args.json:
         print_json(plan.as_dict())
         return

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .options import add_log_options, add_verb
+from .options import add_features, add_log_options, add_verb
 
 DESCRIPTION = """\
 Write the monthly report of a decision log: index.html (opens without a network),
@@ -35,25 +35,21 @@ def add(verbs: Any) -> None:
         help="month, week or day (default: what fits the dates; blocks of items where the log has no dates)",
     )
     parser.add_argument("--title", default="Monthly report", help="the title of the page")
-    parser.add_argument(
-        "--features", metavar="FILE", help="a saved policy with its map, or a map: names the features in alarms"
-    )
+    add_features(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Write the report and print it in short."""
     from ..features import FeatureMap
-    from ..logs import DecisionLog
     from ..reports import write_report
     from ..reports.sections import in_short
     from .console import print_json
+    from .logs import open_log
 
-    log = DecisionLog.read(args.log)
     names = None if args.features is None else FeatureMap.load(args.features).names()
-    facts = write_report(
-        log, args.out, level=args.level, period=args.period, names=names, title=args.title, source=args.log
-    )
-    if args.json:
-        print_json(facts.as_dict())
-        return
-    print("\n".join([*in_short(facts).sentences, f"the report is in {args.out / 'index.html'}"]))
+    with open_log(args) as log:
+        facts = write_report(
+            log, args.out, level=args.level, period=args.period, names=names, title=args.title, source=args.log
+        )
+        said = facts.as_dict() if args.json else [*in_short(facts).sentences]
+    print_json(said) if args.json else print("\n".join([*said, f"the report is in {args.out / 'index.html'}"]))

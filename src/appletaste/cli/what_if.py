@@ -39,10 +39,11 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print what another threshold or cost sheet would have cost."""
     from ..evaluate import what_if
-    from ..logs import DecisionLog
     from .arguments import parse_costs
     from .console import print_json
+    from .logs import open_log
 
     change = args.threshold if args.costs is None else parse_costs(args.costs)
-    found = what_if(DecisionLog.read(args.log), change, level=args.level)
+    with open_log(args) as log:
+        found = what_if(log, change, level=args.level)
     print_json(found.as_dict()) if args.json else print(found)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..logs import DecisionLog
+from ..logs.decision_log import DecisionLog, Log, opened
 from .alarms import Alarm
 from .watch import Watch
+from .windows import window_counts
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,7 @@ class DriftReport:
         return "\n".join([head, *(f"- {alarm}" for alarm in self.alarms), *(f"note: {note}" for note in self.notes)])
 
 
-def check(
-    log: DecisionLog, baseline: DecisionLog | None = None, names: Sequence[str] | None = None, **settings: Any
-) -> DriftReport:
+def check(log: Log, baseline: Log | None = None, names: Sequence[str] | None = None, **settings: Any) -> DriftReport:
     """Return the alarms that a ``Watch`` would have raised on a log, in the order of its rows.
 
     Features are compared with those of ``baseline``, last month's log say; without one, with the first window of the
@@ -51,6 +51,7 @@ def check(
     >>> print(check(at.play(policy, table)))
     no alarm in 3000 items and ... labels
     """
+    log, baseline = opened(log), None if baseline is None else opened(baseline)
     if not isinstance(log, DecisionLog):
         raise DataError(
             f"drift.check takes a DecisionLog, got {type(log).__name__}: DecisionLog.from_rows(rows) makes one"
@@ -66,17 +67,50 @@ def check(
         notes.append("no label has the model's chance beside it, so labels were not checked: log the chance")
     if log.x is None:
         notes.append("the log has no features, so features were not checked: write the log with x")
-    times = [None] * len(log) if log.time is None else log.time.tolist()
-    for t in range(len(log)):
-        if log.x is not None:
-            watch.item(log.x[t], times[t])
-        else:
-            watch.items += 1
-        if known[t] and log.chance is not None:
-            watch.residual(int(log.label[t]), float(log.chance[t]), times[t])
+    _play(watch, log, known)
     if log.x is not None and baseline is None and len(log) < watch.reference + watch.window:
         notes.append(
             f"{len(log)} items are fewer than a reference and a window ({watch.reference} + {watch.window}), so "
             "features were not checked: give a baseline, or a smaller window"
         )
     return DriftReport(tuple(watch.alarms), len(log), int(known.sum()), tuple(notes))
+
+
+def _play(watch: Watch, log: DecisionLog, known: NDArray[np.bool_]) -> None:
+    """Show a log to a watch in the order of its rows: an item, then its label; windows as counts, not item by item."""
+    windows: Iterator[tuple[NDArray[np.float64], ...]] = iter(())
+    first, ends = 0, np.zeros(0, dtype=np.int64)
+    if log.x is not None:
+        if not watch.known_bins and len(log) >= watch.reference:
+            first = watch.reference
+            watch.refer_to(list(log.x[:first]))
+        if watch.known_bins:
+            _check_features(watch, log)
+            windows = window_counts(log.x, watch.known_bins, first, watch.window)
+            ends = np.arange(first + watch.window, len(log) + 1, watch.window)
+    seen = np.flatnonzero(known)
+    chances = np.zeros(0) if log.chance is None else log.chance[seen]
+    timed: dict[int, Any] = {}  # the times of alarms alone: of a long log they lie in its files
+    events = np.concatenate([2 * ends - 1, 2 * seen + 2])  # after item t its window closes, and then its label comes
+    for event in np.argsort(events, kind="stable").tolist():
+        before = len(watch.alarms)
+        if event < len(ends):
+            watch.items = int(ends[event])
+            watch.counted(next(windows), watch.window, None)
+        else:
+            k = event - len(ends)
+            watch.items = int(seen[k]) + 1
+            watch.residual(int(log.label[seen[k]]), float(chances[k]))
+        for alarm in range(before, len(watch.alarms)):
+            timed[alarm] = watch.items - 1
+    watch.items = len(log)
+    if log.time is not None and timed:
+        rows = np.array(list(timed.values()), dtype=np.int64)
+        for alarm, time in zip(timed, log.time[rows].tolist(), strict=True):
+            watch.alarms[alarm] = replace(watch.alarms[alarm], time=time)
+
+
+def _check_features(watch: Watch, log: DecisionLog) -> None:
+    """Refuse a log whose items have other features than the reference."""
+    if log.x is not None and log.x.shape[1] != len(watch.known_bins):
+        raise DataError(f"the reference has {len(watch.known_bins)} features and these items have {log.x.shape[1]}")

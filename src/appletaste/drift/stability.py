@@ -90,9 +90,14 @@ class Stability:
 
     value: float  #: the index, sum over bins of (q - p) log(q / p)
     freedom: int  #: bins with anything in them, less one
-    names: tuple[str, ...]
+    bins: Bins
     before: NDArray[np.float64]  #: counts of the reference
     now: NDArray[np.float64]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each bin holds, in words."""
+        return tuple(self.bins.names())
 
     def critical(self, rate: float) -> float:
         """Return what the index exceeds with this probability if nothing has changed.
@@ -134,14 +139,13 @@ def psi(reference: Values, current: Values, bins: int = 10) -> Stability:
     if not len(reference) or not len(current):
         raise InputError("a stability index needs items in the reference and items now, got none")
     made = Bins.of(reference, bins)
-    return compare(made, made.count(reference), current)
+    return compare(made, made.count(reference), made.count(current))
 
 
-def compare(bins: Bins, before: NDArray[np.float64], current: Values) -> Stability:
-    """Return the index of a sample against the counts of the reference."""
-    now = bins.count(current)
+def compare(bins: Bins, before: NDArray[np.float64], now: NDArray[np.float64]) -> Stability:
+    """Return the index of the counts of a sample against those of the reference."""
     used = (before + now) > 0
-    return Stability(float(_parts(before, now).sum()), int(used.sum()) - 1, tuple(bins.names()), before, now)
+    return Stability(float(_parts(before, now).sum()), int(used.sum()) - 1, bins, before, now)
 
 
 def _parts(before: NDArray[np.float64], now: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -99,10 +99,22 @@ class Watch:
         if columns.keys() != self._known.keys():
             raise InputError(f"the reference has {len(self._known)} features and these items have {len(columns)}")
         self._rows = []
-        raised = []
-        share = (self.items - first + 1) / (self.items_per_false_alarm * len(self._known))
-        for name, (bins_, before) in self._known.items():
-            found = compare(bins_, before, columns[name])
+        counts = [self._known[name][0].count(values) for name, values in columns.items()]
+        return self.counted(counts, self.items - first + 1, time)
+
+    @property
+    def known_bins(self) -> list[Bins]:
+        """Where the values of each feature are counted, once there is a reference."""
+        return [] if self._known is None else [bins_ for bins_, _ in self._known.values()]
+
+    def counted(self, counts: Sequence[NDArray[np.float64]], items: int, time: Any = None) -> list[Alarm]:
+        """Compare a window of so many items, the last of those seen, by how many are in each bin of each feature."""
+        if self._known is None:
+            raise InputError("there is nothing to compare with yet: refer_to(items) first")
+        raised, first = [], self.items - items + 1
+        share = items / (self.items_per_false_alarm * len(self._known))
+        for (name, (bins_, before)), now in zip(self._known.items(), counts, strict=True):
+            found = compare(bins_, before, now)
             threshold = max(self.least_index, found.critical(min(share, 0.5)))
             if found.value > threshold:
                 alarm = feature_alarm(name, found, threshold, self.items, first, time)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from ..policies import Policy
 from .answers import Refusal
 
 Floats = NDArray[np.float64]
+#: Items that are read at a time.
+BLOCK = 2**16
 #: A policy (as it stands), a function x -> P(act), a threshold on ``chance``, or a cost sheet.
 Change = Policy | Callable[[Floats], Any] | float | Costs
 
@@ -62,15 +64,23 @@ def _replayed(log: DecisionLog, items: Floats, policy: Policy, learn: bool) -> F
     """
     player = policy.copy() if learn else policy  # asking changes nothing
     asked = np.empty(len(log))
-    for k in np.argsort(log.round, kind="stable"):
+    for k, x in _in_order(log, items):
         costs = Costs.of_item(
             *(float(getattr(log, name)[k]) for name in ("miss", "false_alarm", "hit", "correct_pass"))
         )
         if not learn:
-            asked[k] = player.probability(items[k], costs=costs)
+            asked[k] = player.probability(x, costs=costs)
             continue
-        decision: Decision = player.decide(items[k], costs=costs)
+        decision: Decision = player.decide(x, costs=costs)
         asked[k] = decision.probability
         if decision.act and log.act[k] and log.label[k] >= 0:
             player.learn(decision, int(log.label[k]))
     return asked
+
+
+def _in_order(log: DecisionLog, items: Floats) -> Iterator[tuple[int, Floats]]:
+    """Give the items with their places by round, some thousands read at a time."""
+    order = np.argsort(log.round, kind="stable")
+    for start in range(0, len(order), BLOCK):
+        some = order[start : start + BLOCK]
+        yield from zip(some.tolist(), items[some], strict=True)

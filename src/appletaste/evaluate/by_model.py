@@ -28,6 +28,7 @@ from ..policies import policy as make_policy
 from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
 from .by_design import LEAST_LABELS
+from .chance_sums import chance_sums
 from .stand_ins import Floats, generator, interval
 from .support import Support
 
@@ -72,9 +73,10 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
             f"x has {log.x.shape[1]} features and the policy {student.n_features}: is it another stream's?"
         )
     thetas = _thetas(posterior)
-    sums, noise = _sums(log.x[passed], np.ones(int(passed.sum())), thetas)
-    expected, _ = _sums(log.x[checked], weights, thetas)
-    error = _error(log, support, checked, weights, _chances(log.x[checked], thetas.mean(axis=0)))
+    sums, noise = chance_sums(log.x, passed, thetas)
+    items = log.x[np.flatnonzero(checked)]
+    expected = np.array([weights @ _chances(items, theta) for theta in thetas])
+    error = _error(log, support, checked, weights, _chances(items, thetas.mean(axis=0)))
     return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
 
 
@@ -140,9 +142,10 @@ def fitted(log: DecisionLog, items: Floats) -> Policy:
     """Return a policy that has learnt the labels of the log, in order."""
     costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
     student = make_policy("ts", n_features=items.shape[1], costs=costs)
-    for k in np.argsort(log.round, kind="stable"):
-        if log.labelled[k]:
-            student.teach(items[k], int(log.label[k]))
+    known = np.flatnonzero(log.labelled)
+    labelled = items[known]  # of a long log these are few
+    for k in np.argsort(log.round[known], kind="stable"):
+        student.teach(labelled[k], int(log.label[known[k]]))
     return student
 
 
@@ -172,15 +175,6 @@ def cold(log: DecisionLog) -> NDArray[np.bool_]:
     found = np.zeros(len(log), dtype=bool)
     found[first[:started]] = True
     return found
-
-
-def _sums(items: Floats, weights: Floats, thetas: Floats) -> tuple[Floats, Floats]:
-    """Return, for each draw of theta, the weighted sums of sigma(x'theta) and of its variance over items."""
-    sums, noise = np.empty(len(thetas)), np.empty(len(thetas))
-    for k, theta in enumerate(thetas):
-        chance = _chances(items, theta)
-        sums[k], noise[k] = weights @ chance, weights @ (chance * (1.0 - chance))
-    return sums, noise
 
 
 def _chances(items: Floats, theta: Floats) -> Floats:

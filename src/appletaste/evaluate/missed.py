@@ -8,8 +8,8 @@ from typing import Any, overload
 import numpy as np
 
 from ..errors import InputError
-from ..logs.decision_log import DecisionLog
-from ..logs.states import OBSERVED
+from ..logs.coded import counts_of
+from ..logs.decision_log import DecisionLog, Log, opened
 from ..policies import Policy
 from .answers import Answer, Estimate, Refusal, brief
 from .by_design import ASSUMES, ByDesign, by_design
@@ -80,14 +80,14 @@ class Missed:
 
 @overload
 def missed(
-    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
+    log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
 ) -> Missed: ...
 @overload
 def missed(
-    log: DecisionLog, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
+    log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
 ) -> dict[str, Missed]: ...
 def missed(
-    log: DecisionLog,
+    log: Log,
     level: float = 0.9,
     *,
     floor: float = FLOOR,
@@ -95,6 +95,8 @@ def missed(
     by: str | None = None,
 ) -> Missed | dict[str, Missed]:
     """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
+
+    The log may be the name of a file, or of a folder of files (``DecisionLog.scan``).
 
     Design-based answers concern the *supported* part: items whose probability of acting was at least ``floor``, in
     rounds whose labels have arrived. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;
@@ -116,6 +118,7 @@ def missed(
     >>> print(at.missed(certain).design.missed)
     no answer: every passed item was passed with certainty, or nearly: no log of that can say what was missed; ...
     """
+    log = opened(log)
     check_question(log, "missed", level, floor)
     if by is not None:
         return _apart(log, by, level, floor, policy)
@@ -123,6 +126,7 @@ def missed(
     design = by_design(log, support, level, floor)
     unsupported = int((~support.usable & ~log.act).sum())
     total, recall = _whole(log, design, unsupported)
+    share, waiting = support.unsupported_share, float(support.waiting.mean())
     return Missed(
         decisions=len(log),
         passes=int((~log.act).sum()),
@@ -130,9 +134,9 @@ def missed(
         design=design,
         model=by_model(log, support, level, policy),
         model_surprise=surprise(log),
-        unsupported_share=support.unsupported_share,
+        unsupported_share=share,
         unsupported_passes=unsupported,
-        waiting_share=float(support.waiting.mean()),
+        waiting_share=waiting,
         total_bounds=total,
         recall_bounds=recall,
         label_bounds=_label_bounds(log, floor, level),
@@ -149,7 +153,7 @@ def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy
         raise InputError(f"the log has no {by}: give each item one when it is decided, decide(..., {by}=...)")
     if policy is None and log.x is not None and log.labelled.any():
         policy = fitted(log, log.x)
-    return {str(name): missed(log.where(names == name), level, floor=floor, policy=policy) for name in np.unique(names)}
+    return {name: missed(log.where(names == name), level, floor=floor, policy=policy) for name in counts_of(names)}
 
 
 def _whole(
@@ -176,8 +180,7 @@ def _label_bounds(log: DecisionLog, floor: float, level: float) -> tuple[float, 
     ends = []
     for label in (0, 1):
         labels = np.where(out, label, log.label).astype(np.int8)
-        state = np.where(out, OBSERVED, log.state)
-        filled = DecisionLog(**{**vars(log), "label": labels, "state": state})
+        filled = log.unchecked(label=labels)  # nobody below looks at states
         answer = by_design(filled, support_of(filled, floor), level, floor).missed
         if not isinstance(answer, Estimate):
             return None

@@ -36,7 +36,7 @@ class Support:
     seen: NDArray[np.bool_]  #: usable, acted on and labelled
     inclusion: NDArray[np.float64]  #: p q, with the q of its class for what was seen
     arrival: Arrival
-    band: NDArray[np.int64]  #: 0 for the likeliest to be seen
+    band: NDArray[np.int16]  #: 0 for the likeliest to be seen
 
     @property
     def unsupported_share(self) -> float:
@@ -92,8 +92,8 @@ def support_of(log: DecisionLog, floor: float) -> Support:
     possible = log.probability >= max(floor, np.nextafter(0, 1))
     known = possible & (q >= LEAST_SHARE)
     inclusion = log.probability * q
-    band = np.zeros(len(log), dtype=np.int64)
-    band[known] = np.floor(-np.log(inclusion[known]) / np.log(BAND_RATIO)).astype(np.int64)
+    band = np.zeros(len(log), dtype=np.int16)
+    band[known] = np.floor(-np.log(inclusion[known]) / np.log(BAND_RATIO)).astype(np.int16)
     expected = np.bincount(band[known], weights=inclusion[known], minlength=1)
     enough = expected >= LEAST_EXPECTED
     enough[0] = True  # the surest band: what was acted on almost always

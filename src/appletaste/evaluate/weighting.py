@@ -56,7 +56,7 @@ class Open:
     inclusion: Floats
     guess: Floats
     chance: Floats  #: of its being positive, as logged; the same for all where none is
-    band: NDArray[np.int64]
+    band: NDArray[np.int16]
 
 
 class Errors:

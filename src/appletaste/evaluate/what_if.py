@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
-from ..logs.decision_log import DecisionLog
+from ..logs.decision_log import DecisionLog, Log, opened
 from .alternatives import Change, Floats, acting_probabilities
 from .answers import Answer, Estimate, Refusal, brief
 from .missed import FLOOR
@@ -79,7 +79,7 @@ class WhatIf:
 
 
 def what_if(
-    log: DecisionLog,
+    log: Log,
     change: Change,
     *,
     costs: Costs | None = None,
@@ -108,6 +108,7 @@ def what_if(
     >>> found.ips.covers(truth)
     True
     """
+    log = opened(log)
     check_question(log, "what_if", level, floor)
     sheet = change if isinstance(change, Costs) and costs is None else costs
     whole, log = len(log), settled(log)

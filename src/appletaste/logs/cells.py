@@ -32,22 +32,23 @@ class Given(NamedTuple):
     name: str
     values: list[Any] | NDArray[Any]
     source: str
+    first: int = 0  #: rows of the source before these
 
     @classmethod
-    def of(cls, name: str, values: Any, source: str) -> Given:
+    def of(cls, name: str, values: Any, source: str, first: int = 0) -> Given:
         """Take a column of any library: dates as ISO texts, what NumPy holds as objects as a list."""
         array = np.asarray(values) if hasattr(values, "__array__") else None
         if array is None and (isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__")):
             raise DataError(f"{source}: column {name} must be a list or an array, got {values!r}")
         if array is None:
-            return cls(name, list(values), source)
+            return cls(name, list(values), source, first)
         if array.ndim != 1 and (name != "x" or array.ndim != 2):
             raise DataError(f"{source}: column {name} must have one value per decision, got the shape {array.shape}")
         if array.dtype.kind == "M":  # as a list, nanoseconds would be plain numbers
             array = _iso(array)
         if array.dtype.kind not in "biufUOST":
             raise DataError(f"{source}: column {name} holds {array.dtype}: give numbers, true and false, or texts")
-        return cls(name, array if array.dtype.kind in "biufU" else array.tolist(), source)
+        return cls(name, array if array.dtype.kind in "biufU" else array.tolist(), source, first)
 
     def array(self, kinds: str) -> NDArray[Any] | None:
         """Return the values if they are an array of one of these kinds of NumPy."""
@@ -71,7 +72,7 @@ class Given(NamedTuple):
         """Return what to say of the first value that is not good; the message has a place for it."""
         values = self.values if isinstance(self.values, list) else self.values.tolist()
         place = next(k for k, value in enumerate(values) if not good(value))
-        return DataError(f"{self.source}, row {place + 1}: {message.format(repr(values[place]))}")
+        return DataError(f"{self.source}, row {self.first + place + 1}: {message.format(repr(values[place]))}")
 
 
 def _iso(dates: NDArray[Any]) -> NDArray[np.str_]:
@@ -145,7 +146,7 @@ def rounds(column: Given) -> NDArray[np.int64]:
         return array.astype(np.int64, copy=False)
     found = _floats(column, _NOTHING)
     if found is not None:
-        found = np.where(column.absent(), np.arange(1.0, len(found) + 1.0), found)
+        found = np.where(column.absent(), column.first + np.arange(1.0, len(found) + 1.0), found)
     if found is None or not ((np.abs(found) < _EXACT) & (found == np.floor(found))).all():
         raise column.refuse(
             lambda v: v is None or (is_number(v) and abs(v) < _EXACT and v == math.floor(v)),
@@ -202,7 +203,7 @@ def _refused_matrix(column: Given) -> DataError:
     """Return which row of x is not like the first."""
     rows = column.values
     wide = len(rows[0]) if hasattr(rows[0], "__len__") else None
-    for place, row in enumerate(rows, 1):
+    for place, row in enumerate(rows, column.first + 1):
         try:
             width = np.array(row, dtype=np.float64).shape
         except (TypeError, ValueError, OverflowError):
@@ -214,7 +215,7 @@ def _refused_matrix(column: Given) -> DataError:
         if width != (wide,):
             return DataError(
                 f"{column.source}, row {place}: x must have one length in all rows; "
-                f"it has {width[0]} numbers here and {wide} in row 1"
+                f"it has {width[0]} numbers here and {wide} in row {column.first + 1}"
             )
     return DataError(f"{column.source}: x must be a list of numbers in every row")
 

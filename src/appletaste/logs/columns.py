@@ -63,18 +63,18 @@ def transposed(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return columns
 
 
-def typed(table: Mapping[str, Any], source: str) -> dict[str, NDArray[Any] | None]:
-    """Return every column of a log, checked and converted; what is wrong is said with its row."""
-    given = {name: Given.of(name, values, source) for name, values in table.items() if values is not None}
+def typed(table: Mapping[str, Any], source: str, first: int = 0) -> dict[str, NDArray[Any] | None]:
+    """Return every column of a log, checked and converted; what is wrong is said with its row, ``first`` before it."""
+    given = {name: Given.of(name, values, source, first) for name, values in table.items() if values is not None}
     _check_names(given, source)
     size = _size(given, source)
-    _check_needed(given, size, source)
+    _check_needed(given, size, source, first)
     columns: dict[str, NDArray[Any] | None] = {}
     for name, convert in FIELDS.items():
         if name in OPTIONAL and (name not in given or given[name].absent().all()):
             columns[name] = None
         else:
-            columns[name] = convert(given.get(name, Given(name, [None] * size, source)))
+            columns[name] = convert(given.get(name, Given(name, [None] * size, source, first)))
     columns["state"] = _states(columns, given.get("label"))
     return columns
 
@@ -106,14 +106,14 @@ def _size(given: dict[str, Given], source: str) -> int:
     return sizes.get(first, 0)
 
 
-def _check_needed(given: dict[str, Given], size: int, source: str) -> None:
+def _check_needed(given: dict[str, Given], size: int, source: str, first: int) -> None:
     absent = {name: given[name].absent() if name in given else np.ones(size, dtype=bool) for name in NEEDED}
     lacking = np.logical_or.reduce(list(absent.values()))
     if lacking.any():
         place = int(np.argmax(lacking))
         names = [name for name in NEEDED if absent[name][place]]
         told = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
-        raise DataError(f"{source}, row {place + 1}: {told}; every row has {', '.join(NEEDED)}")
+        raise DataError(f"{source}, row {first + place + 1}: {told}; every row has {', '.join(NEEDED)}")
 
 
 def _states(columns: Mapping[str, Any], label: Given | None) -> NDArray[np.str_]:
@@ -125,8 +125,9 @@ def _states(columns: Mapping[str, Any], label: Given | None) -> NDArray[np.str_]
     if label is not None and not (known | told).all():
         minus = ~told & (np.asarray(label.values, dtype=np.float64) == UNKNOWN)
         if minus.any():
+            place = label.first + int(np.argmax(minus)) + 1
             raise DataError(
-                f"{label.source}, row {int(np.argmax(minus)) + 1}: a label is 0, 1 or nothing (not known), got -1; "
+                f"{label.source}, row {place}: a label is 0, 1 or nothing (not known), got -1; "
                 "-1 stands for not known only where the row has a state"
             )
     derived = np.where(columns["act"], np.where(known, OBSERVED, PENDING), NEVER_DUE)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..costs import OUTCOMES, Costs
-from .checks import check_log
+from .checks import check_ids, check_log
 from .columns import transposed, typed
 from .exports import dsjson_lines, obp_feedback, vw_lines
 from .files import plain, read_columns, write_log
+from .scan import Engine, Progress, scanned
 from .states import UNKNOWN
+from .stored import picked_rows
 
 Floats = NDArray[np.float64]
+#: A decision log, or the name of its file or folder.
+Log: TypeAlias = "DecisionLog | str | PathLike[str]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,15 +135,21 @@ class DecisionLog:
     def where(self, chosen: ArrayLike) -> DecisionLog:
         """Return the decisions that a mask or a list of places chooses."""
         picked = np.asarray(chosen)
-        columns: dict[str, Any] = {}
-        for name, values in vars(self).items():
-            columns[name] = None if values is None else values[picked]
-        return DecisionLog(**columns)
+        if picked.dtype == bool and len(picked) == len(self):
+            picked = np.flatnonzero(picked)  # once, not for every column
+        elif len(np.unique(picked)) < len(picked):
+            check_ids(self.id[picked])  # says which
+        return self.unchecked(**{name: picked_rows(values, picked) for name, values in vars(self).items()})
+
+    def unchecked(self, **columns: Any) -> DecisionLog:
+        """Return this log with other columns that are known to be right: nothing is checked again."""
+        found = object.__new__(DecisionLog)
+        vars(found).update(vars(self) | columns)
+        return found
 
     def priced(self, costs: Costs) -> DecisionLog:
         """Return the same decisions under one cost sheet."""
-        columns: dict[str, Any] = vars(self)
-        return DecisionLog(**(columns | {name: np.full(len(self), getattr(costs, name)) for name in OUTCOMES}))
+        return self.unchecked(**{name: np.broadcast_to(float(getattr(costs, name)), len(self)) for name in OUTCOMES})
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a ``.parquet`` or ``.jsonl`` file, aside and renamed, so that no reader sees half a file."""
@@ -149,6 +159,33 @@ class DecisionLog:
     def read(cls, path: str | PathLike[str]) -> DecisionLog:
         """Read what ``write`` wrote, or a file of the same fields from elsewhere."""
         return cls.from_columns(read_columns(path), str(path))
+
+    @classmethod
+    def scan(
+        cls, path: str | PathLike[str], *, engine: Engine | None = None, progress: Progress | None = None
+    ) -> DecisionLog:
+        """Read a log of any length: a file, or a folder of files in the order of their names (one a day, say).
+
+        Every row is checked, batch by batch. What every question needs is kept, in about 40 bytes a decision; ids,
+        times, features and the rest stay in the files, and are read when somebody asks for them, as an array would give
+        them. So the files must stay as they are. With an ``engine`` (``appletaste.engines.engine("dask", jobs=8)``,
+        opened) its workers read, and must see the files under the same path; ``progress`` is called after each part.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0, "act": False, "probability": 0.5}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for day in ("monday", "tuesday"):
+        ...         DecisionLog.from_rows([{"id": f"{day} 1", **costs}]).write(f"{folder}/{day}.jsonl")
+        ...     log = DecisionLog.scan(folder)
+        ...     len(log), log.id[1:].tolist(), log.round.tolist()
+        (2, ['tuesday 1'], [1, 2])
+        """
+        found: dict[str, Any] = scanned(path, cls, engine, progress)
+        log = object.__new__(cls)
+        vars(log).update(found)
+        return log
 
     def to_obp(self) -> dict[str, Any]:
         """Return Open Bandit Pipeline's feedback dictionary, with reward = -(cost relative to passing).
@@ -192,3 +229,8 @@ class DecisionLog:
         {"_label_cost": 0.0, "_label_probability": 0.75, "_label_Action": 1, "_lab
         """
         return dsjson_lines(self)
+
+
+def opened(log: Log) -> DecisionLog:
+    """Return a log; the name of a file or a folder is scanned."""
+    return DecisionLog.scan(log) if isinstance(log, str | PathLike) else log

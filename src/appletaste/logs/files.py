@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -16,12 +17,14 @@ from numpy.typing import NDArray
 from .._files import json_objects, written_aside
 from ..errors import DataError, MissingExtraError
 from .cells import NAN_IS_NOTHING, writable
-from .columns import READABLE, READS, SCHEMA_VERSION, transposed
+from .columns import FIELDS, READABLE, READS, SCHEMA_VERSION, transposed
 from .states import UNKNOWN
 
 Columns = Mapping[str, NDArray[Any]]
 METADATA = b"appletaste.decision_log.schema_version"
 FEW = ("state", "policy", "stratum")  # columns of few texts
+GROUP = 2**17  # rows of a row group of Parquet: what is read at a time
+BATCH = 2**16  # rows of a row group that are made into arrays at a time, where a group has more
 CHUNK = 10_000  # rows that JSON Lines are written in: as quick as all at once, without a Python object for every cell
 
 
@@ -48,7 +51,7 @@ def check_log_path(target: Path) -> Callable[[Columns, Path], None]:
 def read_columns(path: str | PathLike[str]) -> dict[str, Any]:
     """Return the columns of a file as they are, not yet checked."""
     source = Path(path)
-    reader = _READERS.get(source.suffix)
+    reader = READERS.get(source.suffix)
     if reader is None:
         raise DataError(f"a decision log is a .parquet or .jsonl file, got {source.name!r}")
     if not source.exists():
@@ -104,7 +107,8 @@ def _arrow() -> Any:
 def _write_parquet(columns: Columns, path: Path) -> None:
     arrow = _arrow()
     table = arrow.table({name: _to_arrow(arrow, name, values) for name, values in columns.items()})
-    arrow.parquet.write_table(table.replace_schema_metadata({METADATA: str(SCHEMA_VERSION).encode()}), path)
+    marked = table.replace_schema_metadata({METADATA: str(SCHEMA_VERSION).encode()})
+    arrow.parquet.write_table(marked, path, row_group_size=GROUP)
 
 
 def _text(why: Mapping[str, float]) -> str:
@@ -130,18 +134,66 @@ def _to_arrow(arrow: Any, name: str, values: NDArray[Any]) -> Any:
 
 def _read_parquet(path: Path) -> dict[str, Any]:
     arrow = _arrow()
-    try:
+    with _whole(arrow, path):
         table = arrow.parquet.read_table(path)
+    _check_version(path, table.schema)
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    del table  # so that every column is given up as soon as there is an array of it
+    return {name: _from_arrow(arrow, name, columns.pop(name)) for name in tuple(columns)}
+
+
+@contextmanager
+def _whole(arrow: Any, path: Path) -> Iterator[None]:
+    """Say of a file that cannot be read that it is not whole."""
+    try:
+        yield
     except FileNotFoundError:
         raise
     except (arrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: not a whole Parquet file ({error}); write it again") from None
-    version = (table.schema.metadata or {}).get(METADATA)
+
+
+def _check_version(path: Path, schema: Any) -> None:
+    version = (schema.metadata or {}).get(METADATA)
     if version is not None and version not in {str(known).encode() for known in READABLE}:
         raise DataError(f"{path}: schema_version is {version.decode()}; {READS}")
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    del table  # so that every column is given up as soon as there is an array of it
-    return {name: _from_arrow(arrow, name, columns.pop(name)) for name in tuple(columns)}
+
+
+def parquet_groups(path: Path) -> list[int]:
+    """Return how many rows each row group of a file has; what is wrong with its fields is said here."""
+    arrow = _arrow()
+    with _whole(arrow, path), arrow.parquet.ParquetFile(path) as file:
+        _check_version(path, file.schema_arrow)
+        for name in file.schema_arrow.names:
+            if name not in FIELDS and name != "schema_version":
+                raise DataError(f"{path}: there is no field {name!r}; fields: {', '.join(FIELDS)}")
+        return [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+
+
+def parquet_batches(
+    path: Path, group: int, first: int, names: Sequence[str]
+) -> Iterator[tuple[int, int, dict[str, Any], set[str]]]:
+    """Give the columns of a row group, some rows at a time, between how many rows are before and all fields it has."""
+    arrow = _arrow()
+    with _whole(arrow, path), arrow.parquet.ParquetFile(path) as file:
+        wanted = [name for name in ("schema_version", *names) if name in file.schema_arrow.names]
+        fields = _fields(file.metadata.row_group(group), file.schema_arrow.names)
+        for batch in file.iter_batches(BATCH, row_groups=[group], columns=wanted, use_threads=False):
+            table = arrow.Table.from_batches([batch])
+            columns = {name: _from_arrow(arrow, name, table.column(name)) for name in wanted}
+            yield first, len(batch), columns, fields
+            first += len(batch)
+
+
+def _fields(group: Any, names: Sequence[str]) -> set[str]:
+    """Return the fields of which a row group has any value, as far as its statistics know."""
+    empty = set()
+    for k in range(group.num_columns):
+        column = group.column(k)
+        known = column.statistics
+        if known is not None and known.has_null_count and known.null_count == column.num_values:
+            empty.add(column.path_in_schema.split(".")[0])
+    return set(names) - empty
 
 
 def _from_arrow(arrow: Any, name: str, column: Any) -> Any:
@@ -191,4 +243,4 @@ def _from_lists(arrow: Any, column: Any) -> NDArray[np.float64] | None:
 
 
 _WRITERS: dict[str, Callable[[Columns, Path], None]] = {".jsonl": _write_json_lines, ".parquet": _write_parquet}
-_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {".jsonl": _read_json_lines, ".parquet": _read_parquet}
+READERS: dict[str, Callable[[Path], dict[str, Any]]] = {".jsonl": _read_json_lines, ".parquet": _read_parquet}

@@ -78,7 +78,7 @@ def column_notes(stream: Stream) -> list[str]:
         before = bins.count(head)
         rate = RATE / ((BLOCKS - 1) * len(stream.records.columns))
         for first, last in zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True):
-            now = compare(bins, before, column[first:last])
+            now = compare(bins, before, bins.count(column[first:last]))
             if now.value > max(SHIFT, now.critical(rate)):
                 found.append((name, first + 1, now))
                 break

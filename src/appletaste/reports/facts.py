@@ -17,6 +17,7 @@ from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
 from ..evaluate.answers import Answer
 from ..evaluate.support import settled
 from ..logs import DecisionLog
+from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
 from .periods import periods_of
 
@@ -102,6 +103,7 @@ def gather(
     (True, 'block', 6)
     """
     found = missed(log, level)  # says what is wrong with an empty log
+    nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
     kind, of = periods_of(log, period)
     prices, gains = log.alarm_price, log.catch_gain
     weighed = (prices > 0) & (gains > 0)
@@ -111,14 +113,14 @@ def gather(
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", log, level, found.design.recall),
+        whole=slice_of("all", nameless, level, found.design.recall),
         missed=found,
         threshold=middle,
         unsettled=len(log) - len(settled(log)),
-        thresholds=tuple((t, what_if(log, t, level=level)) for t in _thresholds(middle)),
+        thresholds=tuple((t, what_if(nameless, t, level=level)) for t in _thresholds(middle)),
         period=kind,
-        periods=tuple(slices(log, of, level, latest=True)),
-        strata=() if log.stratum is None else tuple(slices(log, log.stratum, level)),
+        periods=tuple(slices(nameless, of, level, latest=True)),
+        strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
@@ -129,12 +131,16 @@ def _thresholds(middle: float) -> list[float]:
     return [] if math.isnan(middle) else [m * middle for m in MULTIPLES if m * middle < 1.0]
 
 
-def slices(log: DecisionLog, names: NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:
+def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:
     """Return the decisions of each name by themselves, in the order of names; of many the largest, or the last."""
-    found, counts = np.unique(names, return_counts=True)
-    kept = found[-MOST:] if latest else np.sort(found[np.argsort(-counts, kind="stable")[:MOST]])
-    parts = [(str(name), log.where(names == name)) for name in kept]
-    return [slice_of(name.strip(), part, level, missed(part, level).design.recall) for name, part in parts]
+    counts = counts_of(names)
+    kept = list(counts)[-MOST:] if latest else sorted(sorted(counts, key=lambda name: -counts[name])[:MOST])
+    return [_slice(log.where(names == name), name, level) for name in kept]
+
+
+def _slice(part: DecisionLog, name: str, level: float) -> Slice:
+    design = missed(part.unchecked(x=None), level).design  # a slice says nothing of the model
+    return slice_of(name.strip(), part, level, design.recall)
 
 
 def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:

@@ -6,8 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..evaluate import Estimate, Refusal
 from ..evaluate.support import excluded
+from ..logs.coded import counts_of
+from ..logs.stored import each_batch
 from ..pages.table import Table
 from . import charts as pictures
 from .facts import Facts
@@ -55,8 +60,14 @@ def _span(facts: Facts) -> str:
     time = facts.log.time
     if time is None or time.dtype.kind != "U":
         return ""
-    first, last = str(min(time.tolist()))[:10], str(max(time.tolist()))[:10]
+    ends = list(each_batch(time, _ends, what="reading times"))
+    first, last = min(end[0] for end in ends)[:10], max(end[1] for end in ends)[:10]
     return f" on {first}" if first == last else f" from {first} to {last}"
+
+
+def _ends(times: NDArray[np.str_]) -> tuple[str, str]:
+    found = times.tolist()
+    return min(found), max(found)
 
 
 def decided(facts: Facts) -> Section:
@@ -213,7 +224,7 @@ def _since(facts: Facts) -> str:
 
 def explained(facts: Facts) -> Section:
     """Say what the numbers rest on."""
-    policies = ", ".join(sorted({str(name) for name in facts.log.policy.tolist()} - {""})) or "not recorded"
+    policies = ", ".join(sorted(counts_of(facts.log.policy).keys() - {""})) or "not recorded"
     rows = [
         ("policies", policies),
         ("intervals", f"{100 * facts.level:.0f} %"),

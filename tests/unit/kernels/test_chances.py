@@ -1,0 +1,27 @@
+"""Sums of chances in batches are those of NumPy, also where a score is out of reach of exp."""
+
+import numpy as np
+
+from appletaste.evaluate import chance_sums as sums
+from appletaste.evaluate.chance_sums import chance_sums
+
+
+def test_sums_are_those_of_numpy(monkeypatch):
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((500, 4)) * [1.0, 5.0, 50.0, 1000.0]
+    thetas = rng.standard_normal((37, 4))
+    chosen = rng.random(500) < 0.7
+    with np.errstate(over="ignore"):
+        chance = 1.0 / (1.0 + np.exp(-x[chosen] @ thetas.T))
+    expected = chance.sum(axis=0), (chance * (1.0 - chance)).sum(axis=0)
+    found = chance_sums(x, chosen, thetas)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
+    monkeypatch.setattr(sums, "DRAWS", 5)
+    monkeypatch.setattr(sums, "ITEMS", 16)
+    np.testing.assert_allclose(chance_sums(x, chosen, thetas), found, rtol=1e-12)
+
+
+def test_of_no_item_the_sum_is_nothing():
+    found = chance_sums(np.ones((3, 2)), np.zeros(3, dtype=bool), np.ones((4, 2)))
+    assert np.array(found).tolist() == [[0.0] * 4] * 2

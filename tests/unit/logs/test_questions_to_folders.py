@@ -1,0 +1,86 @@
+"""Questions to a scanned folder have the answers of the log that is read at once."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.drift import Watch
+from appletaste.logs import files, parts
+from appletaste.reports.facts import gather
+
+from .test_scan import a_log, folder_of
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(files, "GROUP", 150)
+    monkeypatch.setattr(files, "BATCH", 70)
+    monkeypatch.setattr(parts, "BLOCK", 20_000)
+
+
+@pytest.fixture
+def changed():
+    """A log whose second feature and whose labels change in the middle."""
+    log = a_log(4000, seed=3)
+    x = log.x.copy()
+    x[2000:, 1] += 1.5
+    label = log.label.copy()
+    late = log.labelled & (np.arange(len(log)) > 1500)
+    label[late] = 1
+    return log.unchecked(x=x, label=label, chance=np.where(log.labelled, 0.4, log.chance))
+
+
+def test_what_if_is_the_same(tmp_path):
+    log = a_log(4000)
+    found = at.what_if(str(folder_of(log, tmp_path, ".jsonl")), 0.4)
+    assert found.as_dict() == at.what_if(log, 0.4).as_dict()
+    assert len(found.would_act) > 0
+
+
+def test_a_policy_is_asked_about_items_that_stay_in_their_files(tmp_path):
+    log = a_log(600)
+    policy = at.policy("ts", n_features=3, costs=at.Costs(9, 1, 0))
+    path = folder_of(log, tmp_path, ".parquet")
+    assert at.what_if(path, policy, learn=True).as_dict() == at.what_if(log, policy, learn=True).as_dict()
+    rule = at.what_if(path, lambda x: float(x[0] > 0))
+    assert rule.as_dict() == at.what_if(log, lambda x: float(x[0] > 0)).as_dict()
+
+
+def test_drift_is_what_a_watch_says_item_by_item(tmp_path, changed):
+    watch = Watch(window=300)
+    for t in range(len(changed)):
+        watch.item(changed.x[t], str(changed.time[t]))
+        if changed.labelled[t]:
+            watch.residual(int(changed.label[t]), float(changed.chance[t]), str(changed.time[t]))
+    assert {alarm.kind for alarm in watch.alarms} == {"labels", "features"}
+    assert list(at.drift.check(changed, window=300)) == watch.alarms
+    found = at.drift.check(folder_of(changed, tmp_path, ".parquet"), window=300)
+    assert list(found) == watch.alarms
+    assert (found.items, found.labels) == (4000, int(changed.labelled.sum()))
+
+
+def test_drift_against_a_baseline(tmp_path, changed):
+    before = a_log(1000, start=10_000, seed=9)
+    before.write(tmp_path / "may.parquet")
+    (tmp_path / "june").mkdir()
+    folder = folder_of(changed, tmp_path / "june", ".jsonl")
+    found = at.drift.check(folder, tmp_path / "may.parquet", window=300)
+    assert list(found) == list(at.drift.check(changed, before, window=300))
+    assert len(found) > 1
+
+
+def test_strata_by_themselves(tmp_path):
+    log = a_log(3000, x=None)
+    found = at.missed(folder_of(log, tmp_path, ".parquet"), by="stratum")
+    assert {name: one.as_dict() for name, one in found.items()} == {
+        name: one.as_dict() for name, one in at.missed(log, by="stratum").items()
+    }
+
+
+def test_the_report_has_the_same_facts(tmp_path):
+    log = a_log(3000)
+    here, there = gather(log), gather(at.DecisionLog.scan(folder_of(log, tmp_path, ".parquet")))
+    one, other = here.as_dict(), there.as_dict()
+    assert one["missed"].pop("model")["value"] == pytest.approx(other["missed"].pop("model")["value"], rel=1e-12)
+    assert one == other
+    assert (there.period, len(there.periods)) == ("week", 2)
