@@ -81,7 +81,7 @@ def test_tables_for_people(capsys, loans):
     code, out, _ = call(capsys, *arguments(loans, "--order", "as-is", "--delay", "exponential:20", "--flip-label"))
     assert code == 0
     assert "by tenths of the stream" in out
-    assert "labels late (exponential 20)" in out
+    assert "labels late (exponential 20 items)" in out
     assert "271-300" in out
 
 

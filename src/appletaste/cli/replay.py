@@ -76,6 +76,9 @@ def add(verbs: Any) -> None:
     )
     stream.add_argument("--delay", metavar="LAW", help="how late labels arrive (see below; default: at once)")
     stream.add_argument("--time", metavar="COLUMN", help="play in the order of this column; --delay is in its units")
+    stream.add_argument(
+        "--time-unit", metavar="UNIT", help="what one unit of a --time of plain numbers is: day, hour, minute, s or ms"
+    )
     stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
     stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
@@ -156,6 +159,7 @@ def run(args: argparse.Namespace) -> None:
             order=args.order,
             delay=args.delay,
             time=args.time,
+            time_unit=args.time_unit,
             seed=args.seed,
             encoder=encoder,
             flip_label=args.flip_label,

@@ -23,7 +23,7 @@ from ..logs.tables import table_of
 from ..policies import Player, Policy
 from ..policies.items import check_item
 from ..policies.player import named, with_features
-from ..times import instant, span, written
+from ..times import before, instant, span, written
 from .rebuilding import rebuild_player
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Ledger:
         """Take in a label: once. The same value again changes nothing; another one needs ``correct``."""
         entry = self[id]
         value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
-        time = self._when(time)
+        time = self._when(entry, time)
         if entry.label is not None:
             if entry.label != value:
                 raise FeedbackError(
@@ -173,13 +173,13 @@ class Ledger:
         value = check_label(value)
         if entry.label == value:
             return Receipt(id, entry.state, False, False)
-        self._happen(Corrected(id, value, self._when(time)))
+        self._happen(Corrected(id, value, self._when(entry, time)))
         return Receipt(id, CORRECTED, True, False)
 
     def retract(self, id: str, *, time: Any = None) -> Receipt:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
-        self._labelled(id, "retract")
-        self._happen(Retracted(id, self._when(time)))
+        entry = self._labelled(id, "retract")
+        self._happen(Retracted(id, self._when(entry, time)))
         return Receipt(id, PENDING, True, False)
 
     def expire(self, now: Any) -> list[str]:
@@ -203,9 +203,21 @@ class Ledger:
         return entry
 
     @staticmethod
-    def _when(time: Any) -> float | str | None:
-        instant(time)  # says no to what is no time
-        return written(time)
+    def _when(entry: Entry, time: Any) -> float | str | None:
+        """Return when something happened to a decision, as the record has it; not before the decision was made."""
+        now, told, made = instant(time), written(time), entry.time
+        if now is None or made is None:
+            return told
+        if type(told) is not type(made):
+            raise InputError(
+                f"times are all numbers or all dates: the decision was made at {made!r}, and its label has {told!r}"
+            )
+        if before(told, made):
+            raise FeedbackError(
+                f"a label cannot arrive before its decision: the decision was made at {made}, and its label has the "
+                f"time {told}. Is it the time of another item, or in another time zone?"
+            )
+        return told
 
     def _happen(self, event: Event) -> None:
         self.store.append(event)
