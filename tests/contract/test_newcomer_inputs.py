@@ -96,7 +96,7 @@ def test_a_capacity_per_day_never_depends_on_a_guess():
             log="voi",
         )
         acts = acts_by_day(result, 0)
-        assert len(acts) == 10 and acts.max() == 5 and acts.sum() > 40, unit
+        assert (len(acts), acts.max(), acts.sum() > 40) == (10, 5, True), unit
 
 
 def test_the_unit_that_was_said_is_taken_before_any_range():
@@ -205,3 +205,198 @@ def test_what_is_no_time_is_refused_in_words():
             at.Ledger(at.policy("always", n_features=1, costs=SHEET), expire_after=wrong)
     with pytest.raises(OptionError, match="finite number"):
         at.Budget(per_day=3, day=10**400)
+
+
+# ---- feature maps
+
+ORDERS = {"amount": [1.0, 2.0, 6.0], "country": ["AT", "DE", "AT"], "id": [7, 8, 9], "bad": ["no", "yes", "no"]}
+
+
+def orders():
+    return at.read_records(ORDERS, label="bad", drop=["id"])
+
+
+def test_a_mistyped_field_is_refused_and_the_nearest_column_named():
+    features = at.Encoder().fit(orders())
+    with pytest.raises(InputError, match=r"the record has 'amuont'.*did you mean 'amount'"):
+        features.transform({"amuont": 3, "country": "AT"})
+    with pytest.raises(InputError, match=r"'amuont'.*did you mean 'amount'.*drop=\['amuont'\]"):
+        features.transform({"amount": 3, "amuont": 3, "country": "AT"})
+    with pytest.raises(InputError, match="did you mean 'amount'"):
+        features.cells({"amuont": 3, "country": "AT"})
+    assert features.made == 0
+    assert not features.missing_fields
+
+
+def test_what_was_dropped_or_is_the_label_may_be_there():
+    features = at.Encoder().fit(orders())
+    assert features.dropped == ("id", "bad")
+    bare = features.transform({"amount": 3, "country": "AT"})
+    np.testing.assert_array_equal(features.transform({"amount": 3, "country": "AT", "id": 1, "bad": "no"}), bare)
+    many = features.transform_many({**ORDERS})
+    np.testing.assert_array_equal(many, features.transform_many(orders()))
+
+
+def test_a_table_with_an_unknown_column_is_refused(tmp_path):
+    features = at.Encoder().fit(orders())
+    path = tmp_path / "more.csv"
+    path.write_text("amount,country,amount2\n1,AT,2\n")
+    rows = [{"amount": 1, "country": "AT"}] * 700
+    for table in ({**ORDERS, "amount2": [1, 2, 3]}, path, [*rows, {**rows[0], "amount2": 3}], at.read_records(path)):
+        with pytest.raises(InputError, match=r"has 'amount2', which this map does not know; did you mean 'amount'"):
+            features.transform_many(table)
+    assert features.made == 0
+
+
+def test_fields_that_records_lack_are_counted_and_missing():
+    features = at.Encoder().fit(orders())
+    lacking = features.transform({"country": "AT"})
+    np.testing.assert_array_equal(lacking, features.transform({"amount": None, "country": "AT"}, update=False))
+    features.transform({"country": "AT"}, update=False)  # only asked
+    assert features.missing_fields == {"amount": 1}
+    features.transform_many([{"country": "AT"}, {"amount": 3}, {"amount": 3, "country": None}])
+    assert features.missing_fields == {"amount": 2, "country": 1}
+    assert features.made == 4
+
+
+def test_counts_and_dropped_columns_are_saved(tmp_path):
+    features = at.Encoder().fit(orders())
+    features.transform({"country": "AT"})
+    features.save(tmp_path / "map.at")
+    again = at.FeatureMap.load(tmp_path / "map.at")
+    assert (again.dropped, again.made, again.missing_fields) == (("id", "bad"), 1, {"amount": 1})
+
+
+def test_the_label_is_left_out_of_a_map_that_is_told_of_it():
+    features = at.Encoder().fit(ORDERS, label="bad", drop=["id"])
+    assert features.names() == at.Encoder().fit(orders()).names()
+    features.transform({"amount": 3, "country": "AT", "bad": "yes", "id": 3})
+    for wrong in ({"label": "baad"}, {"drop": ["idd"]}):
+        with pytest.raises(DataError, match="did you mean"):
+            at.Encoder().fit(ORDERS, **wrong)
+    with pytest.raises(OptionError, match="drop is a list"):
+        at.Encoder().fit(ORDERS, drop="id")
+    with pytest.raises(OptionError, match="no column to decide by"):
+        at.Encoder().fit({"id": [1], "bad": [0]}, label="bad", drop=["id"])
+
+
+def test_a_row_of_a_data_frame_is_a_record():
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    frame = pandas.DataFrame(ORDERS)
+    features = at.Encoder().fit(frame, label="bad", drop=["id"])
+    wanted = features.transform({"amount": 2.0, "country": "DE"})
+    rows = (frame.iloc[1], frame.iloc[1:2], polars.DataFrame(ORDERS)[1], frame[["amount", "country"]].iloc[1])
+    for row in rows:
+        np.testing.assert_array_equal(features.transform(row), wanted)
+    with pytest.raises(InputError, match="one row, got a data frame of 3"):
+        features.transform(frame)
+    with pytest.raises(InputError, match="a record is a dict"):
+        features.transform([2.0, "DE"])
+
+
+def test_a_transformer_refuses_unknown_fields_too():
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    features = at.features.TransformerMap(preprocessing.StandardScaler(), {"age": [30, 50], "income": [1, 3]})
+    with pytest.raises(InputError, match=r"has 'incme'.*did you mean 'income'"):
+        features.transform({"age": 60, "incme": 2})
+
+
+def test_two_columns_of_one_name_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[1, 2, 0], [2, 3, 1]], columns=["a", "a", "bad"])
+    with pytest.raises(DataError, match="same name"):
+        at.read_records(frame, label="bad")
+
+
+def test_dropping_the_label_is_refused(tmp_path, capsys):
+    with pytest.raises(OptionError, match=r"both the label and a column to leave out.*drop="):
+        at.replay(stream(range(50)), "bad", costs=COSTS, drop=["bad"])
+    with pytest.raises(OptionError, match="both the label"):
+        at.read_records(ORDERS, label="bad", drop=["bad"])
+
+
+# ---- labels: once, and by the policy that decided
+
+BATCH = np.random.default_rng(5).normal(size=(40, 2))
+
+
+def acted(policy, items=BATCH):
+    """Return the first act of a policy that plays items without labels."""
+    return next(decision for decision in (policy.decide(x) for x in items) if decision.act)
+
+
+def learners():
+    return [at.policy(name, n_features=2, costs=SHEET, seed=1) for name in ("voi", "adf-voi", "pg-ts", "always")]
+
+
+@pytest.mark.parametrize("policy", learners(), ids=lambda policy: policy.name)
+def test_a_label_is_learnt_once(policy):
+    decision = acted(policy)
+    policy.learn(decision, 1)
+    before = policy.arrays()
+    for label in (1, 0):
+        with pytest.raises(FeedbackError, match=r"learnt already.*correct\(decision, label\)"):
+            policy.learn(decision, label)
+    after = policy.copy().arrays()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    with pytest.raises(FeedbackError, match="learnt already"):
+        policy.copy().learn(decision, 1)  # a copy knows it too
+
+
+@pytest.mark.parametrize("policy", learners(), ids=lambda policy: policy.name)
+def test_a_decision_of_another_policy_is_refused(policy):
+    ours = [policy.decide(x) for x in BATCH[:10]]
+    other = at.policy(policy.name, n_features=2, costs=SHEET, seed=1)  # the same seed and name, on another stream
+    theirs = [other.decide(x) for x in BATCH[10:30]]
+    refused = 0
+    for decision in theirs:
+        if decision.act:
+            with pytest.raises(FeedbackError, match=r"not one of this policy.*teach\(x, label\)"):
+                policy.learn(decision, 1)
+            refused += 1
+    assert refused > 0
+    if ours[0].act:
+        moved = ours[0]._replace(x=ours[0].x + 1e-12)
+        with pytest.raises(FeedbackError, match="another item"):
+            policy.learn(moved, 1)
+        policy.learn(ours[0]._replace(x=ours[0].x.tolist()), 1)  # stored and read back
+
+
+def test_a_round_to_come_and_a_round_that_was_passed_are_refused():
+    policy = at.policy("never", n_features=2, costs=SHEET)
+    forged = at.policy("always", n_features=2, costs=SHEET).decide(BATCH[0])
+    with pytest.raises(FeedbackError, match="this policy has made 0 decisions"):
+        policy.learn(forged, 1)
+    policy.decide(BATCH[0])
+    with pytest.raises(FeedbackError, match="this policy passed in that round"):
+        policy.learn(forged, 1)
+    with pytest.raises(FeedbackError, match="this policy has made 1 decisions"):
+        policy.learn(forged._replace(round=0), 1)
+
+
+@pytest.mark.parametrize("capacity", [None, 5])
+def test_batches_know_their_decisions(capacity):
+    policy = at.policy("voi", n_features=2, costs=SHEET)
+    decisions = policy.decide_many(BATCH, capacity=capacity)
+    for decision in decisions:
+        if decision.act:
+            policy.learn(decision, 1)
+            with pytest.raises(FeedbackError, match="learnt already"):
+                policy.learn(decision, 1)
+
+
+def test_a_retracted_label_can_be_learnt_again_and_saving_keeps_what_was_learnt(tmp_path):
+    policy = at.policy("voi", n_features=2, costs=SHEET)
+    one, other = [d for d in (policy.decide(x) for x in BATCH) if d.act][:2]
+    policy.learn(one, 1)
+    policy.retract(one)
+    policy.learn(one, 0)
+    policy.save(tmp_path / "policy.at")
+    again = at.load(tmp_path / "policy.at")
+    with pytest.raises(FeedbackError, match="learnt already"):
+        again.learn(one, 0)
+    again.learn(other, 1)
+    again.correct(one, 1)
+    with pytest.raises(FeedbackError, match="learnt already"):
+        again.learn(one, 1)

@@ -12,7 +12,7 @@ from .columns import Category, Column, Hashed, Hasher, Number
 if TYPE_CHECKING:
     from .feature_map import FeatureMap
 
-FORMAT = 1
+FORMAT = 2
 
 
 def header_of(features: FeatureMap) -> dict[str, Any]:
@@ -23,6 +23,9 @@ def header_of(features: FeatureMap) -> dict[str, Any]:
         "encoder": asdict(features.encoder),
         "missing": list(features.missing),
         "columns": [column.header() for column in features.columns],
+        "dropped": list(features.dropped),
+        "made": features.made,
+        "missing_fields": dict(features.missing_fields),
     }
 
 
@@ -50,4 +53,7 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
             columns.append(Hashed(saved["name"], hasher))
         else:
             raise ValueError(f"there is no kind of column {saved['kind']!r}")
-    return FeatureMap(encoder, columns, tuple(header["missing"]), hasher)
+    features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]))
+    features.made = header["made"]
+    features.missing_fields.update(header["missing_fields"])
+    return features

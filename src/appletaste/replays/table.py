@@ -108,6 +108,8 @@ def read_stream(
         raise OptionError(f"{time!r} cannot be both the label and the time")
     if isinstance(drop, str):
         raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
+    if time is not None and time in drop:
+        raise OptionError(Message(f"{time!r} is the time, which is no feature anyway: take it out of ", Remedy("drop")))
     with warnings.catch_warnings():
         warnings.simplefilter("error", OneClassWarning)
         try:
@@ -119,7 +121,7 @@ def read_stream(
             else:
                 if label is None:
                     raise OptionError("a replay needs to know the label column: label='...'")
-                records = read_records(source, label=label, ignore=tuple(drop), **reading)
+                records = read_records(source, label=label, drop=tuple(drop), **reading)
         except OneClassWarning as warning:
             raise DataError(str(warning)) from None
     if records.labels is None:

@@ -49,7 +49,6 @@ def test_unseen_missing_and_far_away():
         assert vector({"age": nothing, "job": None}).tolist() == [1, 0, 0, 0, 1]  # no column for missing: mean, other
     assert vector({"age": "50", "job": " a "}).tolist() == [1, 1, 1, 0, 0]
     assert vector({"job": "a"}).tolist() == [1, 0, 1, 0, 0]
-    assert vector({"age": 40, "job": "a", "more": object()}).tolist() == [1, 0, 1, 0, 0]
 
 
 def test_options():
@@ -215,8 +214,8 @@ def test_saved_files(tmp_path):
     header = {**features.header(), "columns": [{"kind": "odd", "name": "a"}]}
     with pytest.raises(ValueError, match="odd"):
         at.FeatureMap.restore(header, features.arrays())
-    with pytest.raises(SaveFileError, match="save format 2"):
-        at.FeatureMap.restore({**features.header(), "format": 2}, features.arrays())
+    with pytest.raises(SaveFileError, match="save format 1"):
+        at.FeatureMap.restore({**features.header(), "format": 1}, features.arrays())
     at.policy("never", n_features=2, costs=at.Costs(1, 0.4, 0.05)).save(path)
     with pytest.raises(SaveFileError):
         at.FeatureMap.load(path)
