@@ -132,6 +132,18 @@ def write_archive(path: str | PathLike[str], header: Mapping[str, Any], state: M
         np.savez(file, **arrays)
 
 
+def fingerprint(path: str | PathLike[str]) -> str | None:
+    """Return what tells an archive from another one: the checksums of its members; None: there is no such file.
+
+    Only the table of contents is read.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            return " ".join(f"{member.filename}:{member.CRC:08x}:{member.file_size}" for member in file.infolist())
+    except (OSError, zipfile.BadZipFile):
+        return None
+
+
 @contextmanager
 def open_archive(
     path: str | PathLike[str], what: str

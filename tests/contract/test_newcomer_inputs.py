@@ -1,5 +1,7 @@
 """What a newcomer got wrong without being told: each is right now, or refused in words."""
 
+import threading
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.errors import DataError, FeedbackError, InputError, OptionError
+from appletaste.errors import DataError, FeedbackError, InputError, OptionError, SaveFileError, ThreadsError
 from appletaste.times import dates_in
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
@@ -400,3 +402,159 @@ def test_a_retracted_label_can_be_learnt_again_and_saving_keeps_what_was_learnt(
     again.correct(one, 1)
     with pytest.raises(FeedbackError, match="learnt already"):
         again.learn(one, 1)
+
+
+# ---- threads and processes
+
+
+def busy(alone):
+    """Hold a door from another thread until told to leave; return what ends that."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with alone:
+            inside.set()
+            leave.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait(30)
+    return lambda: (leave.set(), thread.join(30))
+
+
+def test_a_policy_in_use_by_another_thread_says_no():
+    policy = at.policy("voi", n_features=2, costs=SHEET)
+    decision = acted(policy)
+    policy.learn(decision, 1)
+    desk = at.Desk(policy, at.Budget(share=0.5))
+    before, end = policy.round, busy(policy.alone)
+    try:
+        for use in (
+            lambda: policy.decide(BATCH[0]),
+            lambda: policy.probability(BATCH[0]),
+            lambda: policy.decide_many(BATCH),
+            lambda: policy.learn(decision, 1),
+            lambda: policy.teach(BATCH[0], 1),
+            lambda: policy.correct(decision, 0),
+            lambda: policy.learn_history(BATCH, [1] * len(BATCH)),
+            lambda: policy.copy(),
+            lambda: desk.decide(BATCH[0]),
+        ):
+            with pytest.raises(ThreadsError, match="another thread is using this policy right now"):
+                use()
+    finally:
+        end()
+    assert policy.round == before
+    policy.decide(BATCH[0])
+
+
+def test_a_ledger_in_use_by_another_thread_says_no(tmp_path):
+    ledger = at.Ledger(at.policy("always", n_features=2, costs=SHEET), expire_after=5)
+    ledger.decide(BATCH[0], id="a")
+    ledger.decide(BATCH[0], id="b")
+    ledger.label("b", 1)
+    end = busy(ledger.alone)
+    try:
+        for use in (
+            lambda: ledger.decide(BATCH[1], id="c"),
+            lambda: ledger.label("a", 1),
+            lambda: ledger.correct("b", 0),
+            lambda: ledger.retract("b"),
+            lambda: ledger.expire(9),
+            lambda: ledger.snapshot(),
+            lambda: ledger.save(tmp_path / "it"),
+        ):
+            with pytest.raises(ThreadsError, match="lock around every use"):
+                use()
+    finally:
+        end()
+    assert ledger.counts()["pending"] == 1
+    assert not (tmp_path / "it").exists()
+    ledger.label("a", 1)
+
+
+def test_threads_without_a_lock_lose_nothing():
+    """Every round is one decision, however many threads were sent away; with a lock all of them get through."""
+    ledger = at.Ledger(at.policy("voi", n_features=2, costs=SHEET))
+    made, refused, lock = [], [], threading.Lock()
+
+    def work(name, guard):
+        for k in range(300):
+            with guard:
+                try:
+                    made.append(ledger.decide(BATCH[k % 40], id=f"{name}-{k}").round)
+                except ThreadsError:
+                    refused.append(k)
+
+    for guard in (nullcontext(), lock):
+        threads = [threading.Thread(target=work, args=(f"{name}{guard is lock}", guard)) for name in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(made) == list(range(1, len(made) + 1))
+    assert len(ledger) == len(made) == 2400 - len(refused)
+    assert len(made) >= 1200  # those with the lock
+
+
+def test_two_processes_on_one_ledger_file_do_not_lose_each_others_work(tmp_path):
+    path = tmp_path / "stream.at"
+    first = at.Ledger(at.policy("voi", n_features=2, costs=SHEET))
+    first.decide(BATCH[0], id="a")
+    first.save(path)
+    second = at.load(path)
+    first.decide(BATCH[1], id="b")
+    first.save(path)  # its own file: nobody else wrote it
+    second.decide(BATCH[2], id="c")
+    with pytest.raises(SaveFileError, match=r"holds 2 events, and not all of them are in this ledger.*overwrite=True"):
+        second.save(path)
+    assert list(at.load(path)) == ["a", "b"]
+    second.save(tmp_path / "other.at")
+    with pytest.raises(SaveFileError, match="another ledger"):
+        second.save(path)  # having been saved elsewhere changes nothing
+    second.save(path, overwrite=True)
+    assert list(at.load(path)) == ["a", "c"]
+    third = at.load(path)
+    third.decide(BATCH[3], id="d")
+    third.save(tmp_path / "other.at")  # which holds a part of what this one has
+    assert list(at.load(tmp_path / "other.at")) == ["a", "c", "d"]
+    at.policy("voi", n_features=2, costs=SHEET).save(path)
+    third.save(path)  # no ledger was there
+    (tmp_path / "broken").write_bytes(b"text")
+    third.save(tmp_path / "broken")
+
+
+# ---- a ledger and its map stay in step
+
+JOBS = [{"job": job} for job in ("chef", "clerk", "pilot", "nurse", "judge")]
+
+
+def test_a_map_that_grows_is_saved_with_its_ledger(tmp_path):
+    path = tmp_path / "stream.at"
+    features = at.Encoder(spare=3).fit(JOBS[:2])
+    ledger = at.Ledger(at.policy("voi", n_features=features.n_features, costs=SHEET))
+    ledger.decide(features.transform(JOBS[0]))
+    ledger.save(path, features)
+    ledger.decide(features.transform(JOBS[2]))  # the map grows
+    ledger.save(path)
+    assert at.load(path).features.names() == features.names()
+    ledger = at.load(path)
+    own = at.FeatureMap.load(path)  # another map than ledger.features
+    ledger.decide(own.transform(JOBS[3]))
+    with pytest.raises(InputError, match=r"1 items were decided since.*features=\.\.\."):
+        ledger.save(path)
+    ledger.save(path, own)
+    assert at.load(path).features.names() == own.names()
+    stranger = at.Encoder(spare=3).fit(JOBS[3:])
+    assert stranger.n_features == own.n_features
+    with pytest.raises(InputError, match="not the one that was saved with the ledger"):
+        ledger.save(path, stranger)
+
+
+def test_a_map_that_stays_may_be_read_twice(tmp_path):
+    path = tmp_path / "stream.at"
+    features = at.Encoder().fit(JOBS)
+    at.Ledger(at.policy("voi", n_features=features.n_features, costs=SHEET)).save(path, features)
+    ledger, features = at.load(path), at.FeatureMap.load(path)
+    ledger.decide(features.transform(JOBS[0]))
+    ledger.save(path)

@@ -192,6 +192,30 @@ class FeatureMap:
         """Return the map that ``header`` and ``arrays`` header_of; it continues bit for bit."""
         return rebuild(header, arrays)
 
+    @property
+    def changes(self) -> bool:
+        """Whether making vectors changes the map: statistics that run on, or room for new levels."""
+        return self.encoder.online or self.encoder.spare > 0
+
+    def continues(self, earlier: FeatureMap) -> bool:
+        """Return whether this map may be what another one has become: the same columns, with levels added at most.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> one, other = (at.Encoder(spare=1).fit({"job": jobs}) for jobs in (["chef", "pilot"], ["chef", "clerk"]))
+        >>> one.continues(one), one.continues(other)
+        (True, False)
+        """
+        mine, theirs = self.header(), earlier.header()
+        if mine["encoder"] != theirs["encoder"] or len(mine["columns"]) != len(theirs["columns"]):
+            return False
+        for now, then in zip(mine["columns"], theirs["columns"], strict=True):
+            known = len(then.get("levels", ()))
+            if {**now, "levels": now.get("levels", [])[:known]} != {**then, "levels": then.get("levels", [])}:
+                return False
+        return True
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the map to a file of its own; ``Policy.save(path, features=...)`` keeps it with its policy."""
         write_archive(path, self.header(), self.arrays())

@@ -108,7 +108,8 @@ class Player(ABC):
 
         ``time`` is for what forgets by the time and for budgets per day, ``stratum`` for audit floors by stratum.
         """
-        return self.settle(self.look(x, costs=costs, time=time, stratum=stratum))
+        with self.policy.alone:
+            return self.settle(self.look(x, costs=costs, time=time, stratum=stratum))
 
     def settle(self, prospect: Prospect) -> Decision:
         """Decide on an item that was looked at: draw and commit."""

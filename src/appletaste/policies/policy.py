@@ -18,6 +18,7 @@ from ..kernels.random import uniform_at
 from ..keys import Key
 from ..posteriors import Certificate
 from ..times import instant
+from .alone import Alone
 from .batches import decide_batch, decide_within
 from .history import History, known_labels
 from .items import check_costs, check_item, check_items
@@ -40,7 +41,7 @@ class Policy(Player):
     Made by ``appletaste.policy``. A decision depends only on the seed, the decisions before it and the labels
     learnt before it, in the order they were learnt, and on times if it forgets by them. The label of a decision is
     learnt once, by the policy that made the decision; ``teach`` is for labels from elsewhere. One policy is for one
-    thread.
+    thread at a time; a second one is refused.
 
     Examples
     --------
@@ -76,6 +77,8 @@ class Policy(Player):
         self._rounds = array("q")
         #: Of each round whether it acted, on which item and whether the label was learnt: 4 bytes (see ``LEARNT``).
         self._awaited = array("I")
+        #: Lets one thread in at a time.
+        self.alone = Alone("policy")
         #: Whether it forgets by the time (``half_life="30d"``), and must be told it with every item.
         self.timed = self._learner.timed
         #: When it was told last, where it forgets by the time.
@@ -110,16 +113,22 @@ class Policy(Player):
         """
         item = check_item(x, self.n_features)
         costs = self.costs if costs is None else check_costs(costs, self.costs)
-        if time is not None or self.timed:
-            self.advance(time)
-        round_ = self.round + 1
-        learner = self._learner
-        verdict = learner.judge(item, costs, round_)
-        probability, why, chance, worth, _ = verdict
-        act = bool(uniform_at(self._action_key, round_) < probability)
-        learner.commit(verdict, round_, act)
-        self.round = round_
-        self._awaited.append(_checksum(item) | AWAITED if act else 0)
+        alone = self.alone
+        if not alone.enter(False):
+            raise alone.refusal()
+        try:
+            if time is not None or self.timed:
+                self.advance(time)
+            round_ = self.round + 1
+            learner = self._learner
+            verdict = learner.judge(item, costs, round_)
+            probability, why, chance, worth, _ = verdict
+            act = bool(uniform_at(self._action_key, round_) < probability)
+            learner.commit(verdict, round_, act)
+            self.round = round_
+            self._awaited.append(_checksum(item) | AWAITED if act else 0)
+        finally:
+            alone.leave()
         fields = (act, probability, item, costs, round_, why, False, self.now, chance, worth, math.nan, False)
         return _new(Decision, fields)
 
@@ -140,10 +149,11 @@ class Policy(Player):
         """
         item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
         now = instant(time)
-        if now is not None and self.timed:
-            with self._learner.glimpse(now):
-                return self._look(item, costs, now, stratum, price)
-        return self._look(item, costs, now, stratum, price)
+        with self.alone:
+            if now is not None and self.timed:
+                with self._learner.glimpse(now):
+                    return self._look(item, costs, now, stratum, price)
+            return self._look(item, costs, now, stratum, price)
 
     def _look(
         self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
@@ -180,12 +190,13 @@ class Policy(Player):
 
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision on an item that was looked at: the one drawn here, or one read from a record."""
-        self.check_next(decision)
-        if self.timed:
-            self.advance(prospect.time)
-        self._learner.commit(prospect.verdict, decision.round, decision.act)
-        self.round = decision.round
-        self._awaited.append(_checksum(prospect.x) | AWAITED if decision.act else 0)
+        with self.alone:
+            self.check_next(decision)
+            if self.timed:
+                self.advance(prospect.time)
+            self._learner.commit(prospect.verdict, decision.round, decision.act)
+            self.round = decision.round
+            self._awaited.append(_checksum(prospect.x) | AWAITED if decision.act else 0)
 
     def check_next(self, decision: Decision) -> None:
         """Refuse a decision that is not the one of the next round."""
@@ -213,10 +224,11 @@ class Policy(Player):
         ([False, True, False, True], True)
         """
         table, costs = check_items(items, self.n_features), check_costs(costs, self.costs)
-        self.advance(time)
-        if capacity is not None:
-            return decide_within(self, table, costs, capacity)
-        return decide_batch(self, table, costs, self._action_key, time)
+        with self.alone:
+            self.advance(time)
+            if capacity is not None:
+                return decide_within(self, table, costs, capacity)
+            return decide_batch(self, table, costs, self._action_key, time)
 
     # ---- time
 
@@ -251,12 +263,18 @@ class Policy(Player):
         x, round_ = decision.x, decision.round
         if type(x) is not np.ndarray or x.dtype != np.float64 or x.shape != (self.n_features,):
             observation = observation._replace(x=(x := check_item(x, self.n_features)))  # stored and read back, say
-        if not 0 < round_ <= self.round or self._awaited[round_ - 1] != _checksum(x) | AWAITED:
-            raise self._not_awaited(round_)
-        self._learner.learn(observation)
-        self._awaited[round_ - 1] = LEARNT
-        if self._learner.keeps_labels:
-            self._rounds.append(round_)
+        alone = self.alone
+        if not alone.enter(False):
+            raise alone.refusal()
+        try:
+            if not 0 < round_ <= self.round or self._awaited[round_ - 1] != _checksum(x) | AWAITED:
+                raise self._not_awaited(round_)
+            self._learner.learn(observation)
+            self._awaited[round_ - 1] = LEARNT
+            if self._learner.keeps_labels:
+                self._rounds.append(round_)
+        finally:
+            alone.leave()
 
     def _not_awaited(self, round_: int) -> FeedbackError:
         """Return why no label of a decision is awaited."""
@@ -301,9 +319,10 @@ class Policy(Player):
         self._learn(Observation.given(check_item(x, self.n_features), label, instant(time) if self.timed else None))
 
     def _learn(self, observation: Observation) -> None:
-        self._learner.learn(observation)
-        if self._learner.keeps_labels:
-            self._rounds.append(observation.round)
+        with self.alone:
+            self._learner.learn(observation)
+            if self._learner.keeps_labels:
+                self._rounds.append(observation.round)
 
     def learn_history(self, items: ArrayLike, labels: Iterable[Any]) -> History:
         """Start from a history, [n, features]; rows whose label is None, NaN or -1 are skipped, and counted.
@@ -350,15 +369,19 @@ class Policy(Player):
         asked = [(decision, None if label is None else check_label(label)) for decision, label in changes]
         for decision, label in asked:
             Observation.of(decision, label or 0)  # says no to a pass
-        if not self.keeps_labels:
-            self._learner.revise({})  # says why it cannot, or has nothing to change
+        with self.alone:
+            if not self.keeps_labels:
+                self._learner.revise({})  # says why it cannot, or has nothing to change
+                for decision, _ in asked:
+                    if not 0 < decision.round <= self.round or self._awaited[decision.round - 1] != LEARNT:
+                        raise self._not_learnt(decision)
+                self._await_again(asked)
+                return
+            found = {place: label for decision, label in asked for place in self._places(decision)}
+            if found:
+                self._learner.revise(found)
+                self._rounds = array("q", (r for k, r in enumerate(self._rounds) if found.get(k, 0) is not None))
             self._await_again(asked)
-            return
-        found = {place: label for decision, label in asked for place in self._places(decision)}
-        if found:
-            self._learner.revise(found)
-            self._rounds = array("q", (r for k, r in enumerate(self._rounds) if found.get(k, 0) is not None))
-        self._await_again(asked)
 
     def _await_again(self, asked: list[tuple[Decision, int | None]]) -> None:
         """Let the labels that were retracted be learnt anew."""
@@ -374,11 +397,14 @@ class Policy(Player):
             if item is None or np.array_equal(item, np.asarray(decision.x, dtype=np.float64)):
                 found.append(place)
         if not found:
-            raise FeedbackError(
-                f"no label was learnt for the decision of round {decision.round}, so there is none to change: "
-                "learn(decision, label) takes it in"
-            )
+            raise self._not_learnt(decision)
         return found
+
+    def _not_learnt(self, decision: Decision) -> FeedbackError:
+        return FeedbackError(
+            f"no label was learnt for the decision of round {decision.round}, so there is none to change: "
+            "learn(decision, label) takes it in"
+        )
 
     def certificate(self) -> Certificate:
         """Return how far an approximate posterior is from the exact one on this stream (posterior ``Laplace``).
@@ -417,11 +443,12 @@ class Policy(Player):
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        return {
-            **self._learner.arrays(),
-            "rounds": np.array(self._rounds, dtype=np.int64),
-            "awaited": np.array(self._awaited, dtype=np.uint32),
-        }
+        with self.alone:
+            return {
+                **self._learner.arrays(),
+                "rounds": np.array(self._rounds, dtype=np.int64),
+                "awaited": np.array(self._awaited, dtype=np.uint32),
+            }
 
     def restore(self, arrays: Arrays, round_: int, now: float | None) -> None:
         """Begin where another policy of the same settings is."""

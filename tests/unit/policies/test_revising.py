@@ -101,7 +101,8 @@ def test_what_cannot_be_taken_back_is_refused_and_changes_nothing():
     filtered.learn(decision, 1)
     with pytest.raises(OptionError, match="keeps no labels"):
         filtered.retract(decision)
-    make("always", {}).correct(decisions[0], 1)  # nothing was learnt, and nothing changes
+    with pytest.raises(FeedbackError, match="no label was learnt"):
+        make("always", {}).correct(decisions[0], 1)
 
 
 @pytest.mark.parametrize(
