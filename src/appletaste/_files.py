@@ -49,8 +49,10 @@ def written_aside(path: str | PathLike[str]) -> Iterator[Path]:
         with aside.open("rb+") as file:
             os.fsync(file.fileno())
         aside.replace(target)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(aside)):
+            error.filename = str(target)  # a full disk says no name by itself
         raise
 
 

@@ -54,5 +54,9 @@ class PoorFitWarning(UserWarning):
     """An approximate posterior that is far from the exact one on this stream."""
 
 
+class PositiveClassWarning(UserWarning):
+    """A positive class that nobody has named: the alphabet picked it."""
+
+
 class OneClassWarning(UserWarning):
     """Labels that are all the same: nothing can be learnt from them."""

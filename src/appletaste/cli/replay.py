@@ -177,20 +177,21 @@ def run(args: argparse.Namespace) -> None:
             numbers=args.number,
             separator=args.separator,
         )
-    if args.out:
-        result.save(args.out)
-    if args.log and result.log is not None:
-        result.log.write(args.log)
-    if args.json:
+    if args.json:  # what was found is printed first: a disk may be full
         print_json(list(result.as_dict().values()))
         for note in result.notes:
             print(f"note: {as_flags(note)}", file=sys.stderr)
-        return
-    _print(result)
+    else:
+        _print(result)
+    sys.stdout.flush()
     if args.out:
-        print(f"tables, manifest and pictures are in {args.out}")
-    if args.log:
-        print(f"the decisions of {entries[0].label} are in {args.log}")
+        result.save(args.out)
+        if not args.json:
+            print(f"tables, manifest and pictures are in {args.out}")
+    if args.log and result.log is not None:
+        result.log.write(args.log)
+        if not args.json:
+            print(f"the decisions of {entries[0].label} are in {args.log}")
 
 
 def _entries(args: argparse.Namespace) -> list[Entry]:

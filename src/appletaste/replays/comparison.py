@@ -106,7 +106,7 @@ def replay(
     """
     passes, shuffled = _orders(shuffles, order, time)
     entries = _entries(policies)
-    costs = costs if isinstance(costs, Costs) else _costs(costs)
+    costs = Costs.of(costs)
     law = Delay.of(delay)
     staffing = Staffing.of(capacity, audit)
     if staffing is not None and wrap is not None:
@@ -153,18 +153,22 @@ def replay(
 
 def _orders(shuffles: int | None, order: str, time: str | None) -> tuple[int, bool]:
     """Return how many passes there are, and whether they are shuffled."""
-    kind = order.replace("-", " ") if isinstance(order, str) else order
+    kind = order.replace("-", " ").replace("_", " ") if isinstance(order, str) else order
     if kind not in ("shuffled", "as is"):
-        raise OptionError(f"order is 'shuffled' or 'as is', got {order!r}")
+        shuffled, as_is = Remedy("order", "shuffled"), Remedy("order", "as is")
+        raise OptionError(Message("there are ", shuffled, " and ", as_is, f", got {order!r}"))
     if shuffles is not None:
-        whole("shuffles", shuffles, least=0)
-        if shuffles and (time is not None or kind == "as is"):
+        if shuffles == 0 and not isinstance(shuffles, bool):
+            told = "a table is played in one random order or more; to play it once as it comes, say "
+            raise OptionError(Message(told, Remedy("order", "as is")))
+        whole("shuffles", shuffles, least=1)
+        if time is not None or kind == "as is":
             one = Remedy("order", "as is") if time is None else Remedy("time", time)
             left = Remedy("shuffles", shuffles)
             raise OptionError(
                 Message(one, " plays the table in one order; leave out ", left, ", or shuffle without it")
             )
-    if kind == "as is" or time is not None or shuffles == 0:
+    if kind == "as is" or time is not None:
         return 1, False
     return SHUFFLES if shuffles is None else shuffles, True
 
@@ -185,14 +189,6 @@ def _entries(policies: Sequence[str | Entry]) -> list[Entry]:
         if labels.count(one) > 1:
             raise OptionError(f"{one} is entered twice")
     return chosen
-
-
-def _costs(given: Mapping[str, float]) -> Costs:
-    """Return costs from a mapping of outcomes."""
-    try:
-        return Costs(**given)
-    except TypeError:
-        raise OptionError(f"costs are miss, false_alarm, hit and, if not 0, correct_pass; got {given!r}") from None
 
 
 def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:

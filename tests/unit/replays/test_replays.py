@@ -245,7 +245,7 @@ def test_the_order_of_the_file_and_of_time():
     assert log.time[0] == "2024-01-01T00:00:00"  # dates are dates again
     days = np.array([int(time[8:10]) - 1 for time in log.time])
     np.testing.assert_array_equal(log.labelled, log.act & (days + 2 <= 19) & (np.arange(400) < 399))
-    whole_file = at.replay(table, "bad", costs=COSTS, shuffles=0, drop=["day"])
+    whole_file = at.replay(table, "bad", costs=COSTS, order="as is", drop=["day"])
     assert whole_file["voi"].cost_per_1000.mean == plain["voi"].cost_per_1000.mean
 
 
