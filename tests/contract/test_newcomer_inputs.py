@@ -651,7 +651,7 @@ def test_a_full_disk_names_the_file_and_the_table_is_not_lost(tmp_path, capsys, 
 def test_compiling_is_announced_once_for_all_processes(monkeypatch, capsys):
     from appletaste.kernels import _jit
 
-    monkeypatch.delenv(_jit.ANNOUNCED, raising=False)
+    monkeypatch.setenv(_jit.ANNOUNCED, "another cache")
     monkeypatch.setattr(_jit, "is_cached", lambda kernel: False)
     for seen in (set(), set()):  # the second: another process, which has looked at nothing and inherits the environment
         monkeypatch.setattr(_jit, "_looked_up", seen)

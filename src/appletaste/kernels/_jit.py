@@ -55,7 +55,7 @@ def is_cached(compiled: Callable[..., Any]) -> bool:
 
 
 _looked_up: set[str] = set()
-#: Set once it was said, so that workers, which inherit it, do not say it again.
+#: Set to the cache once it was said, so that workers, which inherit it, do not say it again.
 ANNOUNCED = "APPLETASTE_ANNOUNCED_COMPILATION"
 
 
@@ -64,8 +64,9 @@ def announce_compilation(compiled: Callable[..., Any]) -> None:
     if compiled.__name__ in _looked_up:
         return
     _looked_up.add(compiled.__name__)
-    if ANNOUNCED not in os.environ and not is_cached(compiled):
+    cache = os.environ.get("NUMBA_CACHE_DIR", "")
+    if os.environ.get(ANNOUNCED) != cache and not is_cached(compiled):
         print(
             "appletaste: compiling its kernels, once on this machine (about half a minute)", file=sys.stderr, flush=True
         )
-        os.environ[ANNOUNCED] = "1"
+        os.environ[ANNOUNCED] = cache

@@ -340,7 +340,7 @@ def test_notes_on_the_order():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"order": "sorted"}, "order is 'shuffled' or 'as is'"),
+        ({"order": "sorted"}, "order='shuffled' and order='as is'"),
         ({"order": "as is", "shuffles": 3}, "leave out shuffles=3"),
         ({"shuffles": -1}, "shuffles"),
         ({"policies": "voi"}, "policies is a list"),
@@ -348,7 +348,7 @@ def test_notes_on_the_order():
         ({"policies": ["voi", "voi"]}, "entered twice"),
         ({"policies": [at.simulate.Entry("never", {"x": 1})]}, "no options"),
         ({"policies": [at.simulate.Entry("voi", {"size": 1})]}, "no option 'size'"),
-        ({"costs": {"miss": 1}}, "costs are miss"),
+        ({"costs": {"miss": 1}}, "miss, false_alarm, hit and"),
         ({"drop": "kind"}, "drop is a list"),
         ({"drop": ["colour"]}, "no column 'colour'"),
         ({"time": "bad"}, "both the label and the time"),
