@@ -23,8 +23,8 @@ def as_record(given: Any) -> Mapping[str, Any]:
     Examples
     --------
     >>> import pandas
-    >>> as_record(pandas.DataFrame({"age": [31], "job": ["chef"]}).iloc[0])
-    {'age': 31, 'job': 'chef'}
+    >>> as_record(pandas.DataFrame({"age": ["31"], "job": ["chef"]}).iloc[0])
+    {'age': '31', 'job': 'chef'}
     """
     if isinstance(given, Mapping):
         return given
