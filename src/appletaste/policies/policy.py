@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable
+from threading import get_ident
 from typing import Any
 from zlib import crc32
 
@@ -31,6 +32,7 @@ from .settings import encode
 LEARNT, AWAITED = 1, 2
 #: Its stub knows no arrays; a checksum takes 0.1 us.
 _checksum: Any = crc32
+_FLOAT = np.dtype(np.float64)
 #: A named tuple without its constructor in Python: 0.2 us less in every round.
 _new = tuple.__new__
 
@@ -113,9 +115,11 @@ class Policy(Player):
         """
         item = check_item(x, self.n_features)
         costs = self.costs if costs is None else check_costs(costs, self.costs)
-        alone = self.alone
-        if not alone.enter(False):
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
             raise alone.refusal()
+        alone.user = me
         try:
             if time is not None or self.timed:
                 self.advance(time)
@@ -128,7 +132,7 @@ class Policy(Player):
             self.round = round_
             self._awaited.append(_checksum(item) | AWAITED if act else 0)
         finally:
-            alone.leave()
+            alone.user = user
         fields = (act, probability, item, costs, round_, why, False, self.now, chance, worth, math.nan, False)
         return _new(Decision, fields)
 
@@ -261,11 +265,13 @@ class Policy(Player):
         """
         observation = Observation.of(decision, label)
         x, round_ = decision.x, decision.round
-        if type(x) is not np.ndarray or x.dtype != np.float64 or x.shape != (self.n_features,):
+        if type(x) is not np.ndarray or x.dtype is not _FLOAT or x.ndim != 1 or not x.flags.forc:
             observation = observation._replace(x=(x := check_item(x, self.n_features)))  # stored and read back, say
-        alone = self.alone
-        if not alone.enter(False):
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
             raise alone.refusal()
+        alone.user = me
         try:
             if not 0 < round_ <= self.round or self._awaited[round_ - 1] != _checksum(x) | AWAITED:
                 raise self._not_awaited(round_)
@@ -274,7 +280,7 @@ class Policy(Player):
             if self._learner.keeps_labels:
                 self._rounds.append(round_)
         finally:
-            alone.leave()
+            alone.user = user
 
     def _not_awaited(self, round_: int) -> FeedbackError:
         """Return why no label of a decision is awaited."""

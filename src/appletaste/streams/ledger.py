@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from os import PathLike
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -120,9 +121,11 @@ class Ledger:
 
         The same id with the same item gives the decision that was made; with another item it is a conflict.
         """
-        alone = self.alone
-        if not alone.enter(False):
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
             raise alone.refusal()
+        alone.user = me
         try:
             entries, player = self.entries, self.player
             if id is None:
@@ -150,7 +153,7 @@ class Ledger:
             self._kind = type(time)
             return decision
         finally:
-            alone.leave()
+            alone.user = user
 
     def _again(self, id: str, x: ArrayLike, costs: Costs | None, stratum: str | None) -> Decision:
         """Return the decision of an id that is there already, if it was about this very item."""
@@ -164,9 +167,11 @@ class Ledger:
 
     def label(self, id: str, value: int, *, time: Any = None) -> Receipt:
         """Take in a label: once. The same value again changes nothing; another one needs ``correct``."""
-        alone = self.alone
-        if not alone.enter(False):
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
             raise alone.refusal()
+        alone.user = me
         try:
             entry = self[id]
             value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
@@ -182,7 +187,7 @@ class Ledger:
             self._happen(Labelled(id, value, time))
             return Receipt(id, OBSERVED, True, late)
         finally:
-            alone.leave()
+            alone.user = user
 
     def correct(self, id: str, value: int, *, time: Any = None) -> Receipt:
         """Replace a label by another; what was learnt from it is learnt anew (``Policy.revise``)."""
