@@ -70,7 +70,8 @@ class Costs:
             return given
         if not isinstance(given, Mapping) or not {*OUTCOMES[:3]} <= {*given} <= {*OUTCOMES}:
             raise CostsError(
-                f"costs must be Costs(...), or miss, false_alarm, hit and, if not 0, correct_pass in a dict; got {given!r}"
+                "costs must be Costs(...), or miss, false_alarm, hit and, if not 0, correct_pass in a dict; "
+                f"got {given!r}"
             )
         return cls(**given)
 
