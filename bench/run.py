@@ -118,8 +118,7 @@ def bench_policies():
         for n in (100, 1000):
             policy = at.policy(name, n_features=5, costs=COSTS, **options)
             for i in range(n):  # every policy has n labels, also those that would have passed
-                decision = policy.decide(items[i])
-                policy.learn(decision if decision.act else decision._replace(act=True), labels[i])
+                policy.learn(policy.settle(policy.look(items[i])._replace(floor=1.0)), labels[i])
             times = []
             for i in range(200):
                 started = time.perf_counter()

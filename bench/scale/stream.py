@@ -55,11 +55,11 @@ def play(name: str, d: int, rounds: int) -> tuple[np.ndarray, dict[int, float]]:
             x, label = items[i], labels[i]
             began = clock()
             decision = policy.decide(x)
-            middle = clock()
-            acted = decision if decision.act else decision._replace(act=True)
-            resumed = clock()
-            policy.learn(acted, label)
-            times[part + i] = clock() - resumed + middle - began
+            if decision.act:
+                policy.learn(decision, label)
+            else:  # every item has a label here
+                policy.teach(x, label)
+            times[part + i] = clock() - began
         for edge in EDGES:
             if part < edge <= part + len(items):
                 memory[edge] = resident() - start

@@ -18,20 +18,44 @@ def number(name: str, value: Any, least: float = -math.inf, most: float = math.i
     >>> number("epsilon", 0.1, least=0, most=1)
     0.1
     """
-    good = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not good or not (math.isfinite(value) and least <= value <= most and value > above):
+    if not is_finite(value) or not (least <= value <= most and value > above):
         wanted = [f"> {above:g}"] if above > -math.inf else []
         wanted += [f">= {least:g}"] if least > -math.inf else []
         wanted += [f"<= {most:g}"] if most < math.inf else []
-        raise OptionError(f"{name} must be a finite number {' and '.join(wanted)}".rstrip() + f", got {value!r}")
+        raise OptionError(f"{name} must be a finite number {' and '.join(wanted)}".rstrip() + f", got {shown(value)}")
     return float(value)
 
 
 def whole(name: str, value: Any, least: int, most: int = 10**9) -> int:
     """Return a whole number in [least, most], or say what it must be."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise OptionError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+        raise OptionError(f"{name} must be a whole number from {least} to {most}, got {shown(value)}")
     return int(value)
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value is a number that a float can hold: no truth value, no length of time, no NaN, no 10**400.
+
+    Examples
+    --------
+    >>> is_finite(3), is_finite(True), is_finite(10**400), is_finite(np.timedelta64(3, "s"))
+    (True, False, False, False)
+    """
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message; a whole number may have more digits than Python writes out."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a whole number of thousands of digits"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} letters)"
 
 
 def freeze(value: Any) -> Any:

@@ -49,8 +49,10 @@ def written_aside(path: str | PathLike[str]) -> Iterator[Path]:
         with aside.open("rb+") as file:
             os.fsync(file.fileno())
         aside.replace(target)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(aside)):
+            error.filename = str(target)  # a full disk says no name by itself
         raise
 
 
@@ -133,6 +135,18 @@ def write_archive(path: str | PathLike[str], header: Mapping[str, Any], state: M
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with written_aside(path) as aside, aside.open("wb") as file:
         np.savez(file, **arrays)
+
+
+def fingerprint(path: str | PathLike[str]) -> str | None:
+    """Return what tells an archive from another one: the checksums of its members; None: there is no such file.
+
+    Only the table of contents is read.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            return " ".join(f"{member.filename}:{member.CRC:08x}:{member.file_size}" for member in file.infolist())
+    except (OSError, zipfile.BadZipFile):
+        return None
 
 
 @contextmanager

@@ -7,6 +7,7 @@ Their difference is ``alarm_price - (alarm_price + catch_gain) p``, so two numbe
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .errors import CostsError
@@ -55,6 +56,24 @@ class Costs:
                 f"passing never pays: need false_alarm > correct_pass, got false_alarm={self.false_alarm:g}, "
                 f"correct_pass={self.correct_pass:g} (Costs.of_item allows this for a single item)"
             )
+
+    @classmethod
+    def of(cls, given: Costs | Mapping[str, float]) -> Costs:
+        """Return costs as they are, or from a mapping of outcomes.
+
+        Examples
+        --------
+        >>> Costs.of({"miss": 5, "false_alarm": 1, "hit": 0}).threshold
+        0.16666666666666666
+        """
+        if isinstance(given, Costs):
+            return given
+        if not isinstance(given, Mapping) or not {*OUTCOMES[:3]} <= {*given} <= {*OUTCOMES}:
+            raise CostsError(
+                "costs must be Costs(...), or miss, false_alarm, hit and, if not 0, correct_pass in a dict; "
+                f"got {given!r}"
+            )
+        return cls(**given)
 
     @classmethod
     def of_item(cls, miss: float, false_alarm: float, hit: float, correct_pass: float = 0.0) -> Costs:

@@ -31,8 +31,12 @@ class EngineError(AppleTasteError, RuntimeError):
     """Workers, or a whole cluster, that cannot do the work."""
 
 
+class ThreadsError(AppleTasteError, RuntimeError):
+    """A policy or a ledger that two threads use at the same time."""
+
+
 class SaveFileError(AppleTasteError, OSError):
-    """A saved policy that cannot be read back."""
+    """A saved file that cannot be read back, or that must not be written over."""
 
 
 class MissingExtraError(AppleTasteError, ImportError):
@@ -48,6 +52,10 @@ class MissingExtraError(AppleTasteError, ImportError):
 
 class PoorFitWarning(UserWarning):
     """An approximate posterior that is far from the exact one on this stream."""
+
+
+class PositiveClassWarning(UserWarning):
+    """A positive class that nobody has named: the alphabet picked it."""
 
 
 class OneClassWarning(UserWarning):

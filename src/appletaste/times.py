@@ -1,6 +1,7 @@
 """When an item arrived: a number, a date in ISO 8601, or nothing; clocks read it as one number.
 
-Dates are read here and nowhere else: one by ``instant``, a column of them by ``instants``.
+Dates are read here and nowhere else: one by ``instant``, a column of them by ``instants``, and a column of numbers that
+are dates in disguise by ``dates_in``.
 """
 
 from __future__ import annotations
@@ -8,17 +9,19 @@ from __future__ import annotations
 import math
 import re
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import is_finite, shown
 from .errors import InputError
 
 DAY = 86400.0  # seconds
 EPOCH = datetime(1970, 1, 1)  # without a zone, as the dates that are taken as UTC
 #: Forms that a whole column is read in at once: the day, the time of day to the minute or finer, the zone.
 _FORM = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 #: Whole numbers up to here are floats too, and a quotient of two floats is rounded once.
 _EXACT = 2**53
 
@@ -40,10 +43,10 @@ def instant(time: Any) -> float | None:
             raise InputError(f"a time is a number or a date such as 2024-05-31T12:00:00, got {time!r}") from None
     elif isinstance(time, date) and not isinstance(time, datetime):
         time = datetime(time.year, time.month, time.day)
-    if isinstance(time, datetime):
+    if isinstance(time, datetime) and time == time:  # pandas' NaT is a datetime, and not equal to itself
         return _seconds(time)
-    if isinstance(time, bool) or not isinstance(time, int | float | np.number) or not math.isfinite(time):
-        raise InputError(f"a time is a finite number or a date such as 2024-05-31T12:00:00, got {time!r}")
+    if not is_finite(time):
+        raise InputError(f"a time is a finite number or a date such as 2024-05-31T12:00:00, got {shown(time)}")
     return float(time)
 
 
@@ -125,6 +128,91 @@ def _letters(column: NDArray[Any], length: int) -> NDArray[np.uint8] | None:
     return np.frombuffer(text, dtype=np.uint8).reshape(rows, -1) if len(text) == rows * (length + 1) else None
 
 
+class Reading(NamedTuple):
+    """What a column of numbers was taken for: seconds since 1970, and in words what the numbers are."""
+
+    seconds: NDArray[np.float64]
+    kind: str
+    ticks: float | None  #: how many of its units are a second; None: compact dates
+
+
+#: Dates that are written as one number: how many digits follow the day, and how that is written.
+_COMPACT = {
+    8: (0, "dates such as 20240531"),
+    12: (2, "dates such as 202405311230"),
+    14: (3, "dates such as 20240531123000"),
+}
+#: Counts since 1970, by how many of them are a second.
+_COUNTS = {
+    1.0: "seconds since 1970",
+    1e3: "milliseconds since 1970",
+    1e6: "microseconds since 1970",
+    1e9: "nanoseconds since 1970",
+}
+#: Dates from here on, 1980, up to 2100 are recognised in a column of numbers: none of the ranges overlaps another.
+_FIRST, _LAST = 315532800.0, 4102444800.0
+#: Of numbers that look like compact dates, this share being dates makes the rest of them faults.
+_NEARLY_ALL = 0.9
+
+
+def dates_in(column: NDArray[np.float64]) -> Reading | None:
+    """Return what dates a column of numbers holds, by the range of all its values; None: plain numbers.
+
+    Seconds, milliseconds, microseconds or nanoseconds since 1970 from 1980 to 2100, and dates as people write them
+    without anything between: 20240531, 202405311230, 20240531123000. A compact date that no calendar has is NaN.
+
+    Examples
+    --------
+    >>> found = dates_in(np.array([1714521600000.0, 1714608000000.0]))
+    >>> found.kind, found.seconds
+    ('milliseconds since 1970', array([1.7145216e+09, 1.7146080e+09]))
+    >>> dates_in(np.array([20240501.0, 20240502.0])).kind, dates_in(np.array([1.0, 2.5]))
+    ('dates such as 20240531', None)
+    """
+    if not len(column) or not np.isfinite(column).all():
+        return None
+    low, high = float(column.min()), float(column.max())
+    for ticks, kind in _COUNTS.items():
+        if _FIRST * ticks <= low and high < _LAST * ticks:
+            return Reading(column / ticks, kind, ticks)
+    for digits, (parts, kind) in _COMPACT.items():
+        scale = 10.0 ** (digits - 4)
+        if 1900 * scale <= low and high < 2100 * scale and (column == np.floor(column)).all():
+            seconds = _compact(column.astype(np.int64), parts)
+            if np.isfinite(seconds).mean() >= _NEARLY_ALL:
+                return Reading(seconds, kind, None)
+    return None
+
+
+def _compact(numbers: NDArray[np.int64], parts: int) -> NDArray[np.float64]:
+    """Return compact dates with so many parts behind the day as seconds since 1970, NaN where there is no such date."""
+    rest, clock = numbers, np.zeros(len(numbers))
+    good = np.ones(len(numbers), dtype=bool)
+    for unit, most in ((1.0, 60), (60.0, 60), (3600.0, 24))[3 - parts :]:
+        rest, part = np.divmod(rest, 100)
+        clock, good = clock + unit * part, good & (part < most)
+    years, months, days = rest // 10000, rest // 100 % 100, rest % 100
+    good &= (months >= 1) & (months <= 12) & (days >= 1)
+    month = ((years - 1970) * 12 + np.where(good, months, 1) - 1).astype("datetime64[M]")
+    date_ = month.astype("datetime64[D]") + (days - 1)
+    good &= date_.astype("datetime64[M]") == month
+    return np.where(good, date_.astype("datetime64[s]").astype(np.int64) + clock, np.nan)
+
+
+def not_seconds(now: float) -> str | None:
+    """Return what a number looks like that is to be seconds since 1970 or of a clock of one's own; None: that.
+
+    Examples
+    --------
+    >>> not_seconds(1714521600000.0), not_seconds(20240501.0), not_seconds(1714521600.0)
+    ('milliseconds since 1970', 'dates such as 20240531', None)
+    """
+    found = dates_in(np.array([now]))
+    if found is not None and found.ticks != 1.0 and np.isfinite(found.seconds).all():
+        return found.kind
+    return "smaller units than seconds" if abs(now) > 1e11 else None
+
+
 def written(time: Any) -> float | str | None:
     """Return a time as a log keeps it: a number, or a date as text in ISO 8601.
 
@@ -138,11 +226,24 @@ def written(time: Any) -> float | str | None:
     return str(time.isoformat()) if isinstance(time, date) else float(time)
 
 
+def before(one: Any, other: Any) -> bool:
+    """Return whether a time is before another; a day without a time of day is before only what is on a later day.
+
+    Examples
+    --------
+    >>> before(1.0, 2.0), before("2024-05-31", "2024-05-31T12:00:00"), before("2024-05-30", "2024-05-31T00:30:00+02:00")
+    (True, False, True)
+    """
+    if isinstance(one, str) and isinstance(other, str) and _DATE.fullmatch(one) and _DATE.match(other):
+        return one < other[:10]  # the days as they are called where they were written
+    first, second = instant(one), instant(other)
+    return first is not None and second is not None and first < second
+
+
 def span(name: str, length: Any) -> float:
     """Return a length of time as a positive number: itself, or the seconds of a ``timedelta``."""
     if isinstance(length, timedelta):
         length = length.total_seconds()
-    good = isinstance(length, int | float | np.number) and not isinstance(length, bool)
-    if not good or not (math.isfinite(length) and length > 0):
-        raise InputError(f"{name} must be a length of time > 0, a number or a timedelta, got {length!r}")
+    if not is_finite(length) or not length > 0:
+        raise InputError(f"{name} must be a length of time > 0, a number or a timedelta, got {shown(length)}")
     return float(length)

@@ -69,7 +69,7 @@ def test_after_the_warm_up_it_is_the_policy_on_encoded_records():
     features = at.Encoder(warm_up=32).fit([x for x, _ in records[:32]])
     policy = at.policy("voi", n_features=features.n_features, costs=at.Costs(1, 1, 0))
     for x, y in records:
-        policy.learn(at.Decision(True, 1.0, features.transform(x), policy.costs, 0, {}), int(y))
+        policy.teach(features.transform(x), int(y))
     assert model.features.names() == features.names()
     x = {"amount": 150.0, "country": "FR"}
     assert model.predict_proba_one(x)[True] == policy.chance(features.transform(x))

@@ -81,7 +81,7 @@ def test_tables_for_people(capsys, loans):
     code, out, _ = call(capsys, *arguments(loans, "--order", "as-is", "--delay", "exponential:20", "--flip-label"))
     assert code == 0
     assert "by tenths of the stream" in out
-    assert "labels late (exponential 20)" in out
+    assert "labels late (exponential 20 items)" in out
     assert "271-300" in out
 
 
@@ -250,7 +250,7 @@ def test_limited_reviewers_and_an_audit_lane(rng):
     acts = np.cumsum([0, *log.act])
     assert (acts[1000:] - acts[:-1000]).max() <= 50
     assert acts[-1] > 100
-    result = at.replay(table, "bad", costs=costs, time="day", capacity="12/day", audit="3%", log="voi")
+    result = at.replay(table, "bad", costs=costs, time="day", time_unit="day", capacity="12/day", audit="3%", log="voi")
     log = result.log
     assert np.add.reduceat(log.act, np.arange(0, n, 100)).max() == 12  # audits are among them
     assert np.mean(log.probability < 0.03) < 0.1  # while a day's acts are spent, and recorded as such

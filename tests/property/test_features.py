@@ -54,8 +54,8 @@ def test_one_by_one_is_as_at_once_and_every_number_is_usable(encoder, first, res
     X = features.transform_many(table(rest))
     assert X.shape == (len(rest), features.n_features) == (len(rest), len(features.names()))
     assert np.isfinite(X).all()
-    # a record that holds none of the columns is refused; one with nothing in it is not
-    one_by_one = [again.transform({"n": None, **row}) for row in rest]
+    # a record that lacks a column is counted; one that holds nothing there is not
+    one_by_one = [again.transform({**dict.fromkeys("nmcd"), **row}) for row in rest]
     np.testing.assert_array_equal(X, one_by_one)
     np.testing.assert_array_equal(features.arrays()["statistics"], again.arrays()["statistics"])
     assert features.header() == again.header()

@@ -105,7 +105,7 @@ class LedgerMachine(RuleBasedStateMachine):
         assert_alike(at.Ledger.fold(self.ledger.store, twin, expire_after=5), self.ledger)
         plain = at.policy("ts", n_features=2, costs=COSTS, seed=3)
         for id_ in self.learnt:
-            plain.learn(self.ledger[id_].decision, self.label[id_])
+            plain.teach(self.ledger[id_].decision.x, self.label[id_])
         assert (plain.posterior.mean == self.ledger.policy.posterior.mean).all()
 
 

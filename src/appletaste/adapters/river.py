@@ -136,8 +136,8 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
     def _vector(self, x: Mapping[Any, Any], update: bool) -> Any:
         """Return the vector of a dict; one without any known feature is missing in all of them."""
         assert self._features is not None
-        known = dict.fromkeys(column.name for column in self._features.columns)
-        return self._features.transform({**known, **_named(x)}, update)
+        given = _named(x)
+        return self._features.transform({c.name: given.get(c.name) for c in self._features.columns}, update)
 
     def _restart(self) -> None:
         """Fit the map to the dicts of the labels so far, and learn the labels again."""

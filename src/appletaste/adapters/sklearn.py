@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from .._checks import whole
 from ..costs import Costs
-from ..errors import InputError, MissingExtraError, OptionError
+from ..errors import InputError, MissingExtraError, OptionError, PositiveClassWarning
+from ..features.label_column import PAIRS
 from ..keys import Key
 from ..policies.items import check_dense
 from ..policies.registry import as_prior, laplace
@@ -38,7 +40,7 @@ EVEN = Costs(miss=1.0, false_alarm=1.0, hit=0.0)
 
 
 class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Bayesian logistic regression for two classes, the second of which is the positive one.
+    """Bayesian logistic regression for two classes, one of which is the positive one.
 
     ``predict_proba`` is the posterior predictive P(positive | x, data) = E sigma(x'theta), the expectation over the
     posterior of theta (Bishop 2006, section 4.5), so that an item unlike any seen is nearer to a half than a fitted
@@ -51,6 +53,9 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``Exact(...)`` ...
     costs
         ``appletaste.Costs``, whose threshold ``predict`` uses; None: one half.
+    pos_label
+        The positive class, which costs are about; None: the second in sorted order. With costs and classes that are
+        texts which do not say so by themselves (no/yes, false/true) that is a warning.
     prior
         Of a posterior that is given by name: ``appletaste.posteriors.Gaussian``, or a variance; None: N(0, I), its
         scale learnt by "laplace".
@@ -77,6 +82,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         posterior: str | Posterior = "laplace",
         *,
         costs: Costs | None = None,
+        pos_label: Any = None,
         prior: Any = None,
         fit_intercept: bool = True,
         draws: int = 1000,
@@ -84,6 +90,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.posterior = posterior
         self.costs = costs
+        self.pos_label = pos_label
         self.prior = prior
         self.fit_intercept = fit_intercept
         self.draws = draws
@@ -102,7 +109,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._learn(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn these labels too; the first call needs both ``classes``, the positive one second in sorted order."""
+        """Learn these labels too; the first call needs both ``classes``."""
         first = not hasattr(self, "belief_")
         X, y = self._checked(X, y, first)
         if first:
@@ -119,18 +126,26 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(class | x, data), one column for each of ``classes_``."""
         chances = self._chances(X)
-        return np.column_stack([1.0 - chances, chances])
+        return np.column_stack([1.0 - chances, chances] if self.positive_ else [chances, 1.0 - chances])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-odds of the positive class above those of the threshold: 0 where acting begins to pay."""
+        """Return the log-odds above those of the threshold, 0 where acting begins to pay, in favour of ``classes_[1]``.
+
+        With the first class as the positive one that is minus the log-odds of the positive class.
+        """
+        margin = self._margin(X)
+        return margin if self.positive_ else -margin
+
+    def _margin(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of the positive class above those of the threshold."""
         chances = np.clip(self._chances(X), 1e-300, 1.0 - 1e-16)
         cut = 0.0 if self.costs is None else self.costs.score_threshold
         return np.asarray(np.log(chances) - np.log1p(-chances) - cut)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the positive class where its chance reaches the threshold of the costs, else the other."""
-        positive = self.decision_function(X) >= 0.0
-        return np.asarray(self.classes_[positive.astype(int)])
+        acting = self._margin(X) >= 0.0
+        return np.asarray(self.classes_[np.where(acting, self.positive_, 1 - self.positive_)])
 
     def _checked(self, X: Any, y: Any, first: bool) -> tuple[Any, NDArray[Any]]:
         X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64)
@@ -154,9 +169,28 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             self.posterior_ = self.posterior
         self.classes_ = classes
+        self.positive_ = self._positive(classes)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._round = 0
         self._start()
+
+    def _positive(self, classes: NDArray[Any]) -> int:
+        """Return which of the classes is the positive one."""
+        if self.pos_label is not None:
+            found = np.flatnonzero(classes == self.pos_label)
+            if len(found) != 1:
+                raise InputError(f"pos_label is one of the classes, {classes.tolist()}, got {self.pos_label!r}")
+            return int(found[0])
+        texts = tuple(classes.tolist())
+        told = all(isinstance(text, str) for text in texts) and tuple(text.casefold() for text in texts) not in PAIRS
+        if self.costs is not None and told:
+            warnings.warn(
+                f"costs are about the positive class, and {texts[1]!r} was picked by the alphabet: name it, "
+                f"pos_label={texts[0]!r} or pos_label={texts[1]!r}",
+                PositiveClassWarning,
+                stacklevel=4,
+            )
+        return 1
 
     def _start(self) -> None:
         self.belief_ = self.posterior_.start(self.n_features_in_ + bool(self.fit_intercept), Key(self._seed))
@@ -167,7 +201,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         strange = np.setdiff1d(y, self.classes_)
         if len(strange):
             raise InputError(f"the classes are {self.classes_.tolist()}, got the label {strange.tolist()[0]!r}")
-        labels = iter((y == self.classes_[1]).astype(int).tolist())
+        labels = iter((y == self.classes_[self.positive_]).astype(int).tolist())
         for items in self._blocks(X):
             for x in items:
                 self.belief_.learn(x, next(labels))

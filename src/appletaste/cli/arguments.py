@@ -31,13 +31,13 @@ def parse_value(text: str) -> Any:
 def parse_pairs(text: str, what: str) -> dict[str, str]:
     """Return name=value,name=value as a dictionary; a comma inside a schedule (1:50,100:15) separates nothing."""
     pairs = {}
-    for part in re.split(r",(?=[A-Za-z_][\w.-]*=)", text):
-        name, equals, value = part.partition("=")
+    for part in re.split(r",(?=\s*[A-Za-z_][\w.-]*\s*=)", text):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name and equals and value):
             raise OptionError(f"{what} takes name=value, got {part!r}")
-        if name.strip() in pairs:
-            raise OptionError(f"{what} sets {name.strip()} twice")
-        pairs[name.strip()] = value.strip()
+        if name in pairs:
+            raise OptionError(f"{what} sets {name} twice")
+        pairs[name] = value
     return pairs
 
 

@@ -76,6 +76,9 @@ def add(verbs: Any) -> None:
     )
     stream.add_argument("--delay", metavar="LAW", help="how late labels arrive (see below; default: at once)")
     stream.add_argument("--time", metavar="COLUMN", help="play in the order of this column; --delay is in its units")
+    stream.add_argument(
+        "--time-unit", metavar="UNIT", help="what one unit of a --time of plain numbers is: day, hour, minute, s or ms"
+    )
     stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
     stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
@@ -134,6 +137,7 @@ def run(args: argparse.Namespace) -> None:
             order=args.order,
             delay=args.delay,
             time=args.time,
+            time_unit=args.time_unit,
             seed=args.seed,
             encoder=encoder,
             flip_label=args.flip_label,
@@ -151,20 +155,21 @@ def run(args: argparse.Namespace) -> None:
             numbers=args.number,
             separator=args.separator,
         )
-    if args.out:
-        result.save(args.out)
-    if args.log and result.log is not None:
-        result.log.write(args.log)
-    if args.json:
+    if args.json:  # what was found is printed first: a disk may be full
         print_json(list(result.as_dict().values()))
         for note in result.notes:
             print(f"note: {as_flags(note)}", file=sys.stderr)
-        return
-    _print(result)
+    else:
+        _print(result)
+    sys.stdout.flush()
     if args.out:
-        print(f"tables, manifest and pictures are in {args.out}")
-    if args.log:
-        print(f"the decisions of {entries[0].label} are in {args.log}")
+        result.save(args.out)
+        if not args.json:
+            print(f"tables, manifest and pictures are in {args.out}")
+    if args.log and result.log is not None:
+        result.log.write(args.log)
+        if not args.json:
+            print(f"the decisions of {entries[0].label} are in {args.log}")
 
 
 def _entries(args: argparse.Namespace) -> list[Entry]:

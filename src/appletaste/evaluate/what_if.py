@@ -152,14 +152,20 @@ def _expected_size(log: DecisionLog, support: Support, e: Floats) -> float:
     return float(chosen.sum() ** 2 / (chosen**2 / seen).sum()) if unsure.any() else math.inf
 
 
+def _above(share: float, limit: float) -> str:
+    """Return a share in per cent, with as many digits as tell it from the limit."""
+    digits = next((n for n in range(15) if f"{share:.{n}%}" != f"{limit:.{n}%}"), 15)
+    return f"{share:.{digits}%}"
+
+
 def _refuse(e: Floats, unsupported: float, size: float) -> Refusal | None:
     remedy = "log a randomised policy, or an audit lane, for a while"
     if e.sum() == 0:
         return None  # passing everything costs 0 more than passing everything
     if unsupported > TOLERATED:
         return Refusal(
-            f"{unsupported:.1%} of the alternative's acts are on items that the log (nearly) never acts on, or whose "
-            f"labels have not arrived; at most {TOLERATED:.1%} are allowed".replace("%", " %"),
+            f"{_above(unsupported, TOLERATED)} of the alternative's acts are on items that the log (nearly) never acts "
+            f"on, or whose labels have not arrived; at most {TOLERATED:.0%} are allowed".replace("%", " %"),
             remedy,
         )
     if size < LEAST_EFFECTIVE:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,14 +84,33 @@ class Encoder:
                 )
         object.__setattr__(self, "interactions", pairs)
 
-    def fit(self, source: Any) -> FeatureMap:
-        """Return the map that the first ``warm_up`` rows of a table give; later rows are not looked at."""
+    def fit(self, source: Any, *, label: str | None = None, drop: Sequence[str] = ()) -> FeatureMap:
+        """Return the map that the first ``warm_up`` rows of a table give; later rows are not looked at.
+
+        The column of the label and those to ``drop`` are no features; records that have them are welcome all the same.
+
+        Examples
+        --------
+        >>> Encoder().fit({"id": [1, 2], "age": [30, 50], "bad": [0, 1]}, label="bad", drop=["id"]).names()
+        ['intercept', 'age']
+        """
+        if isinstance(drop, str):
+            raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
         records = read_records(source, warm_up=self.warm_up)
+        without = (*([] if label is None else [label]), *drop)
+        if without:
+            for name in without:
+                check_column(name, [*records.columns, *records.dropped], records.source)
+            kept = {name: column for name, column in records.columns.items() if name not in without}
+            if not kept:
+                raise OptionError(f"without {', '.join(without)} {records.source} has no column to decide by")
+            records = replace(records, columns=kept, dropped=tuple(dict.fromkeys((*records.dropped, *without))))
         for name in {name for pair in self.interactions for name in pair}:
             check_column(name, records.columns, records.source)
         hasher = Hasher(self.hashing or 0)
         first = records[: self.warm_up]
-        return FeatureMap(self, [self._column(first, name, hasher) for name in first.columns], first.missing, hasher)
+        columns = [self._column(first, name, hasher) for name in first.columns]
+        return FeatureMap(self, columns, first.missing, hasher, records.dropped)
 
     def fit_transform(self, source: Any, sparse: bool = False) -> tuple[FeatureMap, Any]:
         """Return the map and the vectors of a whole table, whose first rows are the warm-up.

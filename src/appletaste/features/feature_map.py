@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
+from ..remedies import Message, Remedy
 from .columns import Column, ColumnEntries, Hasher
 from .explaining import contributions, largest_first, vector
+from .frames import as_record, is_frame
 from .interactions import HashedProduct, Product, product_of
 from .numbers import Number
-from .reading import check_column, read_records
+from .reading import check_column, listed, near, read_records
 from .records import Records
 from .saving import header_of, rebuild
 
@@ -30,6 +33,8 @@ class FeatureMap:
 
     A vector depends on the warm-up and, where the encoder is ``online`` or has ``spare`` columns, on the records
     before it. With ``update=False`` the map is only asked, and does not change. One map is for one thread.
+    A record with a field that the map does not know is refused, unless the field was dropped when the map was made. A
+    field that a record lacks is missing, and counted in ``missing_fields``.
 
     Examples
     --------
@@ -45,10 +50,24 @@ class FeatureMap:
     [('intercept', -1.0), ('age', 0.5), ('job other', 0.3)]
     """
 
-    def __init__(self, encoder: Encoder, columns: list[Column], missing: tuple[str, ...], hasher: Hasher) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        columns: list[Column],
+        missing: tuple[str, ...],
+        hasher: Hasher,
+        dropped: tuple[str, ...] = (),
+    ) -> None:
         self.encoder, self.columns, self.missing, self._hasher = encoder, columns, missing, hasher
+        #: Fields that a record may have and that are no features.
+        self.dropped = dropped
+        #: How often a record lacked a column altogether, by column.
+        self.missing_fields: Counter[str] = Counter()
+        #: How many vectors it has made, those not counted that were only asked for (``update=False``).
+        self.made = 0
         self._codes = frozenset(missing)
         self._by_name = {column.name: place for place, column in enumerate(columns)}
+        self._known = frozenset((*self._by_name, *dropped))
         self._pairs = [(self._by_name[one], self._by_name[two]) for one, two in encoder.interactions]
         self._products = [product_of(columns[i], columns[k], hasher) for i, k in self._pairs]
         position = int(encoder.intercept)
@@ -82,8 +101,12 @@ class FeatureMap:
         hashed = [f"hashed {place}" for place in range(self._hasher.width)]
         return [*([INTERCEPT] if self.encoder.intercept else []), *own, *hashed]
 
-    def transform(self, record: Mapping[str, Any], update: bool = True) -> NDArray[np.float64]:
-        """Return the vector of one record; a column that it does not have is missing."""
+    def transform(self, record: Any, update: bool = True) -> NDArray[np.float64]:
+        """Return the vector of one record: a dict, a row of a data frame, or a frame of one row.
+
+        A column that the record does not have is missing, and counted; a field that is no column is refused.
+        """
+        record = as_record(record)
         x = np.zeros(self.n_features)
         if self.encoder.intercept:
             x[0] = 1.0
@@ -95,6 +118,10 @@ class FeatureMap:
         for (i, k), product in zip(self._pairs, self._products, strict=True):
             for place, value in product.encode((cells[i], cells[k]), encoded[i], encoded[k]):
                 x[product.start + place] += value
+        if update:
+            self.made += 1
+            if not self._by_name.keys() <= record.keys():
+                self.missing_fields.update(self._by_name.keys() - record.keys())
         return x
 
     def transform_many(self, source: Any, sparse: bool = False, update: bool = True) -> Any:
@@ -103,8 +130,14 @@ class FeatureMap:
         A file, data frame, dict of columns or iterable of dicts is read with the kinds of columns of this map.
         """
         csr_array = _require_csr() if sparse else None
+        if isinstance(source, Iterable) and not isinstance(source, str | PathLike | Mapping | Records | np.ndarray):
+            source = source if is_frame(source) else list(source)
         entries = self._entries(self.read(source), update)
         rows = len(entries[0][0])
+        if update:
+            self.made += rows
+            for record in source if isinstance(source, list) else ():
+                self.missing_fields.update(self._by_name.keys() - record.keys())
         if csr_array:
             return _csr(csr_array, entries, rows, self.n_features)
         X = np.zeros((rows, self.n_features))
@@ -114,15 +147,38 @@ class FeatureMap:
         return X
 
     def read(self, source: Any) -> Records:
-        """Return a table as records, with the kinds of columns and the missing codes of this map."""
+        """Return a table as records, with the kinds of columns and the missing codes of this map.
+
+        A column that the map does not know is refused, unless it was dropped when the map was made.
+        """
         numbers = [column.name for column in self.columns if column.numeric]
         others = [column.name for column in self.columns if not column.numeric]
-        records = read_records(
-            source, missing=self.missing, columns=[*self._by_name], numbers=numbers, categories=others
-        )
+        if isinstance(source, Records):
+            records, there = source, list(source.columns)
+        else:
+            records = read_records(
+                source,
+                missing=self.missing,
+                columns=[*self._by_name],
+                numbers=numbers,
+                categories=others,
+                warm_up=10**9,  # the names of all rows: a field that only a late one has is looked at too
+            )
+            there = list(records.dropped)
         for name in self._by_name:
             check_column(name, records.columns, records.source)
+        self._check_known(records.source, there)
         return records
+
+    def _check_known(self, what: str, fields: Iterable[str]) -> None:
+        """Refuse fields that are no columns of this map and were not dropped."""
+        for name in fields:
+            if name not in self._known:
+                told = (
+                    f"{what} has {name!r}, which this map does not know{near(name, self._by_name)}. Its columns: "
+                    f"{listed(list(self._by_name))}. A field that is no feature is named when the map is made: "
+                )
+                raise InputError(Message(told, Remedy("drop", [name])))
 
     def header(self) -> dict[str, Any]:
         """Return the settings and the levels as JSON can hold them; with ``arrays`` it is all there is to a map."""
@@ -136,6 +192,30 @@ class FeatureMap:
     def restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FeatureMap:
         """Return the map that ``header`` and ``arrays`` describe; it continues bit for bit."""
         return rebuild(header, arrays)
+
+    @property
+    def changes(self) -> bool:
+        """Whether making vectors changes the map: statistics that run on, or room for new levels."""
+        return self.encoder.online or self.encoder.spare > 0
+
+    def continues(self, earlier: FeatureMap) -> bool:
+        """Return whether this map may be what another one has become: the same columns, with levels added at most.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> one, other = (at.Encoder(spare=1).fit({"job": jobs}) for jobs in (["chef", "pilot"], ["chef", "clerk"]))
+        >>> one.continues(one), one.continues(other)
+        (True, False)
+        """
+        mine, theirs = self.header(), earlier.header()
+        if mine["encoder"] != theirs["encoder"] or len(mine["columns"]) != len(theirs["columns"]):
+            return False
+        for now, then in zip(mine["columns"], theirs["columns"], strict=True):
+            known = len(then.get("levels", ()))
+            if {**now, "levels": now.get("levels", [])[:known]} != {**then, "levels": then.get("levels", [])}:
+                return False
+        return True
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the map to a file of its own; ``Policy.save(path, features=...)`` keeps it with its policy."""
@@ -165,13 +245,13 @@ class FeatureMap:
 
     def _cells(self, record: Mapping[str, Any]) -> list[Any]:
         """Return the cells of a record, or say which one is of the wrong kind; nothing is counted yet."""
-        if not isinstance(record, Mapping):
-            raise InputError(f"a record is a dict with a value for each column, got {type(record).__name__}")
         if self._by_name.keys().isdisjoint(record):
             there = ", ".join(map(str, list(record)[:8])) or "nothing"
             raise InputError(
                 f"the record has no column of this map: it has {there}; the map reads {', '.join(self._by_name)}"
             )
+        if not record.keys() <= self._known:
+            self._check_known("the record", record)
         cells = []
         for column in self.columns:
             value = record.get(column.name)

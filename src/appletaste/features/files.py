@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -31,11 +31,16 @@ class Raw(NamedTuple):
 def read_file(path: Path, separator: str | None, warm_up: int) -> Raw:
     """Read a file by what it is: Parquet and gzip are known by their first bytes, JSON Lines by its name."""
     with path.open("rb") as raw:
-        head = raw.read(4)
-    if head == b"PAR1":
+        head = raw.read(64)
+    if head[:4] == b"PAR1":
         return read_parquet(path)
     if head[:2] == b"PK":
         raise DataError(f"{path} is a zip file or a spreadsheet: save the table in it as CSV or Parquet")
+    if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*[\[{]", head):
+        raise DataError(
+            f"{path} is a JSON array: write one object a line instead, as JSON Lines, into a file that is named .jsonl "
+            "(pandas: to_json(path, orient='records', lines=True))"
+        )
     zipped = head[:2] == b"\x1f\x8b"
     names = [suffix.lower() for suffix in path.suffixes]
     reader = read_json_lines if ".jsonl" in names or ".ndjson" in names else read_csv
@@ -70,8 +75,9 @@ def read_csv(text: IO[str], path: Path, separator: str | None, warm_up: int) -> 
         header_line, header_number = text.readline(), 2
     if not header_line.strip():
         raise DataError(f"{path} is empty, or its first line is: a table begins with the names of its columns")
+    header_line = next(_without_nul(iter([header_line]), path, header_number - 1))
     separator = separator or max(SEPARATORS, key=header_line.count)
-    reader = csv.reader(text, delimiter=separator, strict=True)
+    reader = csv.reader(_without_nul(text, path, header_number), delimiter=separator, strict=True)
     header = [name.strip() for name in next(csv.reader([header_line], delimiter=separator))]
     _check_header(header, path, header_number)
     rows, lines, line = [], [], header_number
@@ -93,6 +99,17 @@ def read_csv(text: IO[str], path: Path, separator: str | None, warm_up: int) -> 
         ) from None
     columns = zip(*rows, strict=True) if rows else [()] * len(header)
     return Raw(dict(zip(header, columns, strict=True)), np.array(lines, dtype=np.int64))
+
+
+def _without_nul(text: Iterable[str], path: Path, line: int) -> Iterator[str]:
+    """Give the lines of a file, or say which one has a NUL byte, that no text has and no reader shows."""
+    for number, row in enumerate(text, line + 1):
+        if "\0" in row:
+            raise DataError(
+                f"{path}, line {number}: a NUL byte, which is no text. The file was cut or padded when it was written "
+                "or copied, or is not UTF-8: write it again"
+            )
+        yield row
 
 
 def _check_header(header: list[str], path: Path, line: int) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..errors import DataError, MissingExtraError
+from ..errors import DataError, InputError, MissingExtraError
 from .files import Raw
 
 
@@ -14,6 +15,28 @@ def is_frame(source: Any) -> bool:
     """Return whether something is a table with columns of its own: pandas, polars, pyarrow and their kin."""
     marks = ("__narwhals_dataframe__", "__dataframe__", "__arrow_c_stream__", "collect_schema")
     return any(hasattr(source, mark) for mark in marks)
+
+
+def as_record(given: Any) -> Mapping[str, Any]:
+    """Return one record as a mapping: a dict as it is, a row of a data frame, or a frame of one row.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> as_record(pandas.DataFrame({"age": ["31"], "job": ["chef"]}).iloc[0])
+    {'age': '31', 'job': 'chef'}
+    """
+    if isinstance(given, Mapping):
+        return given
+    if getattr(given, "ndim", 0) == 1 and hasattr(given, "index") and hasattr(given, "items"):  # a pandas Series
+        return dict(given.items())
+    if is_frame(given):
+        columns = read_frame(given).columns
+        rows = len(next(iter(columns.values()), ()))
+        if rows != 1:
+            raise InputError(f"a record is one row, got a data frame of {rows}: transform_many takes a table")
+        return {name: column[0] for name, column in columns.items()}
+    raise InputError(f"a record is a dict with a value for each column, got {type(given).__name__}")
 
 
 def read_frame(frame: Any) -> Raw:
@@ -29,6 +52,8 @@ def read_frame(frame: Any) -> Raw:
         table = narwhals.from_native(frame, eager_only=True)
     except TypeError:
         raise DataError(f"a {type(frame).__name__} holds no rows yet: collect() it first") from None
+    except narwhals.exceptions.DuplicateError as error:
+        raise DataError(f"two columns of the data frame have the same name; rename one ({error})") from None
     columns: dict[str, Any] = {}
     texts = set()
     for series in table.iter_columns():

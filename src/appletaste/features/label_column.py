@@ -80,6 +80,14 @@ def _positive_value(
     if len(counts) > 2:
         folded = {level.casefold() for level in counts}
         known = {wanted, *next((pair for pair in PAIRS if set(pair) <= folded), ())}
+        if len(counts) > 3 or (wanted not in counts and len(known) < 3):
+            first = ", ".join(repr(level) for level, _ in counts.most_common(6))
+            more = "" if len(counts) <= 6 else f" and {len(counts) - 6} more"
+            told = (
+                f"{source}: column {name!r} has {len(counts)} values, {first}{more}. A label has two: name another "
+                "column with "
+            )
+            raise DataError(Message(told, Remedy("label"), ", or make a column of two values from this one"))
         odd = min((level for level in counts if level.casefold() not in known), key=lambda level: counts[level])
         others = ", ".join(repr(level) for level in list(counts)[:6] if level != odd)
         told = (
@@ -92,7 +100,8 @@ def _positive_value(
             f"{source}: column {name!r} holds {' and '.join(map(repr, counts))}. Say which value means that acting "
             "was right: "
         )
-        raise DataError(Message(told, Remedy("positive", next(iter(counts)))))
+        choices = [part for level in counts for part in (" or ", Remedy("positive", level))]
+        raise DataError(Message(told, *choices[1:]))
     if len(counts) == 2 and wanted not in counts:
         told, values = (
             f"{source}: no label in column {name!r} is ",

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import whole
-from ..errors import DataError, InputError
+from ..errors import DataError, InputError, OptionError
+from ..remedies import Message, Remedy
 from .files import Raw, columns_of, read_file
 from .frames import is_frame, read_frame
 from .label_column import read_labels
@@ -32,7 +33,7 @@ def read_records(
     columns: Sequence[str] | None = None,
     numbers: Sequence[str] = (),
     categories: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    drop: Sequence[str] = (),
     warm_up: int = WARM_UP,
     separator: str | None = None,
     unlabelled: bool = False,
@@ -52,8 +53,9 @@ def read_records(
         Whether a label may be missing; it is then -1 in ``Records.labels``. For ``policy.learn_history``.
     missing
         Texts that stand for a missing value, exactly as written.
-    columns, ignore
-        The columns to read, if not all; columns to leave out (identifiers, what is known only afterwards).
+    columns, drop
+        The columns to read, if not all; columns to leave out (identifiers, what is known only afterwards). What was
+        left out is in ``Records.dropped``.
     numbers, categories
         Columns whose kind is known, whatever their first values look like.
     separator
@@ -69,6 +71,8 @@ def read_records(
     if isinstance(source, Records):
         return source
     whole("warm_up", warm_up, least=1)
+    if isinstance(drop, str):
+        raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
     if isinstance(missing, str):
         raise InputError(f"missing must be a list of texts, got the text {missing!r}: missing=[{missing!r}]")
     codes = tuple(missing)
@@ -81,12 +85,16 @@ def read_records(
         raise DataError(f"the columns differ in length: { {key: len(values) for key, values in there.items()} }")
     if not there or not len(next(iter(there.values()))):
         raise DataError(f"{name} has no rows")
-    for wanted in (*([] if label is None else [label]), *(columns or ()), *numbers, *categories, *ignore):
+    for wanted in (*([] if label is None else [label]), *(columns or ()), *numbers, *categories, *drop):
         check_column(wanted, there, name)
+    if label is not None and label in drop:
+        raise OptionError(
+            Message(f"{label!r} cannot be both the label and a column to leave out: take it out of ", Remedy("drop"))
+        )
     labels = None if label is None else read_labels(label, there[label], positive, codes, name, where, unlabelled)
     read: dict[str, NDArray[Any]] = {}
     for key in there if columns is None else columns:
-        if key == label or key in ignore:
+        if key == label or key in drop:
             continue
         values = there[key]
         if key in categories:
@@ -98,17 +106,25 @@ def read_records(
         read[key] = (convert_numbers if numeric else convert_levels)(key, values, codes, where)
     if not read:
         raise DataError(f"{name} has no column besides the label: there is nothing to base decisions on")
-    return Records(read, labels, name, lines, codes)
+    return Records(read, labels, name, lines, codes, tuple(key for key in there if key not in read))
 
 
 def check_column(wanted: str, columns: Iterable[str], source: str) -> None:
     """Say what columns there are where one is missing."""
     there = list(columns)
     if wanted not in there:
-        near = difflib.get_close_matches(wanted, there, n=1, cutoff=0.6)
-        shown = ", ".join(there[:20]) + (f" and {len(there) - 20} more" if len(there) > 20 else "")
-        hint = f"; did you mean {near[0]!r}" if near else ""
-        raise DataError(f"{source} has no column {wanted!r}{hint}. Its columns: {shown}")
+        raise DataError(f"{source} has no column {wanted!r}{near(wanted, there)}. Its columns: {listed(there)}")
+
+
+def near(wanted: str, there: Iterable[str]) -> str:
+    """Return a hint at the name that may have been meant, or nothing."""
+    found = difflib.get_close_matches(str(wanted), list(there), n=1, cutoff=0.6)
+    return f"; did you mean {found[0]!r}" if found else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def _open(source: Any, separator: str | None, warm_up: int) -> tuple[str, Raw]:

@@ -44,6 +44,9 @@ class Records:
     source: str = "the table"
     lines: NDArray[np.int64] | None = None  #: where each row begins in its file
     missing: tuple[str, ...] = MISSING  #: the codes that were read as missing
+    dropped: tuple[
+        str, ...
+    ] = ()  #: columns that the source has and that are no features: the label, and what was dropped
     unit: str = "line"  #: what ``lines`` counts: lines of a file from 1, or rows of a table from 0
 
     def __len__(self) -> int:
@@ -126,7 +129,7 @@ def convert_levels(name: str, values: Any, missing: tuple[str, ...], where: Call
                 f"{where(row)}: column {name!r} holds {value!r}, a {type(value).__name__}, which is neither a number "
                 "nor a level. Give numbers made from it (days since a date, a count), or leave the column out: "
             )
-            raise DataError(Message(told, Remedy("ignore", [name]))) from None
+            raise DataError(Message(told, Remedy("drop", [name]))) from None
         if type(value) is str:
             known[value] = level
         levels[row] = level

@@ -24,6 +24,9 @@ def header_of(features: FeatureMap) -> dict[str, Any]:
         "encoder": asdict(features.encoder),
         "missing": list(features.missing),
         "columns": [column.header() for column in features.columns],
+        "dropped": list(features.dropped),
+        "made": features.made,
+        "missing_fields": dict(features.missing_fields),
     }
 
 
@@ -51,4 +54,7 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
             columns.append(Hashed(saved["name"], hasher))
         else:
             raise ValueError(f"there is no kind of column {saved['kind']!r}")
-    return FeatureMap(encoder, columns, tuple(header["missing"]), hasher)
+    features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]))
+    features.made = header["made"]
+    features.missing_fields.update(header["missing_fields"])
+    return features

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError, InputError, SaveFileError
 from .explaining import contributions
-from .reading import WARM_UP, read_records
+from .frames import as_record
+from .reading import WARM_UP, listed, near, read_records
 from .records import Records
 
 
@@ -63,10 +64,12 @@ class TransformerMap:
         except (AttributeError, ValueError):  # it does not say
             return [f"feature {place}" for place in range(self.n_features)]
 
-    def transform(self, record: Mapping[str, Any], update: bool = True) -> NDArray[np.float64]:
+    def transform(self, record: Any, update: bool = True) -> NDArray[np.float64]:
         """Return the vector of one record; scikit-learn takes milliseconds for it (6 with 19 columns)."""
-        if not isinstance(record, Mapping):
-            raise InputError(f"a record is a dict with a value for each column, got {type(record).__name__}")
+        record = as_record(record)
+        for name in record.keys() - {*self._example.columns, *self._example.dropped}:
+            told = f"the record has {name!r}, which this map does not know{near(name, self.columns)}. Its columns: "
+            raise InputError(f"{told}{listed(self.columns)}")
         row = {name: [record.get(name)] for name in self.columns}
         return self.transform_many(row)[0]  # type: ignore[no-any-return]
 

@@ -6,6 +6,7 @@ cached on disk. With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain Pytho
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,17 +55,18 @@ def is_cached(compiled: Callable[..., Any]) -> bool:
 
 
 _looked_up: set[str] = set()
-_announced = False
+#: Set to the cache once it was said, so that workers, which inherit it, do not say it again.
+ANNOUNCED = "APPLETASTE_ANNOUNCED_COMPILATION"
 
 
 def announce_compilation(compiled: Callable[..., Any]) -> None:
     """Say once, on the screen, that the first use is about to compile."""
-    global _announced
     if compiled.__name__ in _looked_up:
         return
     _looked_up.add(compiled.__name__)
-    if not _announced and not is_cached(compiled):
+    cache = os.environ.get("NUMBA_CACHE_DIR", "")
+    if os.environ.get(ANNOUNCED) != cache and not is_cached(compiled):
         print(
             "appletaste: compiling its kernels, once on this machine (about half a minute)", file=sys.stderr, flush=True
         )
-        _announced = True
+        os.environ[ANNOUNCED] = cache

@@ -35,7 +35,9 @@ def decide_batch(policy: Policy, items: Vector | SparseRows, costs: Costs, key: 
     if probabilities is None:
         return Decisions.of([policy.decide(x, costs=costs, time=time) for x in items], items, costs, first)
     policy.round += n
-    return Decisions(uniforms_at(key, first, n) < probabilities, probabilities, items, costs, first, time=policy.now)
+    acts = uniforms_at(key, first, n) < probabilities
+    policy.mark(acts, items)
+    return Decisions(acts, probabilities, items, costs, first, time=policy.now)
 
 
 def _joined(parts: list[Decisions], items: SparseRows, costs: Costs, first: int) -> Decisions:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .policy import Policy
 
 #: The version of saved files, whatever they hold (docs/save-format.md).
-FORMAT = 3
+FORMAT = 4
 
 
 class Prospect(NamedTuple):
@@ -108,7 +108,8 @@ class Player(ABC):
 
         ``time`` is for what forgets by the time and for budgets per day, ``stratum`` for audit floors by stratum.
         """
-        return self.settle(self.look(x, costs=costs, time=time, stratum=stratum))
+        with self.policy.alone:
+            return self.settle(self.look(x, costs=costs, time=time, stratum=stratum))
 
     def settle(self, prospect: Prospect) -> Decision:
         """Decide on an item that was looked at: draw and commit."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable
+from threading import get_ident
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,14 +19,20 @@ from ..kernels.random import uniform_at
 from ..keys import Key
 from ..posteriors import Certificate
 from ..times import instant
+from .alone import Alone
 from .batches import decide_batch, decide_within
 from .history import History, known_labels
-from .items import check_costs, check_item, check_items, is_item
+from .items import check_costs, check_item, check_items
 from .learner import Arrays, Learner, Method
 from .player import Player, Prospect
 from .posterior import CurrentPosterior
 from .settings import encode
 
+#: What is kept of a round: 0 of a pass, 1 where the label was learnt, else a checksum of the item with this bit set.
+LEARNT, AWAITED = 1, 2
+#: Its stub knows no arrays; a checksum takes 0.1 us.
+_checksum: Any = crc32
+_FLOAT = np.dtype(np.float64)
 #: A named tuple without its constructor in Python: 0.2 us less in every round.
 _new = tuple.__new__
 
@@ -33,8 +41,9 @@ class Policy(Player):
     """Decides, one item at a time, whether to act or to pass, and learns from the labels that acting shows.
 
     Made by ``appletaste.policy``. A decision depends only on the seed, the decisions before it and the labels
-    learnt before it, in the order they were learnt, and on times if it forgets by them. A label learnt twice counts
-    twice. One policy is for one thread.
+    learnt before it, in the order they were learnt, and on times if it forgets by them. The label of a decision is
+    learnt once, by the policy that made the decision; ``teach`` is for labels from elsewhere. One policy is for one
+    thread at a time; a second one is refused.
 
     Examples
     --------
@@ -68,6 +77,10 @@ class Policy(Player):
         self._learner = method.start(self.n_features, key)
         #: The round of each label that the learner keeps, in the order of learning: 8 bytes and 0.05 us each.
         self._rounds = array("q")
+        #: Of each round whether it acted, on which item and whether the label was learnt: 4 bytes (see ``LEARNT``).
+        self._awaited = array("I")
+        #: Lets one thread in at a time.
+        self.alone = Alone("policy")
         #: Whether it forgets by the time (``half_life="30d"``), and must be told it with every item.
         self.timed = self._learner.timed
         #: When it was told last, where it forgets by the time.
@@ -102,15 +115,24 @@ class Policy(Player):
         """
         item = check_item(x, self.n_features)
         costs = self.costs if costs is None else check_costs(costs, self.costs)
-        if time is not None or self.timed:
-            self.advance(time)
-        round_ = self.round + 1
-        learner = self._learner
-        verdict = learner.judge(item, costs, round_)
-        probability, why, chance, worth, _ = verdict
-        act = bool(uniform_at(self._action_key, round_) < probability)
-        learner.commit(verdict, round_, act)
-        self.round = round_
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
+            raise alone.refusal()
+        alone.user = me
+        try:
+            if time is not None or self.timed:
+                self.advance(time)
+            round_ = self.round + 1
+            learner = self._learner
+            verdict = learner.judge(item, costs, round_)
+            probability, why, chance, worth, _ = verdict
+            act = bool(uniform_at(self._action_key, round_) < probability)
+            learner.commit(verdict, round_, act)
+            self.round = round_
+            self._awaited.append(_checksum(item) | AWAITED if act else 0)
+        finally:
+            alone.user = user
         fields = (act, probability, item, costs, round_, why, False, self.now, chance, worth, math.nan, False)
         return _new(Decision, fields)
 
@@ -131,10 +153,11 @@ class Policy(Player):
         """
         item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
         now = instant(time)
-        if now is not None and self.timed:
-            with self._learner.glimpse(now):
-                return self._look(item, costs, now, stratum, price)
-        return self._look(item, costs, now, stratum, price)
+        with self.alone:
+            if now is not None and self.timed:
+                with self._learner.glimpse(now):
+                    return self._look(item, costs, now, stratum, price)
+            return self._look(item, costs, now, stratum, price)
 
     def _look(
         self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
@@ -171,11 +194,13 @@ class Policy(Player):
 
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision on an item that was looked at: the one drawn here, or one read from a record."""
-        self.check_next(decision)
-        if self.timed:
-            self.advance(prospect.time)
-        self._learner.commit(prospect.verdict, decision.round, decision.act)
-        self.round = decision.round
+        with self.alone:
+            self.check_next(decision)
+            if self.timed:
+                self.advance(prospect.time)
+            self._learner.commit(prospect.verdict, decision.round, decision.act)
+            self.round = decision.round
+            self._awaited.append(_checksum(prospect.x) | AWAITED if decision.act else 0)
 
     def check_next(self, decision: Decision) -> None:
         """Refuse a decision that is not the one of the next round."""
@@ -203,10 +228,11 @@ class Policy(Player):
         ([False, True, False, True], True)
         """
         table, costs = check_items(items, self.n_features), check_costs(costs, self.costs)
-        self.advance(time)
-        if capacity is not None:
-            return decide_within(self, table, costs, capacity)
-        return decide_batch(self, table, costs, self._action_key, time)
+        with self.alone:
+            self.advance(time)
+            if capacity is not None:
+                return decide_within(self, table, costs, capacity)
+            return decide_batch(self, table, costs, self._action_key, time)
 
     # ---- time
 
@@ -233,13 +259,54 @@ class Policy(Player):
     # ---- learning
 
     def learn(self, decision: Decision, label: int) -> None:
-        """Learn the label of an acted-on item, now or later, in any order; a pass raises."""
+        """Learn the label of an acted-on item, now or later, in any order, once; a pass raises.
+
+        So does a decision that this policy did not make: of a round to come, or about another item.
+        """
         observation = Observation.of(decision, label)
-        if not is_item(decision.x, self.n_features):  # stored and read back, say
-            observation = observation._replace(x=check_item(decision.x, self.n_features))
-        self._learner.learn(observation)
-        if self._learner.keeps_labels:
-            self._rounds.append(decision.round)
+        x, round_ = decision.x, decision.round
+        if type(x) is not np.ndarray or x.dtype is not _FLOAT or x.ndim != 1 or not x.flags.forc:
+            observation = observation._replace(x=(x := check_item(x, self.n_features)))  # stored and read back, say
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
+            raise alone.refusal()
+        alone.user = me
+        try:
+            if not 0 < round_ <= self.round or self._awaited[round_ - 1] != _checksum(x) | AWAITED:
+                raise self._not_awaited(round_)
+            self._learner.learn(observation)
+            self._awaited[round_ - 1] = LEARNT
+            if self._learner.keeps_labels:
+                self._rounds.append(round_)
+        finally:
+            alone.user = user
+
+    def _not_awaited(self, round_: int) -> FeedbackError:
+        """Return why no label of a decision is awaited."""
+        if 0 < round_ <= self.round and self._awaited[round_ - 1] == LEARNT:
+            return FeedbackError(
+                f"the label of the decision of round {round_} was learnt already, and a label is learnt once: if the "
+                "label was wrong, say so with correct(decision, label)"
+            )
+        if not 0 < round_ <= self.round:
+            found = f"this policy has made {self.round} decisions"
+        elif self._awaited[round_ - 1] == 0:
+            found = "this policy passed in that round"
+        else:
+            found = "this policy decided on another item in that round"
+        return FeedbackError(
+            f"the decision of round {round_} is not one of this policy: {found}. Another policy made it, or this one "
+            "before it was read from a file that is older than the decision. teach(x, label) learns a label from "
+            "elsewhere"
+        )
+
+    def mark(self, acts: NDArray[np.bool_], items: Any) -> None:
+        """Take note of rounds that were decided together."""
+        marks = np.zeros(len(acts), dtype=np.uint32)
+        for k in np.flatnonzero(acts).tolist():
+            marks[k] = _checksum(items[k]) | AWAITED
+        self._awaited.extend(marks.tolist())
 
     def teach(self, x: ArrayLike, label: int, *, time: Any = None) -> None:
         """Learn a label that is known from elsewhere, for an item that was not decided here.
@@ -258,9 +325,10 @@ class Policy(Player):
         self._learn(Observation.given(check_item(x, self.n_features), label, instant(time) if self.timed else None))
 
     def _learn(self, observation: Observation) -> None:
-        self._learner.learn(observation)
-        if self._learner.keeps_labels:
-            self._rounds.append(observation.round)
+        with self.alone:
+            self._learner.learn(observation)
+            if self._learner.keeps_labels:
+                self._rounds.append(observation.round)
 
     def learn_history(self, items: ArrayLike, labels: Iterable[Any]) -> History:
         """Start from a history, [n, features]; rows whose label is None, NaN or -1 are skipped, and counted.
@@ -307,27 +375,42 @@ class Policy(Player):
         asked = [(decision, None if label is None else check_label(label)) for decision, label in changes]
         for decision, label in asked:
             Observation.of(decision, label or 0)  # says no to a pass
-        if not self.keeps_labels:  # says why it cannot, or has nothing to change
-            self._learner.revise({})
-            return
-        found = {place: label for decision, label in asked for place in self._places(decision)}
-        if found:
-            self._learner.revise(found)
-            self._rounds = array("q", (r for k, r in enumerate(self._rounds) if found.get(k, 0) is not None))
+        with self.alone:
+            if not self.keeps_labels:
+                self._learner.revise({})  # says why it cannot, or has nothing to change
+                for decision, _ in asked:
+                    if not 0 < decision.round <= self.round or self._awaited[decision.round - 1] != LEARNT:
+                        raise self._not_learnt(decision)
+                self._await_again(asked)
+                return
+            found = {place: label for decision, label in asked for place in self._places(decision)}
+            if found:
+                self._learner.revise(found)
+                self._rounds = array("q", (r for k, r in enumerate(self._rounds) if found.get(k, 0) is not None))
+            self._await_again(asked)
+
+    def _await_again(self, asked: list[tuple[Decision, int | None]]) -> None:
+        """Let the labels that were retracted be learnt anew."""
+        for decision, label in asked:
+            if label is None:
+                self._awaited[decision.round - 1] = _checksum(check_item(decision.x, self.n_features)) | AWAITED
 
     def _places(self, decision: Decision) -> list[int]:
-        """Return where the label of a decision is among those learnt; it is there as often as it was learnt."""
+        """Return where the label of a decision is among those learnt."""
         found = []
         for place in np.flatnonzero(np.array(self._rounds, dtype=np.int64) == decision.round).tolist():
             item = self._learner.item(place)
             if item is None or np.array_equal(item, np.asarray(decision.x, dtype=np.float64)):
                 found.append(place)
         if not found:
-            raise FeedbackError(
-                f"no label was learnt for the decision of round {decision.round}, so there is no label to change: "
-                "learn(decision, label) learns one"
-            )
+            raise self._not_learnt(decision)
         return found
+
+    def _not_learnt(self, decision: Decision) -> FeedbackError:
+        return FeedbackError(
+            f"no label was learnt for the decision of round {decision.round}, so there is no label to change: "
+            "learn(decision, label) learns one"
+        )
 
     def certificate(self) -> Certificate:
         """Return how far an approximate posterior is from the exact one on this stream (posterior ``Laplace``).
@@ -366,12 +449,20 @@ class Policy(Player):
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        return {**self._learner.arrays(), "rounds": np.array(self._rounds, dtype=np.int64)}
+        with self.alone:
+            return {
+                **self._learner.arrays(),
+                "rounds": np.array(self._rounds, dtype=np.int64),
+                "awaited": np.array(self._awaited, dtype=np.uint32),
+            }
 
     def restore(self, arrays: Arrays, round_: int, now: float | None) -> None:
         """Begin where another policy of the same settings is."""
         self._learner.restore(arrays)
         self._rounds, self.round, self.now = array("q", arrays["rounds"].tolist()), round_, now
+        if len(arrays["awaited"]) != round_:
+            raise InputError(f"{round_} rounds were played, and {len(arrays['awaited'])} of them are kept")
+        self._awaited = array("I", arrays["awaited"].tolist())
 
     def copy(self) -> Policy:
         """Return another policy that continues from here as this one would, and leaves this one alone."""

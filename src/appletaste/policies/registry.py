@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -315,8 +315,17 @@ def find(name: str) -> PolicyInfo:
     return POLICIES[name]
 
 
-def policy(name: str = RECOMMENDED, *, n_features: int, costs: Costs, seed: int = 0, **options: Any) -> Policy:
+def policy(
+    name: str = RECOMMENDED,
+    *,
+    n_features: int,
+    costs: Costs | Mapping[str, float],
+    seed: int = 0,
+    **options: Any,
+) -> Policy:
     """Return a policy by name, ready for its first item; without a name the recommended one (docs/rules.md says why).
+
+    Costs may be a dict as well: ``{"miss": 5, "false_alarm": 1, "hit": 0}``.
 
     Examples
     --------
@@ -340,4 +349,4 @@ def policy(name: str = RECOMMENDED, *, n_features: int, costs: Costs, seed: int 
         method = info.build(**options)
     except TypeError as error:
         raise OptionError(f"{name}: {error}") from error
-    return Policy(method, n_features=n_features, costs=costs, seed=seed, name=name)
+    return Policy(method, n_features=n_features, costs=Costs.of(costs), seed=seed, name=name)

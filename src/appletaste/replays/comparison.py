@@ -20,11 +20,11 @@ from ..simulate import Entry
 from .comparators import COMPARATORS, make
 from .delays import Delay
 from .findings import Seen, moving_ranges, replay_notes
-from .notes import column_notes, stopped_notes, unlearnable_notes
+from .notes import column_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Staffing, Wrapper, awaiting
 from .result import PolicyReplay, ReplayResult
-from .table import Stream, default_encoder, read_stream
+from .table import default_encoder, read_stream
 from .tally import BLOCKS, edges
 
 SHUFFLES = 10
@@ -43,6 +43,7 @@ def replay(
     order: str = "shuffled",
     delay: Delay | float | str | None = None,
     time: str | None = None,
+    time_unit: str | None = None,
     seed: int = 0,
     encoder: Any = None,
     flip_label: bool = False,
@@ -74,9 +75,11 @@ def replay(
     shuffles, order
         The table is played in so many random orders (10), the same for every policy; ``order="as is"`` plays it once
         as it comes. With ``time`` it is played once in the order of time.
-    delay, time
+    delay, time, time_unit
         How late labels arrive: a number, ``"exponential:200"``, ``"lognormal:200,1.0"`` or a ``Delay``; in items, or in
-        the units of the column ``time`` (days, where that holds dates; a day begins at midnight UTC).
+        the units of the column ``time`` (days, where that holds dates; a day begins at midnight UTC). Dates are texts
+        in ISO 8601, numbers such as 20240531, or counts since 1970, known by their range. For other numbers
+        ``time_unit`` says what one unit is: ``"day"``, ``"hour"``, ``"minute"``, ``"s"`` or ``"ms"``.
     encoder
         An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
     flip_label, drop
@@ -104,7 +107,7 @@ def replay(
     """
     passes, shuffled = _orders(shuffles, order, time)
     entries = _entries(policies)
-    costs = costs if isinstance(costs, Costs) else _costs(costs)
+    costs = Costs.of(costs)
     law = Delay.of(delay)
     staffing = Staffing.of(capacity, audit)
     if staffing is not None and wrap is not None:
@@ -112,7 +115,9 @@ def replay(
     dressed: Wrapper = staffing or wrap or awaiting
     if staffing is not None:
         staffing.check(time is not None)
-    stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, **reading)
+    stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, time_unit=time_unit, **reading)
+    if staffing is not None:
+        staffing.check(time is not None, stream.day)
     encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
@@ -125,6 +130,12 @@ def replay(
             if made.timed and stream.times is None:
                 told = f"{entry.label} forgets by time, and this replay has no times: name the time column with "
                 raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
+            if made.timed and stream.day is None:
+                told = (
+                    f"{entry.label} forgets by the time, and column {time!r} holds numbers that are no dates. Say what "
+                    "one unit is, day, hour, minute, s or ms, with "
+                )
+                raise OptionError(Message(told, Remedy("time_unit"), ", or give half_life as a number of items"))
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
     kept: DecisionLog | None = None
@@ -138,23 +149,27 @@ def replay(
                 progress(tasks[index].entry.label)
     forget()
     played = {entry.label: PolicyReplay(entry, tuple(tallies[k :: len(entries)])) for k, entry in enumerate(entries)}
-    return ReplayResult(plan, played, _notes(stream, shuffled, played), kept)
+    return ReplayResult(plan, played, _notes(plan, played), kept)
 
 
 def _orders(shuffles: int | None, order: str, time: str | None) -> tuple[int, bool]:
     """Return how many passes there are, and whether they are shuffled."""
-    kind = order.replace("-", " ") if isinstance(order, str) else order
+    kind = order.replace("-", " ").replace("_", " ") if isinstance(order, str) else order
     if kind not in ("shuffled", "as is"):
-        raise OptionError(f"order is 'shuffled' or 'as is', got {order!r}")
+        shuffled, as_is = Remedy("order", "shuffled"), Remedy("order", "as is")
+        raise OptionError(Message("there are ", shuffled, " and ", as_is, f", got {order!r}"))
     if shuffles is not None:
-        whole("shuffles", shuffles, least=0)
-        if shuffles and (time is not None or kind == "as is"):
+        if shuffles == 0 and not isinstance(shuffles, bool):
+            told = "a table is played in one random order or more; to play it once as it comes, say "
+            raise OptionError(Message(told, Remedy("order", "as is")))
+        whole("shuffles", shuffles, least=1)
+        if time is not None or kind == "as is":
             one = Remedy("order", "as is") if time is None else Remedy("time", time)
             left = Remedy("shuffles", shuffles)
             raise OptionError(
                 Message(one, " plays the table in one order; leave out ", left, ", or shuffle without it")
             )
-    if kind == "as is" or time is not None or shuffles == 0:
+    if kind == "as is" or time is not None:
         return 1, False
     return SHUFFLES if shuffles is None else shuffles, True
 
@@ -177,17 +192,10 @@ def _entries(policies: Sequence[str | Entry]) -> list[Entry]:
     return chosen
 
 
-def _costs(given: Mapping[str, float]) -> Costs:
-    """Return costs from a mapping of outcomes."""
-    try:
-        return Costs(**given)
-    except TypeError:
-        raise OptionError(f"costs are miss, false_alarm, hit and, if not 0, correct_pass; got {given!r}") from None
-
-
-def _notes(stream: Stream, shuffled: bool, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
+def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     """Return what the reader of the table should know."""
-    notes: list[str] = []
+    stream, shuffled = plan.stream, plan.shuffled
+    notes = [*stream.notes, *delay_notes(stream, plan.delay)]
     starts = edges(len(stream), BLOCKS)
     rates = np.add.reduceat(stream.labels.astype(float), starts[:-1]) / np.diff(starts)
     base = float(stream.labels.mean())

@@ -23,7 +23,7 @@ from ..pages.table import Table, show
 from ..remedies import Message, Remedy, worded
 from .checks import CHECKS, OWN_TEXT
 from .findings import OWN_ROWS, Finding, Seen, dates_of, is_number, present
-from .table import _clock
+from .table import clock_of
 from .vectors import is_matrix
 
 #: Bars of a picture: bins of a number or date, and levels of a category before all others.
@@ -186,12 +186,12 @@ def look(
         raise OptionError(Message(f"{label!r} is the label: take it out of ", Remedy("drop")))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OneClassWarning)  # said as a finding
-        records = read_records(source, label=label, ignore=tuple(drop), unlabelled=True, **reading)
+        records = read_records(source, label=label, drop=tuple(drop), unlabelled=True, **reading)
     labels = np.full(len(records), UNKNOWN, dtype=np.int8) if records.labels is None else records.labels
     seen = Seen(records, labels)
     if time is not None:
         check_column(time, records.columns, records.source)
-        clock, dated = _clock(time, records)
+        clock, dated, _ = clock_of(time, records)
         order = np.argsort(clock, kind="stable")
         rest = replace(records, columns={name: column for name, column in records.columns.items() if name != time})
         seen = Seen(rest[order], labels[order], clock[order] if dated else None, repr(time))

@@ -12,6 +12,7 @@ from ..drift.stability import LARGE, SHIFT, Bins, compare
 from ..features import Records
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
+from .delays import Delay
 from .table import Stream
 from .tally import BLOCKS, Tally, edges
 
@@ -91,6 +92,17 @@ def column_notes(stream: Stream) -> list[str]:
         f"columns whose values have shifted since the first tenth (stability index above {SHIFT:g} and above chance; "
         f"above {LARGE:g} is large): {worst}{rest}"
     ]
+
+
+def delay_notes(stream: Stream, delay: Delay) -> list[Message]:
+    """Return a note on a delay in units that nobody has said anything about; or none."""
+    if stream.times is None or stream.day is not None or delay.scale == 0.0:
+        return []
+    told = (
+        f"column {stream.clock!r} holds numbers that are no dates, so the delay of {delay.scale:g} is in units of that "
+        "column, whatever they are; to have it in units that are known, say what one unit is: "
+    )
+    return [Message(told, Remedy("time_unit"))]
 
 
 def unlearnable_notes(stream: Stream) -> list[Message]:

@@ -78,7 +78,7 @@ class Plan:
         if self.delay.scale == 0.0:
             return times, None
         late = self.delay.draw(n, Key(self.seed).at("replay", number, "delay"))
-        return times, times + self.stream.day * late + (0.0 if self.timed else 1.0)
+        return times, times + self.stream.step * late + (0.0 if self.timed else 1.0)
 
     def ids(self, label: str, number: int) -> list[str]:
         """Return the ids of the items of a pass in its order: lines of a file, or the rows of a table."""

@@ -15,6 +15,7 @@ from ..errors import OptionError
 from ..policies import Player, Policy
 from ..remedies import Message, Remedy
 from ..streams import Audit, Awaiting, Budget, Desk
+from ..times import DAY
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Setting:
     costs: Costs
     late: bool  #: whether labels arrive late
     timed: bool  #: whether items have a time, that of a column
-    day: float  #: how long a day is on that clock: 86400 seconds where it holds dates, else one unit
+    day: float | None  #: how long a day is on that clock; None: it holds numbers, and nobody has said what they count
     seed: int
 
 
@@ -67,16 +68,24 @@ class Staffing:
         lane = None if audit is None else Audit(floor=_share(audit, "audit"))
         return Staffing(None if capacity is None else _budget(capacity), lane)
 
-    def check(self, timed: bool) -> None:
-        """Refuse a capacity per day where items have no time."""
-        if self.budget is not None and self.budget.per_day is not None and not timed:
+    def check(self, timed: bool, day: float | None = DAY) -> None:
+        """Refuse a capacity per day where items have no time, or where nobody knows what a day is."""
+        if self.budget is None or self.budget.per_day is None:
+            return
+        if not timed:
             told = "a capacity per day needs the time of every item: name the time column with "
             raise OptionError(Message(told, Remedy("time")))
+        if day is None:
+            told = (
+                "a capacity per day needs to know what a day is, and the column of times holds numbers that are no "
+                "dates. Give dates, or seconds since 1970; or say what one unit is, day, hour, minute, s or ms, with "
+            )
+            raise OptionError(Message(told, Remedy("time_unit")))
 
     def __call__(self, policy: Policy, setting: Setting) -> Player:
         """Return the policy at its desk."""
-        self.check(setting.timed)
-        budget = None if self.budget is None else replace(self.budget, day=setting.day)
+        self.check(setting.timed, setting.day)
+        budget = None if self.budget is None else replace(self.budget, day=setting.day or DAY)
         return Desk(awaiting(policy, setting), budget, self.audit)
 
 

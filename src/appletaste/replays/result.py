@@ -128,7 +128,11 @@ class ReplayResult:
         how = (
             f"{self.passes} shuffles" if plan.shuffled else "in the order of " + ("time" if plan.timed else "the file")
         )
-        late = "" if plan.delay.scale == 0 else f", labels late ({plan.delay.law} {plan.delay.scale:g})"
+        late = (
+            ""
+            if plan.delay.scale == 0
+            else f", labels late ({plan.delay.law} {plan.delay.scale:g} {plan.stream.counted_in})"
+        )
         positives = float(plan.stream.labels.mean())
         return f"{len(plan.stream)} items, {100 * positives:.1f} % positive, {how}, seed {plan.seed}{late}"
 

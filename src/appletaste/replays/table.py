@@ -15,11 +15,14 @@ from .._sparse import SparseRows
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
-from ..times import DAY, instants
+from ..remedies import Message, Remedy
+from ..times import DAY, dates_in, instants
 from .vectors import Matrix, Vectors, is_matrix, read_vectors
 
 #: Columns of room for new levels in the whole table, and the most for one category, where the order is that of time.
 ROOM, MOST_ROOM = 64, 8
+#: What one unit of a column of plain numbers can be, in seconds.
+UNITS = {"day": DAY, "hour": 3600.0, "minute": 60.0, "s": 1.0, "ms": 1e-3}
 #: Bytes of encoded vectors beyond which they are kept sparse.
 MOST_DENSE = 2**30
 
@@ -30,16 +33,31 @@ class Stream:
 
     records: Records | Vectors
     labels: NDArray[np.int8]
-    times: NDArray[np.float64] | None = None
+    times: NDArray[np.float64] | None = None  #: in seconds where the unit is known, else as the column has them
     dated: bool = False  #: whether times are seconds since 1970, from dates
+    clock: str | None = None  #: the column of the times
+    unit: str | None = None  #: what one unit of a column of plain numbers is, where somebody has said so
+    notes: tuple[str, ...] = ()  #: what the column of times was taken for
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
-    def day(self) -> float:
-        """How long a day is on the clock: one unit of it where that holds no dates."""
-        return DAY if self.dated else 1.0
+    def day(self) -> float | None:
+        """How long a day is on the clock; None: nobody has said what its numbers count."""
+        return DAY if self.dated or self.unit is not None else None
+
+    @property
+    def step(self) -> float:
+        """How long a delay of 1 is on the clock: a day where it holds dates, else one unit of the column."""
+        return DAY if self.dated else 1.0 if self.unit is None else UNITS[self.unit]
+
+    @property
+    def counted_in(self) -> str:
+        """What a delay counts, in words."""
+        if self.times is None:
+            return "items"
+        return "days" if self.dated else f"units of {self.clock!r}" if self.unit is None else f"units of 1 {self.unit}"
 
     def written(self, times: NDArray[np.float64]) -> list[Any]:
         """Return times as a record has them: numbers, or dates as text in ISO 8601, in UTC and to the second."""
@@ -64,12 +82,14 @@ def read_stream(
     flip_label: bool = False,
     drop: Sequence[str] = (),
     time: str | None = None,
+    time_unit: str | None = None,
     **reading: Any,
 ) -> Stream:
     """Read a table whose every row has a label; ``time`` names the column of the clock, which is no feature.
 
-    A clock of numbers keeps its units; dates and times in ISO 8601 become seconds since 1970. Rows are sorted by it. A
-    matrix, dense or sparse, has its labels beside it and no clock.
+    Dates and times in ISO 8601 become seconds since 1970, and so do numbers that are dates by their range
+    (``times.dates_in``). Other numbers keep their units, unless ``time_unit`` says what one of them is. Rows are sorted
+    by the time. A matrix, dense or sparse, has its labels beside it and no clock.
 
     Examples
     --------
@@ -77,6 +97,10 @@ def read_stream(
     >>> stream.times, stream.labels
     (array([1.7145216e+09, 1.7146944e+09]), array([1, 0], dtype=int8))
     """
+    if time_unit is not None and time_unit not in UNITS:
+        raise OptionError(Message(Remedy("time_unit"), f" is one of {', '.join(UNITS)}, got {time_unit!r}"))
+    if time_unit is not None and time is None:
+        raise OptionError(Message(Remedy("time_unit"), " is for a column of times: name it with ", Remedy("time")))
     if is_matrix(source):
         vectors, truth = read_vectors(source, label, drop=drop, time=time, **reading)
         return Stream(vectors, _both(1 - truth if flip_label else truth, vectors.source))
@@ -84,6 +108,8 @@ def read_stream(
         raise OptionError(f"{time!r} cannot be both the label and the time")
     if isinstance(drop, str):
         raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
+    if time is not None and time in drop:
+        raise OptionError(Message(f"{time!r} is the time, which is no feature anyway: take it out of ", Remedy("drop")))
     with warnings.catch_warnings():
         warnings.simplefilter("error", OneClassWarning)
         try:
@@ -95,7 +121,7 @@ def read_stream(
             else:
                 if label is None:
                     raise OptionError("a replay needs to know the label column: label='...'")
-                records = read_records(source, label=label, ignore=tuple(drop), **reading)
+                records = read_records(source, label=label, drop=tuple(drop), **reading)
         except OneClassWarning as warning:
             raise DataError(str(warning)) from None
     if records.labels is None:
@@ -111,14 +137,15 @@ def read_stream(
     if time is None:
         return Stream(records, labels)
     check_column(time, records.columns, records.source)
-    clock, dated = _clock(time, records)
+    clock, dated, note = clock_of(time, records, time_unit)
     columns = {name: column for name, column in records.columns.items() if name != time}
     if not columns:
         raise DataError(
             f"{records.source} has no column besides the label and the time: there is nothing to base decisions on"
         )
     order = np.argsort(clock, kind="stable")
-    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated)
+    unit = None if dated else time_unit
+    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated, time, unit, note)
 
 
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
@@ -135,14 +162,17 @@ def _level(value: Any) -> str:
     return "missing" if value is None or value != value else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _clock(name: str, records: Records) -> tuple[NDArray[np.float64], bool]:
-    """Return a column as times, and whether they are dates."""
+def clock_of(name: str, records: Records, unit: str | None = None) -> tuple[NDArray[np.float64], bool, tuple[str, ...]]:
+    """Return a column as times, whether they are dates, and what to tell about that."""
     column = records.columns[name]
     if column.dtype == np.float64:
         bad = np.flatnonzero(np.isnan(column))
         if len(bad):
             raise DataError(f"{records.where(int(bad[0]))}: no time in column {name!r}; give it, or leave out the row")
-        return column, False
+        return _numbers(name, column, records, unit)
+    if unit is not None:
+        told = f"column {name!r} is to be the time and holds texts: leave out "
+        raise OptionError(Message(told, Remedy("time_unit"), ", which is for numbers"))
     seconds = instants(column)
     bad = np.flatnonzero(np.isnan(seconds))
     if len(bad):
@@ -150,7 +180,29 @@ def _clock(name: str, records: Records) -> tuple[NDArray[np.float64], bool]:
             f"{records.where(int(bad[0]))}: column {name!r} is to hold times, got {column[bad[0]]!r}; a time is a "
             "number or in ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
         )
-    return seconds, True
+    return seconds, True, ()
+
+
+def _numbers(
+    name: str, column: NDArray[np.float64], records: Records, unit: str | None
+) -> tuple[NDArray[np.float64], bool, tuple[str, ...]]:
+    """Return a column of numbers as times: dates by their range, in the unit that was said, or as they are."""
+    found = dates_in(column)
+    if found is None or (unit is not None and found.ticks != 1.0 / UNITS[unit]):
+        return (column, False, ()) if unit is None else (column * UNITS[unit], False, ())
+    bad = np.flatnonzero(np.isnan(found.seconds))
+    if len(bad):
+        raise DataError(
+            f"{records.where(int(bad[0]))}: column {name!r} holds {found.kind}, and {column[bad[0]]:.0f} is none: "
+            "correct it, or leave out the row"
+        )
+    first, last = (
+        np.datetime64(int(end), "s").astype("datetime64[D]") for end in (found.seconds.min(), found.seconds.max())
+    )
+    told = (
+        f"column {name!r} was read as {found.kind}: {first} to {last}. If it is something else, say what one unit is: "
+    )
+    return found.seconds, True, (Message(told, Remedy("time_unit")),)
 
 
 def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:

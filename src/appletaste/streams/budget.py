@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._checks import number, whole
-from ..errors import OptionError
+from ..errors import InputError, OptionError
 from ..posteriors import Arrays
-from ..times import DAY
+from ..times import DAY, not_seconds
 
 #: Items of which a price is learnt at least; before, acting is free.
 LEAST = 20
@@ -31,7 +31,7 @@ class Budget:
     Parameters
     ----------
     per_day
-        Most acts in one day; items need a time.
+        Most acts in one day; items need a time, in seconds unless ``day`` says otherwise.
     share
         Most acts in any ``window`` consecutive items, as a share of them, rounded down.
     window
@@ -94,12 +94,24 @@ class Spending:
             raise OptionError("a budget per day needs the time of every item: decide(x, time=...)")
         return math.floor(now / self.budget.day)
 
+    def _check_first(self, now: float | None) -> None:
+        """Refuse a first time that is to be seconds and can be seen to be something else."""
+        found = None if now is None or self.budget.day != DAY else not_seconds(now)
+        if found is not None:
+            raise InputError(
+                f"a budget per day takes times in seconds, or dates, and {now:.0f} looks like {found}. Divide by 1000 "
+                "or 10**6, or give a datetime; for a clock of your own say how long a day is: Budget(per_day=..., "
+                "day=...)"
+            )
+
     def room(self, now: float | None) -> int:
         """Return how many acts the caps still allow, the item at hand among them."""
         budget, room = self.budget, self.budget.window
         if budget.share is not None:
             room = budget.most - self._spent
         if budget.per_day is not None:
+            if not self._days:
+                self._check_first(now)
             today = budget.per_day - self._days.get(self._day(now), (0, 0))[1]
             room = today if budget.share is None else min(room, today)
         return room

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from os import PathLike
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._files import write_archive
+from .._files import fingerprint, open_archive, write_archive
 from ..costs import Costs
 from ..decision import Decision, Observation, check_label
-from ..errors import DataError, FeedbackError, InputError
+from ..errors import DataError, FeedbackError, InputError, SaveFileError
 from ..logs import DecisionLog
 from ..logs.entries import Entries, Entry
 from ..logs.events import Corrected, Decided, Event, Expired, Labelled, Retracted
-from ..logs.packing import pack_events
+from ..logs.packing import pack_events, unpack_events
 from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING, STATES
 from ..logs.stores import MemoryStore, Snapshot, Store
 from ..logs.tables import table_of
 from ..policies import Player, Policy
+from ..policies.alone import Alone
 from ..policies.items import check_item
-from ..policies.player import named, with_features
-from ..times import instant, span, written
+from ..policies.player import named, part_of, with_features
+from ..times import before, instant, span, written
 from .rebuilding import rebuild_player
 
 if TYPE_CHECKING:
@@ -78,6 +80,10 @@ class Ledger:
         self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
         #: The map that makes the vectors, if one was saved with the ledger.
         self.features: FeatureMap | None = None
+        #: Lets one thread in at a time.
+        self.alone = Alone("ledger")
+        self._file: str | None = None  # the fingerprint of the file that this ledger was read from or saved as
+        self._kept = 0, 0  # how many decisions and vectors there were then
 
     @property
     def policy(self) -> Policy:
@@ -116,31 +122,39 @@ class Ledger:
 
         The same id with the same item gives the decision that was made; with another item it is a conflict.
         """
-        entries, player = self.entries, self.player
-        if id is None:
-            id = str(player.policy.round + 1)
-            while id in entries:
-                id += "'"
-        elif not (isinstance(id, str) and id):
-            raise InputError(f"an id is a text such as 'case-17', got {id!r}")
-        elif id in entries:
-            return self._again(id, x, costs, stratum)
-        if stratum is not None and not isinstance(stratum, str):
-            raise InputError(f"a stratum is a text such as 'new customers', got {stratum!r}")
-        now, time = instant(time), written(time)
-        if type(time) is not self._kind and self._kind is not None:
-            raise InputError(
-                f"times are all numbers, all dates, or all left out: earlier times are {KINDS_OF_TIME[self._kind]}, "
-                f"this time is {time!r}"
-            )
-        prospect = player.look(x, costs=costs, time=now, stratum=stratum)
-        decision = player.draw(prospect)
-        event = Decided(id, decision, time, stratum)
-        self.store.append(event)
-        player.commit(prospect, decision)
-        entries.take(event)
-        self._kind = type(time)
-        return decision
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
+            raise alone.refusal()
+        alone.user = me
+        try:
+            entries, player = self.entries, self.player
+            if id is None:
+                id = str(player.policy.round + 1)
+                while id in entries:
+                    id += "'"
+            elif not (isinstance(id, str) and id):
+                raise InputError(f"an id is a text such as 'case-17', got {id!r}")
+            elif id in entries:
+                return self._again(id, x, costs, stratum)
+            if stratum is not None and not isinstance(stratum, str):
+                raise InputError(f"a stratum is a text such as 'new customers', got {stratum!r}")
+            now, time = instant(time), written(time)
+            if type(time) is not self._kind and self._kind is not None:
+                raise InputError(
+                    "times are all numbers, all dates, or all left out: earlier times are "
+                    f"{KINDS_OF_TIME[self._kind]}, this time is {time!r}"
+                )
+            prospect = player.look(x, costs=costs, time=now, stratum=stratum)
+            decision = player.draw(prospect)
+            event = Decided(id, decision, time, stratum)
+            self.store.append(event)
+            player.commit(prospect, decision)
+            entries.take(event)
+            self._kind = type(time)
+            return decision
+        finally:
+            alone.user = user
 
     def _again(self, id: str, x: ArrayLike, costs: Costs | None, stratum: str | None) -> Decision:
         """Return the decision of an id that is there already, if it was about this very item."""
@@ -154,46 +168,57 @@ class Ledger:
 
     def label(self, id: str, value: int, *, time: Any = None) -> Receipt:
         """Learn a label, once. The same value again changes nothing; another value needs ``correct``."""
-        entry = self[id]
-        value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
-        time = self._when(time)
-        if entry.label is not None:
-            if entry.label != value:
-                raise FeedbackError(
-                    f"decision {id!r} already has the label {entry.label}, got {value}: "
-                    f"if {value} is right, call correct({id!r}, {value})"
-                )
-            return Receipt(id, entry.state, False, False)
-        late = entry.state == EXPIRED
-        self._happen(Labelled(id, value, time))
-        return Receipt(id, OBSERVED, True, late)
+        alone, me = self.alone, get_ident()
+        user = alone.user
+        if user and user != me:
+            raise alone.refusal()
+        alone.user = me
+        try:
+            entry = self[id]
+            value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
+            time = self._when(entry, time)
+            if entry.label is not None:
+                if entry.label != value:
+                    raise FeedbackError(
+                        f"decision {id!r} already has the label {entry.label}, got {value}: "
+                        f"if {value} is right, call correct({id!r}, {value})"
+                    )
+                return Receipt(id, entry.state, False, False)
+            late = entry.state == EXPIRED
+            self._happen(Labelled(id, value, time))
+            return Receipt(id, OBSERVED, True, late)
+        finally:
+            alone.user = user
 
     def correct(self, id: str, value: int, *, time: Any = None) -> Receipt:
         """Replace a label by another; what was learnt from it is learnt anew (``Policy.revise``)."""
-        entry = self._labelled(id, "correct")
-        value = check_label(value)
-        if entry.label == value:
-            return Receipt(id, entry.state, False, False)
-        self._happen(Corrected(id, value, self._when(time)))
-        return Receipt(id, CORRECTED, True, False)
+        with self.alone:
+            entry = self._labelled(id, "correct")
+            value = check_label(value)
+            if entry.label == value:
+                return Receipt(id, entry.state, False, False)
+            self._happen(Corrected(id, value, self._when(entry, time)))
+            return Receipt(id, CORRECTED, True, False)
 
     def retract(self, id: str, *, time: Any = None) -> Receipt:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
-        self._labelled(id, "retract")
-        self._happen(Retracted(id, self._when(time)))
-        return Receipt(id, PENDING, True, False)
+        with self.alone:
+            entry = self._labelled(id, "retract")
+            self._happen(Retracted(id, self._when(entry, time)))
+            return Receipt(id, PENDING, True, False)
 
     def expire(self, now: Any) -> list[str]:
         """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids."""
-        if self.expire_after is None:
-            raise InputError("nothing expires in this ledger: make it with Ledger(policy, expire_after=...)")
-        clock = instant(now)
-        if clock is None:
-            raise InputError("expire needs the present time, got None")
-        found = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
-        for id in found:
-            self._happen(Expired(id, written(now)))
-        return found
+        with self.alone:
+            if self.expire_after is None:
+                raise InputError("nothing expires in this ledger: make it with Ledger(policy, expire_after=...)")
+            clock = instant(now)
+            if clock is None:
+                raise InputError("expire needs the present time, got None")
+            found = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
+            for id in found:
+                self._happen(Expired(id, written(now)))
+            return found
 
     def _labelled(self, id: str, verb: str) -> Entry:
         entry = self[id]
@@ -204,9 +229,21 @@ class Ledger:
         return entry
 
     @staticmethod
-    def _when(time: Any) -> float | str | None:
-        instant(time)  # says no to what is no time
-        return written(time)
+    def _when(entry: Entry, time: Any) -> float | str | None:
+        """Return when something happened to a decision, as the record has it; not before the decision was made."""
+        now, told, made = instant(time), written(time), entry.time
+        if now is None or made is None:
+            return told
+        if type(told) is not type(made):
+            raise InputError(
+                f"times are all numbers or all dates: the decision was made at {made!r}, and its label has {told!r}"
+            )
+        if before(told, made):
+            raise FeedbackError(
+                f"a label cannot arrive before its decision: the decision was made at {made}, and its label has the "
+                f"time {told}. Is it the time of another item, or in another time zone?"
+            )
+        return told
 
     def _happen(self, event: Event) -> None:
         self.store.append(event)
@@ -260,9 +297,10 @@ class Ledger:
 
     def snapshot(self) -> int:
         """Keep the player as it is in the store; return the number of the last event that the player has followed."""
-        seq = len(self.store)
-        self.store.keep(Snapshot(seq, self.player.header(), self.player.arrays()))
-        return seq
+        with self.alone:
+            seq = len(self.store)
+            self.store.keep(Snapshot(seq, self.player.header(), self.player.arrays()))
+            return seq
 
     def _replay(self, known: int) -> None:
         """Take in the record; the player has taken in the first ``known`` events already."""
@@ -307,15 +345,70 @@ class Ledger:
         """Return the decision log: the table of the record, one row per decision; with the items unless told not to."""
         return table_of(self.entries, self.policy.name, features)
 
-    def save(self, path: str | PathLike[str], features: FeatureMap | None = None) -> None:
+    def save(self, path: str | PathLike[str], features: FeatureMap | None = None, *, overwrite: bool = False) -> None:
         """Write the record with its player to one file; ``appletaste.load`` continues bit for bit.
 
-        The map that makes the vectors can be kept in the same file, and is ``ledger.features`` after loading.
+        The map that makes the vectors can be kept in the same file, and is ``ledger.features`` from then on. A file
+        that holds events which this ledger does not have is not written over, unless ``overwrite`` says so.
         """
-        events = pack_events([event for _, event in self.store.read()])
-        header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
-        state = {**named("player", self.player.arrays()), **named("events", events)}
-        write_archive(path, *with_features(header, state, features or self.features, self.policy.n_features))
+        with self.alone:
+            if not overwrite:
+                self._check_file(path)
+            chosen = self.features if features is None else features
+            events = pack_events([event for _, event in self.store.read()])
+            header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
+            state = {**named("player", self.player.arrays()), **named("events", events)}
+            whole = with_features(header, state, chosen, self.policy.n_features)
+            self._check_step(features)
+            write_archive(path, *whole)
+            self.saved_as(fingerprint(path), chosen)
+
+    def saved_as(self, mark: str | None, features: FeatureMap | None) -> None:
+        """Take note of the file that holds this ledger as it is now, and of the map that is kept with it."""
+        self.features, self._file = features, mark
+        self._kept = len(self), 0 if features is None else features.made
+
+    def _check_file(self, path: str | PathLike[str]) -> None:
+        """Refuse to write over a file whose events are not all among those of this ledger."""
+        found = fingerprint(path)
+        if found is None or found == self._file:
+            return
+        try:
+            with open_archive(path, "ledger") as (header, state):
+                if header.get("kind") != "ledger":
+                    return
+                there = unpack_events(part_of(state, "events"), self.policy.costs)
+        except SaveFileError:  # damaged, or of another version: nothing that could be continued is lost
+            return
+        ours = [event for _, event in zip(range(len(there)), (event for _, event in self.store.read()), strict=False)]
+        one, other = pack_events(there), pack_events(ours)
+        if len(ours) < len(there) or any(
+            not np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f") for name in one
+        ):
+            raise SaveFileError(
+                f"{path} holds {len(there)} events, and not all of them are in this ledger of {len(self.store)}: "
+                "another ledger, maybe in another process, has written the file since this one was loaded or saved. "
+                "One stream is kept by one ledger in one process. Load the file and go on from there, save under "
+                "another name, or lose what is in the file with save(path, overwrite=True)"
+            )
+
+    def _check_step(self, given: FeatureMap | None) -> None:
+        """Refuse to save a map that can be seen not to have made the vectors of the decisions."""
+        features, (decided, made) = self.features, self._kept
+        if features is None:
+            return
+        if given is not None and given is not features and not given.continues(features):
+            raise InputError(
+                "this map is not the one that was saved with the ledger, nor a continuation of it: its columns or "
+                "their levels differ, so coefficients would belong to other features. Give the map that made the "
+                "vectors, ledger.features"
+            )
+        if given is None and features.changes and features.made == made and len(self) > decided:
+            raise InputError(
+                f"{len(self) - decided} items were decided since the ledger was loaded or saved, and ledger.features "
+                "has made no vector: another map made them, and may know other levels by now. Make vectors with "
+                "ledger.features, or give the map that made them: save(path, features=...)"
+            )
 
 
 def _clock(entry: Entry) -> float:

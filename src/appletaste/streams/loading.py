@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 
-from .._files import open_archive
+from .._files import fingerprint, open_archive
 from ..errors import SaveFileError
 from ..features import FeatureMap
 from ..logs.packing import unpack_events
@@ -48,5 +48,11 @@ def load(path: str | PathLike[str]) -> Player | Ledger | FeatureMap:
         player = rebuild_player(header["player"], part_of(state, "player"))
         store = MemoryStore(unpack_events(part_of(state, "events"), player.policy.costs))
         ledger = Ledger.resume(store, player, header["expire_after"])
-        ledger.features = FeatureMap.load(path) if "features" in header else None
+        features = FeatureMap.load(path) if "features" in header else None
+        if features is not None and features.n_features != player.policy.n_features:
+            raise SaveFileError(
+                f"{path}: its map makes vectors of {features.n_features} features, and its policy takes "
+                f"{player.policy.n_features}: they do not belong together"
+            )
+        ledger.saved_as(fingerprint(path), features)
         return ledger

@@ -59,11 +59,9 @@ def test_faults_of_frames(make, tmp_path):
     mixed = [str(k) for k in range(30)] + ["many"]
     with pytest.raises(at.errors.DataError, match="row 30: column 'a' has 'many' among numbers"):
         at.read_records(make({"a": mixed}, tmp_path))
-    with pytest.raises(at.errors.DataError, match=r"row 0: column 'when' holds.*ignore=\['when'\]"):
+    with pytest.raises(at.errors.DataError, match=r"row 0: column 'when' holds.*drop=\['when'\]"):
         at.read_records(make({"when": [date(2024, 5, 1)], "a": [1]}, tmp_path))
-    assert list(at.read_records(make({"when": [date(2024, 5, 1)], "a": [1]}, tmp_path), ignore=["when"]).columns) == [
-        "a"
-    ]
+    assert list(at.read_records(make({"when": [date(2024, 5, 1)], "a": [1]}, tmp_path), drop=["when"]).columns) == ["a"]
 
 
 @pytest.mark.parametrize("kind", MAKERS)

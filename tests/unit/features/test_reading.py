@@ -63,7 +63,7 @@ def test_json_lines_and_dicts_and_columns(tmp_path):
     lines = "\n".join(map(json.dumps, rows))
     for name in ("people.jsonl", "people.ndjson.gz"):
         path = write(tmp_path, lines, name)
-        records = at.read_records(path, label="good", ignore=["unknown before"])
+        records = at.read_records(path, label="good", drop=["unknown before"])
         check_people(records)
         assert records.where(2) == f"{path}, line 3"
     check_people(at.read_records(iter(rows), label="good", warm_up=2))  # keys after the warm-up are not looked at
@@ -164,7 +164,7 @@ def test_mixed_types_are_named_with_their_line(tmp_path):
     assert at.read_records(path, categories=["a"]).columns["a"][-1] == "many"
     levels = at.read_records(write(tmp_path, "children\n1\n2\n3+\n")).columns["children"]  # codes, no numbers
     assert levels.tolist() == ["1", "2", "3+"]
-    with pytest.raises(at.errors.DataError, match=r"row 0: column 'a' holds.*ignore=\['a'\]"):
+    with pytest.raises(at.errors.DataError, match=r"row 0: column 'a' holds.*drop=\['a'\]"):
         at.read_records([{"a": date(2024, 5, 1)}])
     with pytest.raises(at.errors.DataError, match="a list"):
         at.read_records([{"a": [1, 2]}])
@@ -186,7 +186,7 @@ def test_columns_that_are_not_there_are_named(tmp_path):
     ):
         at.read_records(path, label="Good")
     with pytest.raises(at.errors.DataError, match=r"no column 'zzz'\. Its columns"):
-        at.read_records(path, ignore=["zzz"])
+        at.read_records(path, drop=["zzz"])
     with pytest.raises(at.errors.DataError, match="nothing to base decisions on"):
         at.read_records(path, label="good", columns=["good"])
     assert list(at.read_records(path, columns=["income", "age"]).columns) == ["income", "age"]

@@ -171,8 +171,11 @@ def test_suplogistic_learns_from_its_own_acts_only():
     policy, other = (at.policy("suplogistic", n_features=2, costs=COSTS, horizon=64, burn_in=b) for b in (14, 20))
     acted = [other.decide([1.0, 0.5]) for _ in range(3)][-1]
     before = state_of(policy)
-    for learn in (lambda: policy.learn(acted, 1), lambda: policy.teach([1.0, 0.5], 1)):
-        with pytest.raises(at.errors.FeedbackError, match="learns from its own acts only"):
+    for learn, why in (
+        (lambda: policy.learn(acted, 1), "is not one of this policy"),
+        (lambda: policy.teach([1.0, 0.5], 1), "learns from its own acts only"),
+    ):
+        with pytest.raises(at.errors.FeedbackError, match=why):
             learn()
         assert_same(state_of(policy), before)
     policy.learn(policy.decide([1.0, 0.5]), 1)

@@ -29,7 +29,7 @@ def test_it_is_learning_the_labels_that_there_are(name, absent):
     found = policy.learn_history(items, given)
     assert found == (known.sum(), (~known).sum(), labels[known].sum())
     for x, label in zip(items[known], labels[known], strict=True):
-        taught.learn(at.Decision(True, 1.0, x, COSTS, 1, {}), int(label))
+        taught.teach(x, int(label))
     assert policy.round == 0
     for x in items[:20]:
         mine, other = policy.decide(x), taught.decide(x)

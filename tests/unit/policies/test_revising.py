@@ -101,17 +101,8 @@ def test_what_cannot_be_taken_back_is_refused_and_changes_nothing():
     filtered.learn(decision, 1)
     with pytest.raises(OptionError, match="keeps no labels"):
         filtered.retract(decision)
-    make("always", {}).correct(decisions[0], 1)  # nothing was learnt, and nothing changes
-
-
-def test_a_label_learnt_twice_is_taken_out_twice():
-    items, _ = stream(3)
-    policy = make("ts", {})
-    decision = act_on(policy, items[0])
-    policy.learn(decision, 1)
-    policy.learn(decision, 1)
-    policy.retract(decision)
-    assert policy.chance(items[0]) == make("ts", {}).chance(items[0])
+    with pytest.raises(FeedbackError, match="no label was learnt"):
+        make("always", {}).correct(decisions[0], 1)
 
 
 @pytest.mark.parametrize(

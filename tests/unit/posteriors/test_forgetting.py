@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appletaste as at
+from appletaste.decision import Observation
 from appletaste.errors import OptionError
 from appletaste.posteriors.forgetting import STEP, Clock, Forgetting
 
@@ -327,13 +328,13 @@ def test_a_history_fades_from_the_moment_that_time_begins(name):
 
 @pytest.mark.parametrize("name", ["adf-voi", "voi"])
 def test_labels_of_decisions_made_elsewhere_bring_their_time(name):
-    """Stored decisions taught to a new policy, which has not been told any time: as taught to the one that decided."""
+    """Labels taught with their times to a new policy that was told none: as learnt by the one that decided."""
     items, labels = stream(60)
     first, second = (at.policy(name, n_features=3, costs=COSTS, half_life="20s") for _ in range(2))
     for t, (x, label) in enumerate(zip(items, labels, strict=True)):
         decision = act_on(first, x, time=float(t))
         first.learn(decision, label)
-        second.learn(decision, label)
+        second.teach(x, label, time=float(t))
     np.testing.assert_array_equal(second.posterior.mean, first.posterior.mean)
     np.testing.assert_array_equal(second.posterior.covariance, first.posterior.covariance)
     assert np.abs(first.posterior.mean).max() > 0.1
@@ -357,7 +358,7 @@ def test_weights_refer_to_the_last_step_and_nobody_comes_from_the_future():
     assert clock.weight(60.0) == 2 ** (-40 / 320)
     assert clock.weight(105.0) == 2 ** (5 / 320) == clock.weight(None) == clock.weight(200.0)
     policy = at.policy("voi", n_features=1, costs=COSTS, half_life=320)
-    policy.learn(act_on(policy, [1.0])._replace(round=50), 1)  # of another policy
+    policy.learner.learn(Observation.of(act_on(policy, [1.0])._replace(round=50), 1))
     assert policy.learner.belief.label_moments.tolist() == [1.0]
 
 

@@ -245,7 +245,7 @@ def test_the_order_of_the_file_and_of_time():
     assert log.time[0] == "2024-01-01T00:00:00"  # dates are dates again
     days = np.array([int(time[8:10]) - 1 for time in log.time])
     np.testing.assert_array_equal(log.labelled, log.act & (days + 2 <= 19) & (np.arange(400) < 399))
-    whole_file = at.replay(table, "bad", costs=COSTS, shuffles=0, drop=["day"])
+    whole_file = at.replay(table, "bad", costs=COSTS, order="as is", drop=["day"])
     assert whole_file["voi"].cost_per_1000.mean == plain["voi"].cost_per_1000.mean
 
 
@@ -340,7 +340,7 @@ def test_notes_on_the_order():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"order": "sorted"}, "order is 'shuffled' or 'as is'"),
+        ({"order": "sorted"}, "order='shuffled' and order='as is'"),
         ({"order": "as is", "shuffles": 3}, "leave out shuffles=3"),
         ({"shuffles": -1}, "shuffles"),
         ({"policies": "voi"}, "policies is a list"),
@@ -348,7 +348,7 @@ def test_notes_on_the_order():
         ({"policies": ["voi", "voi"]}, "listed twice"),
         ({"policies": [at.simulate.Entry("never", {"x": 1})]}, "no options"),
         ({"policies": [at.simulate.Entry("voi", {"size": 1})]}, "no option 'size'"),
-        ({"costs": {"miss": 1}}, "costs are miss"),
+        ({"costs": {"miss": 1}}, "miss, false_alarm, hit and"),
         ({"drop": "kind"}, "drop is a list"),
         ({"drop": ["colour"]}, "no column 'colour'"),
         ({"time": "bad"}, "both the label and the time"),
