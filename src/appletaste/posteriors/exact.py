@@ -32,7 +32,7 @@ TRIAL = MOST_STEPS
 #: where steps are in full, 64 of which cost as much as 15 sweeps.
 COLLAPSED, SWEEPS_AGAIN = 0.15, 50
 #: One round in this many, times labels over the switch point, begins with a wide step, up to ten times that point.
-WIDE_EVERY, WIDE_UNTIL = 2, 10
+WIDE_EVERY, WIDE_UNTIL = 3, 10
 #: Wide proposals have 1 + this / sqrt(d) times the variance, which keeps their acceptance much the same in any d.
 WIDTH = 3.0
 #: A label looked at in a factorised step costs as much as this many in a pass over all: 85 ns, and 5 ns, at d = 20.
