@@ -77,7 +77,7 @@ def test_every_code_is_in_the_help_and_on_the_page(capsys):
         (["--label", "frau"], "did you mean 'fraud'"),
         (["--label", "fraud", "--drop", "fraud"], "'fraud' is the label: take it out of --drop"),
         (["--time", "amount", "--label", "amount"], "cannot be both"),
-        (["--label", "fraud", "--time", "device"], "no time in column 'device'|is to be the time"),
+        (["--label", "fraud", "--time", "device"], "no time in column 'device'|is to hold times"),
     ],
 )
 def test_mistakes_end_with_one_sentence_and_code_2(followed, capsys, more, sentence):

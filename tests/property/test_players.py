@@ -130,7 +130,7 @@ def test_a_decision_of_another_round_is_refused_and_nothing_is_carried_on(name, 
     made = player.settle(first)
     kept = state_of(player)
     for prospect, decision in ((second, early), (first, made)):
-        with pytest.raises(InputError, match=f"one of round {made.round}, and the next round is {made.round + 1}"):
+        with pytest.raises(InputError, match=f"for round {made.round}, but the next round is {made.round + 1}"):
             player.commit(prospect, decision)
         assert_same(state_of(player), kept)
     player.commit(second, player.draw(second))

@@ -173,7 +173,7 @@ def test_what_if_refuses():
     assert "no features" in at.what_if(replace(log, x=None), lambda x: 1.0).best.reason
     p = np.where(np.arange(400) < 200, 1e-5, log.probability)
     found = at.what_if(replace(log, probability=p), 0.1)
-    assert "50.0 % of the alternative's acts" in found.ips.reason
+    assert "50 % of the alternative's acts" in found.ips.reason
     assert found.unsupported_share == pytest.approx(0.5)
     assert at.what_if(coin_log(rate=0.01)[0], lambda x: 1.0).ips  # few positives widen, and do not refuse
     tilted = replace(log, x=np.where(np.arange(400) < 12, 1.0, 0.0)[:, None])
