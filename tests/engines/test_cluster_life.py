@@ -54,7 +54,7 @@ def test_a_cluster_that_stands_is_used_and_left_standing(kind, capsys, monkeypat
         with at.engines.engine(kind, jobs=7, address=address) as workers:
             assert_same(at.replicate(PROBLEM, ENTRIES, 4, seed=5, engine=workers), expected)
             if kind == "ray":  # a process has one Ray, and it is not at another address
-                with pytest.raises(at.errors.EngineError, match=r"is at the Ray cluster .* already"):
+                with pytest.raises(at.errors.EngineError, match=r"is already connected to the Ray cluster .*, not to"):
                     at.engines.engine("ray", address="127.0.0.1:1").__enter__()
             first = {process for _, (_, process) in workers.run(work.square, range(20))}
             assert len(first - {os.getpid()}) == 1
