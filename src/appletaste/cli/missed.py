@@ -14,7 +14,8 @@ Nobody sees the label of a passed item, so the answer is an estimate, made three
 
   by design      from the logged probabilities of acting alone; needs a policy that
                  randomises or an audit lane, and says so where there is none
-  by the model   what the model believes of the passed items; right if the model is
+  by the model   what the model believes of the passed items, scaled by the labels
+                 seen on items that might have been passed; withheld without such labels
   not at all     the share of traffic about which the log says nothing
 
 Every number has an interval, or is a refusal with the reason."""
