@@ -27,6 +27,10 @@ and how many labels were bought. Beside your policies it always has
   never, always      the two rules that need no learning
   oracle             hindsight: acts on exactly the positives; no policy reaches it
   full-information   logistic regression that is shown every label, passes too
+  today              what is done today, if --today says so
+
+With --capacity and --audit all of them sit at the same desk: the oracle then says
+what a perfect ranking could have done with so many reviews.
 
 Labels are 0/1, true/false or yes/no; 1 means that acting was right. A negative
 cost is a gain. Numbers, categories and missing values are made into features on
@@ -47,6 +51,8 @@ examples:
       --time booked_at --delay lognormal:14,0.8 --json
   appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
       --time booked_at --capacity 120/day --audit 1% --log decisions.jsonl
+  appletaste replay cards_2024.csv --history cards_2023.csv --label fraud --costs miss=80,false_alarm=4,hit=4 \\
+      --time booked_at --label-time settled_on --today 'vendor_score >= 700' --capacity 120/day
 
 From a raw file to a table and a picture in ten minutes: docs/replay.md
 and on to a monthly report: docs/guide.md
@@ -78,6 +84,13 @@ def add(verbs: Any) -> None:
     stream.add_argument("--time", metavar="COLUMN", help="play in the order of this column; --delay is in its units")
     stream.add_argument(
         "--time-unit", metavar="UNIT", help="what one unit of a --time of plain numbers is: day, hour, minute, s or ms"
+    )
+    stream.add_argument(
+        "--label-time", metavar="COLUMN", help="the column that says when each label arrives (with --time; no --delay)"
+    )
+    stream.add_argument("--history", metavar="FILE", help="a labelled past that every policy starts from")
+    stream.add_argument(
+        "--today", metavar="COLUMN", help="what is done today, as a row: past decisions, or a score: 'risk >= 0.7'"
     )
     stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
     stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
@@ -142,6 +155,9 @@ def run(args: argparse.Namespace) -> None:
             encoder=encoder,
             flip_label=args.flip_label,
             drop=args.drop,
+            label_time=args.label_time,
+            history=args.history,
+            today=args.today,
             capacity=args.capacity,
             audit=args.audit,
             log=entries[0].label if args.log else None,

@@ -1,4 +1,4 @@
-"""What a policy is measured against: never, always, hindsight, and a learner that sees every label."""
+"""What a policy is measured against: never, always, today's rule, hindsight, and a learner that sees every label."""
 
 from __future__ import annotations
 
@@ -10,28 +10,48 @@ from ..policies import Bayesian, Policy, find, policy
 from ..posteriors import Gaussian, Laplace
 from ..rules import EpsilonGreedy
 from ..simulate import Entry
+from ..streams import Budget
+from .capped import within
+from .tally import costs_of
 
 FULL_INFORMATION = "full-information"
-#: Shown in every replay, after the policies.
-COMPARATORS = ("never", "always", "oracle", FULL_INFORMATION)
+TODAY = "today"
+#: Shown in every replay, after the policies; today's rule where there is one.
+COMPARATORS = ("never", "always", TODAY, "oracle", FULL_INFORMATION)
 
 
-def known_acts(name: str, labels: NDArray[np.int8], costs: Costs) -> NDArray[np.bool_] | None:
-    """Return what never, always and the oracle do, without playing; None for whoever has to be played.
+def known_acts(
+    name: str,
+    labels: NDArray[np.int8],
+    costs: Costs,
+    *,
+    times: NDArray[np.float64] | None = None,
+    budget: Budget | None = None,
+    today: NDArray[np.bool_] | None = None,
+) -> NDArray[np.bool_] | None:
+    """Return what never, always, today's rule and the oracle do, without playing; None for whoever has to be played.
 
-    The oracle acts on a label c iff cost(act, c) < cost(pass, c): on the positives, where that pays.
+    The oracle acts on a label c iff cost(act, c) < cost(pass, c): on the positives, where that pays. With a budget the
+    others are served first come first served, and the oracle takes the items that save most (``within``).
 
     Examples
     --------
     >>> known_acts("oracle", np.array([0, 1], dtype=np.int8), Costs(miss=5, false_alarm=1, hit=0))
     array([False,  True])
     """
-    if name in ("never", "always"):
-        return np.full(len(labels), name == "always")
+    items = len(labels)
     if name == "oracle":
-        pays = np.array([costs.incurred(True, label) < costs.incurred(False, label) for label in (0, 1)])
-        return np.asarray(pays[labels])
-    return None
+        saved = costs_of(np.zeros(items, dtype=bool), labels, costs) - costs_of(
+            np.ones(items, dtype=bool), labels, costs
+        )
+        wanted = np.argsort(-saved, kind="stable")[: int((saved > 0.0).sum())]
+    elif name in ("never", "always"):
+        wanted = np.arange(items if name == "always" else 0)
+    elif name == TODAY and today is not None:
+        wanted = np.flatnonzero(today)
+    else:
+        return None
+    return within(budget, wanted, items, np.arange(items, dtype=np.float64) if times is None else times)
 
 
 def full_information(n_features: int, costs: Costs, seed: int) -> Policy:

@@ -17,9 +17,10 @@ from ..logs import DecisionLog
 from ..policies import find
 from ..remedies import Message, Remedy
 from ..simulate import Entry
-from .comparators import COMPARATORS, make
+from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
 from .findings import Seen, moving_ranges, replay_notes
+from .history import read_history
 from .notes import column_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Staffing, Wrapper, awaiting
@@ -30,6 +31,10 @@ from .tally import BLOCKS, edges
 SHUFFLES = 10
 #: The base rates of the tenths differ this many standard deviations of a chi-squared more than chance would make them.
 DRIFT = 6.0
+DESK = (
+    "all rows sit at the same desk: always acts as long as there are reviews, and oracle is what a perfect ranking "
+    "could have done with so many reviews"
+)
 _names = itertools.count()
 
 
@@ -48,6 +53,9 @@ def replay(
     encoder: Any = None,
     flip_label: bool = False,
     drop: Sequence[str] = (),
+    label_time: str | None = None,
+    history: Any = None,
+    today: str | None = None,
     capacity: str | None = None,
     audit: str | None = None,
     wrap: Wrapper | None = None,
@@ -84,9 +92,18 @@ def replay(
         An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
     flip_label, drop
         Act on the other class; columns that are no features.
+    label_time
+        The column that says when each label arrives, in the place of ``delay``; empty: never. It is no feature.
+    history
+        A labelled past, with the columns of the table (some rows may have no label): the encoder is fitted on it and
+        every policy starts from what it says. It must be over before the first item.
+    today
+        What is done today: a column of past decisions (0 and 1, no and yes), or a score and when it acts, such as
+        ``"risk >= 0.7"``. It becomes a row of the table. A column of decisions is no feature, a score is.
     capacity, audit
         Limited reviewers, ``"120/day"`` (with ``time``) or ``"5%"`` of any 1,000 items in a row, never exceeded; and a
-        floor under the probability of acting, ``"2%"``. Each policy then sits at a ``Desk`` (docs/streams.md).
+        floor under the probability of acting, ``"2%"``. Each policy then sits at a ``Desk`` (docs/streams.md), and what
+        they are measured against sits there too: the oracle says what a perfect ranking does with so many reviews.
     wrap
         What else goes around each policy, a review budget for example; see ``replays.players``. By default
         ``Awaiting``, where labels arrive late: what has been bought and is on its way is not bought again.
@@ -106,24 +123,29 @@ def replay(
     0.0
     """
     passes, shuffled = _orders(shuffles, order, time)
-    entries = _entries(policies)
+    entries = _entries(policies, today is not None)
     costs = Costs.of(costs)
     law = Delay.of(delay)
+    if label_time is not None and delay is not None:
+        told = " says when labels arrive, and so does "
+        raise OptionError(Message(Remedy("label_time", label_time), told, Remedy("delay", delay), ": give one of them"))
     staffing = Staffing.of(capacity, audit)
     if staffing is not None and wrap is not None:
         raise OptionError("capacity and audit put a desk around each policy: give them or wrap=, not both")
     dressed: Wrapper = staffing or wrap or awaiting
     if staffing is not None:
         staffing.check(time is not None)
-    stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, time_unit=time_unit, **reading)
+    columns: dict[str, Any] = {"flip_label": flip_label, "drop": drop, "time_unit": time_unit, **reading}
+    stream = read_stream(source, label, time=time, label_time=label_time, today=today, **columns)
+    past = None if history is None else read_history(history, stream, label, **columns)
     if staffing is not None:
         staffing.check(time is not None, stream.day)
     encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
     strata = None if stratum is None else stream.strata(stratum)
-    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}", log, strata)
-    width = plan.encoded(0)[0].shape[1]
+    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}", log, strata, past)
+    width = plan.encoded(0).items.shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
             made = make(entry, width, len(stream), costs, seed=0)
@@ -174,7 +196,7 @@ def _orders(shuffles: int | None, order: str, time: str | None) -> tuple[int, bo
     return SHUFFLES if shuffles is None else shuffles, True
 
 
-def _entries(policies: Sequence[str | Entry]) -> list[Entry]:
+def _entries(policies: Sequence[str | Entry], today: bool) -> list[Entry]:
     """Return the policies, and behind them the comparators that are not among them."""
     if isinstance(policies, str):
         raise OptionError(f"policies is a list, got the text {policies!r}: policies=[{policies!r}]")
@@ -184,7 +206,10 @@ def _entries(policies: Sequence[str | Entry]) -> list[Entry]:
             find(entry.name)
         elif entry.options:
             raise OptionError(f"{entry.name} has no options in a replay, got {dict(entry.options)}")
-    chosen += [Entry(name, {}) for name in COMPARATORS if name not in [entry.name for entry in chosen]]
+    named = [entry.name for entry in chosen]
+    if TODAY in named and not today:
+        raise OptionError(Message("what is done today is said by a column of the table: ", Remedy("today")))
+    chosen += [Entry(name, {}) for name in COMPARATORS if name not in named and (today or name != TODAY)]
     labels = [entry.label for entry in chosen]
     for one in labels:
         if labels.count(one) > 1:
@@ -196,6 +221,10 @@ def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     """Return what the reader of the table should know."""
     stream, shuffled = plan.stream, plan.shuffled
     notes = [*stream.notes, *delay_notes(stream, plan.delay)]
+    if plan.history is not None:
+        notes.append(plan.history.note)
+    if plan.budget is not None:
+        notes.append(DESK)
     starts = edges(len(stream), BLOCKS)
     rates = np.add.reduceat(stream.labels.astype(float), starts[:-1]) / np.diff(starts)
     base = float(stream.labels.mean())

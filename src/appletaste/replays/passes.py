@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,27 @@ from ..logs import DecisionLog
 from ..logs.states import OBSERVED
 from ..policies import Policy
 from ..simulate import Entry
-from ..streams import Ledger
+from ..streams import Budget, Ledger
 from ..streams.loop import play_through, rehearse
 from .comparators import FULL_INFORMATION, known_acts, make
 from .delays import Delay
+from .history import History, encode_after
 from .notes import label_notes
-from .players import Setting, Wrapper
+from .players import Setting, Staffing, Wrapper
 from .table import Stream, encode
 from .tally import Tally, tally
 from .vectors import Matrix
 
 #: The last encoded order in this process: policies of one order meet the same vectors.
-_ENCODED: dict[tuple[str, int], tuple[Matrix, float]] = {}
+_ENCODED: dict[tuple[str, int], Encoded] = {}
+
+
+class Encoded(NamedTuple):
+    """The vectors that a pass meets."""
+
+    items: Matrix
+    past: NDArray[np.float64] | None  #: of the labelled rows of the history
+    seconds: float  #: what making them took
 
 
 @dataclass(frozen=True)
@@ -46,11 +55,17 @@ class Plan:
     name: str  #: tells plans apart within a process
     logged: str | None = None  #: the label of the policy whose first pass is kept as a decision log
     strata: NDArray[Any] | None = None  #: of the rows, for the log and for audit floors
+    history: History | None = None  #: what every policy starts from
 
     @property
     def timed(self) -> bool:
         """Whether there is a column of times."""
         return self.stream.times is not None
+
+    @property
+    def budget(self) -> Budget | None:
+        """The caps of the desk that all sit at, if there is one."""
+        return self.wrap.budget_of(self.stream.day) if isinstance(self.wrap, Staffing) else None
 
     def order(self, number: int) -> NDArray[np.intp]:
         """Return the order of a pass, the same for every policy."""
@@ -58,14 +73,18 @@ class Plan:
             return np.arange(len(self.stream))
         return Key(self.seed).at("replay", number, "order").generator().permutation(len(self.stream))
 
-    def encoded(self, number: int) -> tuple[Matrix, float]:
-        """Return the vectors of a pass in its order, and how long encoding took."""
+    def encoded(self, number: int) -> Encoded:
+        """Return the vectors of a pass in its order, those of the history, and how long encoding took."""
         key = (self.name, number)
         if key not in _ENCODED:
             started = time.perf_counter()
-            X = encode(self.encoder, self.stream.records[self.order(number)] if self.shuffled else self.stream.records)
+            records, past = self.stream.records[self.order(number)] if self.shuffled else self.stream.records, None
+            if self.history is None:
+                X = encode(self.encoder, records)
+            else:
+                X, past = encode_after(self.encoder, self.history, records)
             _ENCODED.clear()
-            _ENCODED[key] = X, time.perf_counter() - started
+            _ENCODED[key] = Encoded(X, past, time.perf_counter() - started)
         return _ENCODED[key]
 
     def clock(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
@@ -75,6 +94,8 @@ class Plan:
         """
         n = len(self.stream)
         times = self.stream.times if self.stream.times is not None else np.arange(n, dtype=np.float64)
+        if self.stream.told is not None:
+            return times, self.stream.told
         if self.delay.scale == 0.0:
             return times, None
         late = self.delay.draw(n, Key(self.seed).at("replay", number, "delay"))
@@ -113,7 +134,8 @@ class Pass:
         times, due = plan.clock(self.number)
         arrived = np.ones(len(labels), dtype=bool) if due is None else due <= times[-1]
         started = time.perf_counter()
-        acts = known_acts(name, labels, plan.costs)
+        today = None if plan.stream.today is None else plan.stream.today[plan.order(self.number)]
+        acts = known_acts(name, labels, plan.costs, times=times, budget=plan.budget, today=today)
         if acts is not None:
             seconds = time.perf_counter() - started
             return tally(acts, labels, plan.costs, seconds, int(acts.sum()), int((acts & arrived).sum())), None
@@ -132,9 +154,11 @@ class Pass:
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
         """Return the policy before its first item, the vectors that it will meet, and how long encoding them took."""
-        X, encoding = self.plan.encoded(self.number)
+        X, past, encoding = self.plan.encoded(self.number)
         seed = int(Key(self.plan.seed).at("replay", self.number, "policy").word())
         policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed)
+        if past is not None and self.plan.history is not None:
+            policy.learn_history(past, self.plan.history.labels[self.plan.history.known].tolist())
         policy.probability(X[0])  # loads the kernels, and leaves no trace, before the clock starts
         return policy, X, encoding
 
@@ -151,7 +175,7 @@ class Pass:
         if self.logged:
             ids = plan.ids(self.entry.label, self.number)
             written = stream.written(times) if plan.timed else None
-            told = None if due is None or not plan.timed else stream.written(due)
+            told = None if due is None or not plan.timed else stream.written(np.where(np.isfinite(due), due, 0.0))
         started = time.perf_counter()
         play_through(
             ledger,
@@ -171,12 +195,18 @@ class Pass:
     def watch(
         self, labels: NDArray[np.int8], times: NDArray[np.float64], due: NDArray[np.float64] | None
     ) -> tuple[Ledger | None, NDArray[np.bool_], float]:
-        """Let a yardstick that is told every label decide item by item: nothing holds it back, and nobody keeps it."""
+        """Let a yardstick that is told every label decide item by item, at the desk of the others if they have one."""
+        plan = self.plan
         policy, X, encoding = self._policy()
         acts, truth = np.zeros(len(labels), dtype=bool), labels.tolist()
+        setting = Setting(len(X), plan.costs, False, plan.timed, plan.stream.day, policy.seed)
+        player = plan.wrap(policy, setting) if isinstance(plan.wrap, Staffing) else policy
+        clock = times.tolist() if plan.timed else None
+        strata = None if plan.strata is None else plan.strata[plan.order(self.number)].tolist()
 
         def decide(t: int, x: Any) -> bool:
-            acts[t] = act = policy.decide(x).act
+            now, stratum = None if clock is None else clock[t], None if strata is None else strata[t]
+            acts[t] = act = player.decide(x, time=now, stratum=stratum).act
             return act
 
         started = time.perf_counter()

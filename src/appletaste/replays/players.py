@@ -85,8 +85,11 @@ class Staffing:
     def __call__(self, policy: Policy, setting: Setting) -> Player:
         """Return the policy at its desk."""
         self.check(setting.timed, setting.day)
-        budget = None if self.budget is None else replace(self.budget, day=setting.day or DAY)
-        return Desk(awaiting(policy, setting), budget, self.audit)
+        return Desk(awaiting(policy, setting), self.budget_of(setting.day), self.audit)
+
+    def budget_of(self, day: float | None) -> Budget | None:
+        """Return the budget on a clock whose day is so long."""
+        return None if self.budget is None else replace(self.budget, day=day or DAY)
 
 
 def _budget(text: str) -> Budget:

@@ -17,14 +17,15 @@ from ..logs import DecisionLog
 from ..pages.table import Table, show
 from ..simulate import Entry
 from ..simulate.metrics import Summary, summarise
+from .comparators import TODAY
 from .passes import Plan
 from .tally import BLOCKS, POINTS, Tally, edges
 
-HEADER = (
-    "policy", "cost/1000", "s.e.", "vs never", "vs always", "precision", "recall", "labels", "acted", "items/s"
-)  # fmt: skip
+HEADER = ("policy", "cost/1000", "s.e.", "precision", "recall", "labels", "acted", "items/s")
 #: Comparators that are not played item by item.
-UNTAUGHT = ("never", "always", "oracle")
+UNTAUGHT = ("never", "always", TODAY, "oracle")
+#: What savings are told against, where it was played.
+AGAINST = ("never", "always", TODAY)
 
 
 @dataclass(frozen=True)
@@ -128,11 +129,11 @@ class ReplayResult:
         how = (
             f"{self.passes} shuffles" if plan.shuffled else "in the order of " + ("time" if plan.timed else "the file")
         )
-        late = (
-            ""
-            if plan.delay.scale == 0
-            else f", labels late ({plan.delay.law} {plan.delay.scale:g} {plan.stream.counted_in})"
-        )
+        late = ""
+        if plan.stream.told_by is not None:
+            late = f", labels as late as {plan.stream.told_by!r} says"
+        elif plan.delay.scale > 0:
+            late = f", labels late ({plan.delay.law} {plan.delay.scale:g} {plan.stream.counted_in})"
         positives = float(plan.stream.labels.mean())
         return f"{len(plan.stream)} items, {100 * positives:.1f} % positive, {how}, seed {plan.seed}{late}"
 
@@ -147,8 +148,7 @@ class ReplayResult:
                 label,
                 show(one.cost_per_1000.mean, 1),
                 show(one.cost_per_1000.se, 1),
-                show(self.saved(label, "never").mean, 1),
-                show(self.saved(label, "always").mean, 1),
+                *(show(self.saved(label, other).mean, 1) for other in self.against),
                 show(one.precision, 3),
                 show(one.recall, 3),
                 show(one.labels, 0),
@@ -157,7 +157,12 @@ class ReplayResult:
             )
             for label, one in self.policies.items()
         ]
-        return Table(self.title, HEADER, rows)
+        return Table(self.title, (*HEADER[:3], *(f"vs {other}" for other in self.against), *HEADER[3:]), rows)
+
+    @property
+    def against(self) -> list[str]:
+        """What savings are told against."""
+        return [name for name in AGAINST if name in self.policies]
 
     def block_table(self) -> Table:
         """Return the drift table: the tenths of the stream, one row each."""
@@ -195,7 +200,7 @@ class ReplayResult:
             "options": one.entry.options,
             "passes": self.passes,
             "order": "shuffled" if self.plan.shuffled else "as is",
-            "saved_per_1000": {name: self.saved(label, name).mean for name in ("never", "always")},
+            "saved_per_1000": {name: self.saved(label, name).mean for name in self.against},
             "labels_learnt": np.mean([tally.learnt for tally in one.tallies]),
             "blocks": one.blocks(),
         }

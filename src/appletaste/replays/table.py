@@ -17,6 +17,7 @@ from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
 from ..times import DAY, dates_in, instants
+from .today import Today
 from .vectors import Matrix, Vectors, is_matrix, read_vectors
 
 #: Columns of room for new levels in the whole table, and the most for one category, where the order is that of time.
@@ -38,6 +39,9 @@ class Stream:
     clock: str | None = None  #: the column of the times
     unit: str | None = None  #: what one unit of a column of plain numbers is, where somebody has said so
     notes: tuple[str, ...] = ()  #: what the column of times was taken for
+    told: NDArray[np.float64] | None = None  #: when each label arrives on that clock, infinity: never; None: not said
+    told_by: str | None = None  #: the column that says so
+    today: NDArray[np.bool_] | None = None  #: what is done today
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -83,9 +87,14 @@ def read_stream(
     drop: Sequence[str] = (),
     time: str | None = None,
     time_unit: str | None = None,
+    label_time: str | None = None,
+    today: str | None = None,
     **reading: Any,
 ) -> Stream:
     """Read a table whose every row has a label; ``time`` names the column of the clock, which is no feature.
+
+    ``label_time`` names the column that says when each label arrives, and ``today`` what is done today (``Today``); a
+    column of past decisions is no feature, a score is.
 
     Dates and times in ISO 8601 become seconds since 1970, and so do numbers that are dates by their range
     (``times.dates_in``). Other numbers keep their units, unless ``time_unit`` says what one of them is. Rows are sorted
@@ -101,7 +110,14 @@ def read_stream(
         raise OptionError(Message(Remedy("time_unit"), f" is one of {', '.join(UNITS)}, got {time_unit!r}"))
     if time_unit is not None and time is None:
         raise OptionError(Message(Remedy("time_unit"), " is for a column of times: name it with ", Remedy("time")))
+    if label_time is not None and time is None:
+        told = " says when labels arrive, and items have no time: name the column of times with "
+        raise OptionError(Message(Remedy("label_time", label_time), told, Remedy("time")))
     if is_matrix(source):
+        if today is not None:
+            raise OptionError(
+                Message(Remedy("today"), " names a column, and those of a matrix have no names: give a ", "data frame")
+            )
         vectors, truth = read_vectors(source, label, drop=drop, time=time, **reading)
         return Stream(vectors, _both(1 - truth if flip_label else truth, vectors.source))
     if time is not None and time == label:
@@ -134,18 +150,42 @@ def read_stream(
             "labelled rows with policy.learn_history"
         )
     labels = _both(1 - records.labels if flip_label else records.labels, records.source)
+    rule = None if today is None else Today.of(today, list(records.columns))
+    acts = None if rule is None else rule.acts(records)
+    decided = [] if rule is None or rule.scored else [rule.column]
     if time is None:
-        return Stream(records, labels)
+        return Stream(_without(records, decided), labels, today=acts)
     check_column(time, records.columns, records.source)
     clock, dated, note = clock_of(time, records, time_unit)
-    columns = {name: column for name, column in records.columns.items() if name != time}
-    if not columns:
-        raise DataError(
-            f"{records.source} has no column besides the label and the time: there is nothing to base decisions on"
-        )
+    arrivals = None
+    if label_time is not None:
+        arrivals, more = arrivals_of(label_time, records, clock, time, dated, time_unit)
+        note += more
+    features = _without(records, [time, *decided, *([] if label_time is None else [label_time])])
     order = np.argsort(clock, kind="stable")
-    unit = None if dated else time_unit
-    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated, time, unit, note)
+    return Stream(
+        features[order],
+        labels[order],
+        clock[order],
+        dated,
+        time,
+        None if dated else time_unit,
+        note,
+        None if arrivals is None else arrivals[order],
+        label_time,
+        None if acts is None else acts[order],
+    )
+
+
+def _without(records: Records, names: Sequence[str]) -> Records:
+    """Return the columns that are features."""
+    columns = {name: column for name, column in records.columns.items() if name not in names}
+    if not columns:
+        others = " and ".join(repr(name) for name in names)
+        raise DataError(
+            f"{records.source} has no column besides the label and {others}: there is nothing to base decisions on"
+        )
+    return replace(records, columns=columns)
 
 
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
@@ -203,6 +243,43 @@ def _numbers(
         f"column {name!r} was read as {found.kind}: {first} to {last}. If it is something else, say what one unit is: "
     )
     return found.seconds, True, (Message(told, Remedy("time_unit")),)
+
+
+def arrivals_of(
+    name: str, records: Records, clock: NDArray[np.float64], time: str, dated: bool, unit: str | None
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return when labels arrive, on the clock of the items, and what to tell about that; one without a time never does.
+
+    A day without a time of day is taken as its end: a label of the 3rd of May is known when that day is over.
+    """
+    check_column(name, records.columns, records.source)
+    if name == time:
+        raise OptionError(f"{name!r} cannot be both the time of the items and that of their labels")
+    column = records.columns[name]
+    empty = np.array([value is None or value != value for value in column.tolist()], dtype=bool)
+    if empty.all():
+        raise DataError(f"column {name!r} of {records.source} is empty: no label would ever arrive")
+    there = np.flatnonzero(~empty)
+    found, dates, _ = clock_of(name, records[there], unit)
+    if dates != dated:
+        kinds = ("dates", "numbers") if dates else ("numbers", "dates")
+        raise DataError(f"column {name!r} holds {kinds[0]} and {time!r} holds {kinds[1]}: they need one clock")
+    notes: tuple[str, ...] = ()
+    if dated and not (found % DAY).any() and (clock % DAY).any():
+        found = found + DAY
+        notes = (f"column {name!r} holds days: a label is taken to arrive when its day is over",)
+    early = np.flatnonzero(found < clock[there])
+    if len(early):
+        row = int(there[early[0]])
+        raise DataError(
+            f"{records.where(row)}: the label is from {column[row]} ({name!r}), before its item "
+            f"({records.columns[time][row]}, {time!r}), as in {len(early)} of {len(records)} rows. Correct the times"
+        )
+    arrivals = np.full(len(records), np.inf)
+    arrivals[there] = found
+    if empty.any():
+        notes += (f"{int(empty.sum())} of {len(records)} rows have no {name!r}: their labels never arrive",)
+    return arrivals, notes
 
 
 def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:

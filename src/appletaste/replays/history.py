@@ -1,0 +1,121 @@
+"""What was known before the first item: a labelled past that the encoder and every policy start from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._sparse import SparseRows
+from ..decision import UNKNOWN
+from ..errors import DataError, OptionError
+from ..features import Encoder, Records, TransformerMap, read_records
+from ..features.reading import check_column
+from ..remedies import Message, Remedy
+from .table import MOST_DENSE, Stream, arrivals_of, clock_of
+from .vectors import Matrix, Vectors
+
+
+@dataclass(frozen=True)
+class History:
+    """Rows of the past with the columns of the stream; a label that is not known is -1."""
+
+    records: Records
+    labels: NDArray[np.int8]
+
+    @property
+    def known(self) -> NDArray[np.intp]:
+        """The rows that can be learnt from."""
+        return np.flatnonzero(self.labels != UNKNOWN)
+
+    @property
+    def note(self) -> str:
+        """What the policies start from, in words."""
+        known, rows = len(self.known), len(self.labels)
+        some = "" if known == rows else f" of {rows} rows"
+        return (
+            f"every policy starts from {known} labels{some} of {self.records.source}, {self.positives} of them positive"
+        )
+
+    @property
+    def positives(self) -> int:
+        """How many labels are positive."""
+        return int((self.labels == 1).sum())
+
+
+def read_history(
+    source: Any,
+    stream: Stream,
+    label: Any,
+    *,
+    flip_label: bool = False,
+    drop: Sequence[str] = (),
+    time_unit: str | None = None,
+    **reading: Any,
+) -> History:
+    """Read the past of a stream; rows may lack a label, and columns that the stream does not have are left out.
+
+    A history must be over before the stream begins. Where a column says when labels arrived, those that arrived after
+    the first item of the stream are not known yet.
+
+    Examples
+    --------
+    >>> from .table import read_stream
+    >>> stream = read_stream({"x": [1.0, 2.0], "bad": [0, 1]}, "bad")
+    >>> read_history({"x": [0.0, 3.0, 5.0], "bad": ["no", "yes", ""]}, stream, "bad").known
+    array([0, 1])
+    """
+    if isinstance(stream.records, Vectors):
+        raise OptionError(Message(Remedy("history"), " is a table, and so must the stream be: give a data frame"))
+    wanted = stream.records.columns
+    kinds = {name: column.dtype == np.float64 for name, column in wanted.items()}
+    if isinstance(source, Records):
+        records = source
+    else:
+        reading["numbers"] = [name for name, numeric in kinds.items() if numeric]
+        reading["categories"] = [name for name, numeric in kinds.items() if not numeric]
+        records = read_records(source, label=label, unlabelled=True, **reading)
+    if records.labels is None:
+        raise OptionError("the records of the history have no labels: read_records(..., label='...', unlabelled=True)")
+    for name in wanted:
+        check_column(name, records.columns, records.source)
+    labels = records.labels if not flip_label else np.where(records.labels < 0, UNKNOWN, 1 - records.labels)
+    labels = _before(stream, records, labels.astype(np.int8), time_unit)
+    if not (labels != UNKNOWN).any():
+        raise DataError(f"no label of {records.source} was known before the stream begins: there is no history")
+    return History(replace(records, columns={name: records.columns[name] for name in wanted}, labels=None), labels)
+
+
+def _before(stream: Stream, records: Records, labels: NDArray[np.int8], time_unit: str | None) -> NDArray[np.int8]:
+    """Return the labels that were known when the stream began; refuse rows that are no past."""
+    if stream.times is None or stream.clock not in records.columns:
+        return labels
+    clock, dated, _ = clock_of(stream.clock, records, time_unit)
+    first = float(stream.times[0])
+    late = np.flatnonzero(clock > first)
+    if dated == stream.dated and len(late):
+        raise DataError(
+            f"{records.where(int(late[0]))}: {records.columns[stream.clock][late[0]]} is after the first item of the "
+            f"stream, as in {len(late)} of {len(records)} rows of the history. Leave these rows out of the history: "
+            "nobody knows the future"
+        )
+    if stream.told_by is None or stream.told_by not in records.columns:
+        return labels
+    told, _ = arrivals_of(stream.told_by, records, clock, stream.clock, dated, time_unit)
+    return np.where(told <= first, labels, UNKNOWN).astype(np.int8)
+
+
+def encode_after(encoder: Any, history: History, records: Records | Vectors) -> tuple[Matrix, NDArray[np.float64]]:
+    """Return the vectors of the stream, and those of the labelled rows of the history that the encoder is fitted on."""
+    if not isinstance(encoder, Encoder):
+        fitted = TransformerMap(encoder, history.records, warm_up=len(history.records))
+        known = fitted.transform_many(history.records[history.known])
+        return np.asarray(fitted.transform_many(records), dtype=np.float64), np.asarray(known, dtype=np.float64)
+    features = replace(encoder, warm_up=len(history.records)).fit(history.records)
+    past = np.asarray(features.transform_many(history.records[history.known], update=False), dtype=np.float64)
+    if 8 * len(records) * features.n_features > MOST_DENSE:
+        return SparseRows(features.transform_many(records, sparse=True)), past
+    return np.asarray(features.transform_many(records), dtype=np.float64), past
