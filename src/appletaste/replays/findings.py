@@ -137,6 +137,8 @@ def later_dates(seen: Seen) -> Iterator[Finding]:
                     f"column {name!r} is a date after the time of the item in {100 * share:.0f} % of rows: the column "
                     "is known only afterwards. Leave the column out: ",
                     Remedy("drop", [name]),
+                    "; if the column says when the label arrived: ",
+                    Remedy("label_time", name),
                 ),
             )
 
