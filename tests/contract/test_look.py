@@ -34,7 +34,7 @@ def test_the_page_shows_what_is_printed(followed, monkeypatch, capsys):
     printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     shown = [" ".join(line.split()) for line in blocks("text")[0].splitlines()]
     assert shown == printed
-    assert (followed / "out" / "look" / "index.html").read_text().count("<svg") == 8
+    assert (followed / "out" / "look" / "index.html").read_text().count("<svg") == 9
 
 
 def test_its_python_says_what_its_comments_say(followed, monkeypatch, capsys):
@@ -54,7 +54,7 @@ def test_machines_and_people_read_the_same(followed, capsys):
     assert found == {**json.loads((followed / "out/look/look.json").read_text()), "source": asked[1]}
     assert [one["code"] for one in found["findings"]] == ["DATE_AFTER", "IDENTIFIER"]
     assert found["findings"][0]["remedy"] == {"option": "drop", "value": ["settled_on"]}
-    assert found["findings"][0]["message"].endswith("--drop settled_on")
+    assert found["findings"][0]["message"].endswith("--label-time settled_on")
     amount = found["columns"][1]
     assert set(amount) == {"column", "kind", "missing", "distinct", "summary", "tells", "bars", "findings"}
     assert set(amount["bars"][0]) == {"name", "share", "positive_rate"}
