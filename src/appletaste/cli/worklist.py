@@ -88,7 +88,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _lines(rank: int, case: Case) -> list[str]:
     """Return an item in two lines: what it is worth, and why."""
-    numbers = f"worth {case.worth:.4g}, chance {case.chance:.3g}, {case.age:.3g} {case.unit} old"
+    known = f"worth {case.worth:.4g}, chance {case.chance:.3g}, " if case.code else ""
+    numbers = f"{known}{case.age:.3g} {case.unit} old"
     return [
         f"{rank:>4}  {case.id}  {numbers}, {case.why}",
         f"      {', '.join(case.reasons) or 'no column stands out'}",
