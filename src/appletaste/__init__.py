@@ -58,7 +58,7 @@ _HOME = {
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (
     *("features", "posteriors", "rules", "policies", "streams", "logs", "evaluate", "drift", "reports"),
-    *("problems", "simulate", "replays", "paper", "theory", "engines", "adapters", "decision", "errors"),
+    *("problems", "simulate", "replays", "desks", "paper", "theory", "engines", "adapters", "decision", "errors"),
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

@@ -56,3 +56,15 @@ def worded(told: str | Exception, door: Callable[[Remedy], str]) -> str:
     if not isinstance(message, Message):
         return str(told)
     return "".join(door(part) if isinstance(part, Remedy) else part for part in message.parts)
+
+
+def after(words: str, told: str | Exception) -> Message:
+    """Return a message, or what an error says, with words before; its remedies stay remedies.
+
+    Examples
+    --------
+    >>> print(after("line 3: ", ValueError(Message("no time: ", Remedy("time")))))
+    line 3: no time: time=
+    """
+    message = told.args[0] if isinstance(told, Exception) and told.args else told
+    return Message(words, *message.parts) if isinstance(message, Message) else Message(words, str(told))

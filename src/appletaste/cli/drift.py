@@ -35,12 +35,11 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the alarms of a log."""
     from ..drift import check
-    from ..features import FeatureMap
     from ..logs import DecisionLog
     from .console import print_json
-    from .logs import open_log
+    from .logs import feature_names, open_log
 
-    names = None if args.features is None else FeatureMap.load(args.features).names()
+    names = feature_names(args)
     with open_log(args) as log:
         baseline = None if args.baseline is None else DecisionLog.scan(args.baseline)
         found = check(log, baseline, names, window=args.window)

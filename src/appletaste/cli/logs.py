@@ -7,10 +7,12 @@ import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from zipfile import is_zipfile
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..features import FeatureMap
 from ..logs import DecisionLog
 from ..logs.parts import log_files
 from .console import open_engine
@@ -23,12 +25,26 @@ QUIET, BETWEEN = 2.0, 10.0
 
 @contextmanager
 def open_log(args: Namespace) -> Iterator[DecisionLog]:
-    """Give the log that was asked for; while the block runs, its engine works and its progress is shown."""
+    """Give the log that was asked for; while the block runs, its engine works and its progress is shown.
+
+    A desk's file is a log too: that of its ledger.
+    """
+    if is_zipfile(args.log):
+        from ..desks import read_desk
+
+        yield read_desk(args.log).log()
+        return
     small = args.engine == "local" and sum(file.stat().st_size for file in log_files(args.log)) < SMALL
     with ExitStack() as stack:
         workers = None if small else stack.enter_context(open_engine(args))
         shown = stack.enter_context(Shown())
         yield DecisionLog.scan(args.log, engine=workers, progress=shown)
+
+
+def feature_names(args: Namespace) -> list[str] | None:
+    """Return the names of the features, from the map that was named or from the desk whose log is asked for."""
+    path = args.log if args.features is None and is_zipfile(args.log) else args.features
+    return None if path is None else FeatureMap.load(path).names()
 
 
 class Shown:

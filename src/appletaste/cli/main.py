@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import AppleTasteError
 from . import (
+    decide,
     demo,
+    desk,
     drift,
     example,
     game,
+    label,
     look,
     missed,
     paper,
@@ -25,6 +28,7 @@ from . import (
     simulate,
     theory,
     what_if,
+    worklist,
 )
 from .flags import as_flags
 
@@ -45,6 +49,8 @@ examples:
   appletaste missed decisions.jsonl          how many positives are being missed?
   appletaste what-if decisions.jsonl --threshold 0.3
   appletaste report decisions.jsonl --out out/june
+  appletaste desk create shop.at --from orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4
+  appletaste decide shop.at new.csv --out decisions.csv      and: label, worklist (docs/desk-commands.md)
   appletaste demo                            the paper's problems beside its tables
   appletaste game game.json                  can learning pay in your game?
   appletaste theory --quick                  the paper's theory beside measurements
@@ -53,6 +59,7 @@ examples:
 #: The verbs in the order of the help: each module adds its parser, and names the function that runs it.
 VERBS = (
     *(simulate, look, replay, missed, what_if, plan_audit, drift, report, example),
+    *(desk, decide, label, worklist),
     *(paper, policies, problems, demo, game, theory),
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 LOG = (
     "a decision log, .jsonl or .parquet, or a folder of such files (docs/decision-log.md); "
-    "'appletaste replay ... --log FILE' writes one"
+    "'appletaste replay ... --log FILE' writes one, and a desk has one in its file"
 )
 
 
@@ -31,6 +31,11 @@ def add_verb(
     )
     parser.set_defaults(run=run)
     return parser
+
+
+def add_desk(parser: argparse.ArgumentParser) -> None:
+    """Add the desk."""
+    parser.add_argument("desk", metavar="DESK", help="the file of a desk, as 'appletaste desk create' makes it")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

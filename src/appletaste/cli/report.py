@@ -40,13 +40,12 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the report and print it in short."""
-    from ..features import FeatureMap
     from ..reports import write_report
     from ..reports.sections import in_short
     from .console import print_json
-    from .logs import open_log
+    from .logs import feature_names, open_log
 
-    names = None if args.features is None else FeatureMap.load(args.features).names()
+    names = feature_names(args)
     with open_log(args) as log:
         facts = write_report(
             log, args.out, level=args.level, period=args.period, names=names, title=args.title, source=args.log

@@ -167,10 +167,10 @@ class FeatureMap:
             there = list(records.dropped)
         for name in self._by_name:
             check_column(name, records.columns, records.source)
-        self._check_known(records.source, there)
+        self.check_known(records.source, there)
         return records
 
-    def _check_known(self, what: str, fields: Iterable[str]) -> None:
+    def check_known(self, what: str, fields: Iterable[str]) -> None:
         """Refuse fields that are no columns of this map and were not dropped."""
         for name in fields:
             if name not in self._known:
@@ -251,7 +251,7 @@ class FeatureMap:
                 f"the record has no column of this map: it has {there}; the map reads {', '.join(self._by_name)}"
             )
         if not record.keys() <= self._known:
-            self._check_known("the record", record)
+            self.check_known("the record", record)
         cells = []
         for column in self.columns:
             value = record.get(column.name)

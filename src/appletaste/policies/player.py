@@ -127,6 +127,10 @@ class Player(ABC):
         """Return the model's P(positive) of an item; NaN from a policy without a model."""
         return self.look(x).chance
 
+    def room(self, time: Any = None) -> int | None:
+        """Return how many acts the caps still allow at a time; None: there is no cap."""
+        return None
+
     def teach(self, x: ArrayLike, label: int, *, time: Any = None) -> None:
         """Learn a label that is known from elsewhere, for an item that was not decided here."""
         self.policy.teach(x, label, time=time)

@@ -18,6 +18,7 @@ from ..errors import FeedbackError, InputError, OptionError
 from ..kernels.random import uniform_at
 from ..keys import Key
 from ..posteriors import Certificate
+from ..remedies import Message, Remedy
 from ..times import instant
 from .alone import Alone
 from .batches import decide_batch, decide_within
@@ -251,10 +252,9 @@ class Policy(Player):
         return now
 
     def _timeless(self) -> OptionError:
-        return OptionError(
-            f"{self.name} forgets by time (its half_life is a length of time), so every item needs a time: "
-            "decide(x, time=...), a number or a date; or give half_life as a number of items"
-        )
+        told = f"{self.name} forgets by time (its half_life is a length of time), so every item needs a time, "
+        told += "a number or a date: "
+        return OptionError(Message(told, Remedy("time"), "; or give half_life as a number of items"))
 
     # ---- learning
 

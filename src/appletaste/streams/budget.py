@@ -12,6 +12,7 @@ import numpy as np
 from .._checks import number, whole
 from ..errors import InputError, OptionError
 from ..posteriors import Arrays
+from ..remedies import Message, Remedy
 from ..times import DAY, not_seconds
 
 #: Items of which a price is learnt at least; before, acting is free.
@@ -91,7 +92,7 @@ class Spending:
 
     def _day(self, now: float | None) -> int:
         if now is None:
-            raise OptionError("a budget per day needs the time of every item: decide(x, time=...)")
+            raise OptionError(Message("a budget per day needs the time of every item: ", Remedy("time")))
         return math.floor(now / self.budget.day)
 
     def _check_first(self, now: float | None) -> None:

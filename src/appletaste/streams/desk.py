@@ -108,6 +108,10 @@ class Desk(Player):
         aside = lane.still_needed(now)
         return aside, left > 0, left <= aside
 
+    def room(self, time: Any = None) -> int | None:
+        """Return how many acts the budget still allows at a time, audits among them where the lane shares it."""
+        return None if self._acts is None else max(self._acts.room(instant(time)), 0)
+
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at, within the caps as they stand by now."""
         if prospect.round != self.policy.round + 1:  # other items were decided since

@@ -80,6 +80,8 @@ class Ledger:
         self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
         #: The map that makes the vectors, if one was saved with the ledger.
         self.features: FeatureMap | None = None
+        #: Which columns of its tables hold the id, the time, ... (``appletaste.desks``); kept in the file.
+        self.roles: dict[str, str] = {}
         #: Lets one thread in at a time.
         self.alone = Alone("ledger")
         self._file: str | None = None  # the fingerprint of the file that this ledger was read from or saved as
@@ -130,9 +132,7 @@ class Ledger:
         try:
             entries, player = self.entries, self.player
             if id is None:
-                id = str(player.policy.round + 1)
-                while id in entries:
-                    id += "'"
+                id = self.next_id()
             elif not (isinstance(id, str) and id):
                 raise InputError(f"an id is a text such as 'case-17', got {id!r}")
             elif id in entries:
@@ -156,6 +156,13 @@ class Ledger:
         finally:
             alone.user = user
 
+    def next_id(self) -> str:
+        """Return the id that ``decide`` gives to the next item if none is given: the number of its round."""
+        id = str(self.policy.round + 1)
+        while id in self.entries:
+            id += "'"
+        return id
+
     def _again(self, id: str, x: ArrayLike, costs: Costs | None, stratum: str | None) -> Decision:
         """Return the decision of an id that is there already, if it was about this very item."""
         entry, policy = self.entries[id], self.policy
@@ -176,7 +183,7 @@ class Ledger:
         try:
             entry = self[id]
             value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
-            time = self._when(entry, time)
+            time = self.when(entry, time)
             if entry.label is not None:
                 if entry.label != value:
                     raise FeedbackError(
@@ -197,14 +204,14 @@ class Ledger:
             value = check_label(value)
             if entry.label == value:
                 return Receipt(id, entry.state, False, False)
-            self._happen(Corrected(id, value, self._when(entry, time)))
+            self._happen(Corrected(id, value, self.when(entry, time)))
             return Receipt(id, CORRECTED, True, False)
 
     def retract(self, id: str, *, time: Any = None) -> Receipt:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
         with self.alone:
             entry = self._labelled(id, "retract")
-            self._happen(Retracted(id, self._when(entry, time)))
+            self._happen(Retracted(id, self.when(entry, time)))
             return Receipt(id, PENDING, True, False)
 
     def expire(self, now: Any) -> list[str]:
@@ -229,7 +236,7 @@ class Ledger:
         return entry
 
     @staticmethod
-    def _when(entry: Entry, time: Any) -> float | str | None:
+    def when(entry: Entry, time: Any) -> float | str | None:
         """Return when something happened to a decision, as the record has it; not before the decision was made."""
         now, told, made = instant(time), written(time), entry.time
         if now is None or made is None:
@@ -357,6 +364,8 @@ class Ledger:
             chosen = self.features if features is None else features
             events = pack_events([event for _, event in self.store.read()])
             header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
+            if self.roles:
+                header["roles"] = self.roles
             state = {**named("player", self.player.arrays()), **named("events", events)}
             whole = with_features(header, state, chosen, self.policy.n_features)
             self._check_step(features)

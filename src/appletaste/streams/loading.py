@@ -54,5 +54,6 @@ def load(path: str | PathLike[str]) -> Player | Ledger | FeatureMap:
                 f"{path}: its map makes vectors of {features.n_features} features, and its policy takes "
                 f"{player.policy.n_features}: they do not belong together"
             )
+        ledger.roles = dict(header.get("roles", {}))
         ledger.saved_as(fingerprint(path), features)
         return ledger

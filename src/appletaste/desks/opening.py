@@ -1,0 +1,95 @@
+"""Where a desk is kept: one file, for one process at a time, written whole or not at all.
+
+The verbs know a desk as a ``Ledger`` with its map, and as nothing else; another place to keep a ledger is another
+``open_desk``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+from ..errors import InputError, SaveFileError
+from ..features import FeatureMap
+from ..streams import Ledger, load
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _take(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def read_desk(path: str | PathLike[str]) -> Ledger:
+    """Return the ledger of a desk's file, for looking: nothing that happens to it is kept."""
+    found = load(path)
+    if not isinstance(found, Ledger):
+        held = "a feature map" if isinstance(found, FeatureMap) else "a policy or a desk without a record"
+        raise InputError(
+            f"{path} holds {held}. A desk has a record of decisions too: make one with 'appletaste desk create', or "
+            "from Python with ledger.save(path, features)"
+        )
+    if found.features is None:
+        raise InputError(
+            f"{path} has no map from columns to features, so that no table can be decided. Save the ledger with its "
+            "map: ledger.save(path, features)"
+        )
+    return found
+
+
+@contextmanager
+def open_desk(path: str | PathLike[str]) -> Iterator[Ledger]:
+    """Give the ledger of a desk's file, locked; what happens in the block is saved after it, or not at all.
+
+    Examples
+    --------
+    >>> import tempfile, appletaste as at
+    >>> features = at.Encoder().fit([{"age": 30}, {"age": 50}])
+    >>> policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     at.Ledger(policy).save(f"{folder}/people.at", features)
+    ...     with open_desk(f"{folder}/people.at") as ledger:
+    ...         _ = ledger.decide(ledger.features.transform({"age": 40}), id="a")
+    ...     len(read_desk(f"{folder}/people.at"))
+    1
+    """
+    with _locked(Path(path)):
+        ledger = read_desk(path)
+        before = len(ledger.store)
+        yield ledger
+        if len(ledger.store) > before:
+            ledger.save(path)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file; the machine lets go of it when this process ends, however it ends.
+
+    The lock is a file of its own, since the desk's file is replaced by each save. It stays: a lock that is deleted may
+    be held twice.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"there is no desk {path}: 'appletaste desk create' makes one")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name the file of the desk")
+    lock = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            _take(lock)
+        except OSError:
+            raise SaveFileError(
+                f"{path} is in use: another process decides or learns with this desk. Wait until that process is done, "
+                "and run the command again; nothing has been changed"
+            ) from None
+        yield
+    finally:
+        os.close(lock)
