@@ -43,7 +43,10 @@ class MissingExtraError(AppleTasteError, ImportError):
     """An optional dependency is needed and not installed."""
 
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional dependency: pip install 'appletaste[{extra}]'")
+        super().__init__(
+            f"{purpose} needs an optional dependency: pip install 'appletaste[{extra}]', or in the folder of a clone: "
+            f"pip install '.[{extra}]'"
+        )
         self.purpose, self.extra = purpose, extra
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:

@@ -1,7 +1,7 @@
 """When an item arrived: a number, a date in ISO 8601, or nothing; clocks read it as one number.
 
-Dates are read here and nowhere else: one by ``instant``, a column of them by ``instants``, and a column of numbers that
-are dates in disguise by ``dates_in``.
+Dates are read here and nowhere else: one by ``instant`` or ``read_date``, a column of them by ``instants``, and a
+column of numbers that are dates in disguise by ``dates_in``.
 """
 
 from __future__ import annotations
@@ -62,15 +62,24 @@ def instants(column: NDArray[Any], *, wall_clock: bool = False) -> NDArray[np.fl
     (array([43230., 82800.,    nan,    nan]), array([43230., 90000.,    nan,    nan]))
     """
     found = _at_once(column, wall_clock)
-    return np.array([_read(text, wall_clock) for text in column.tolist()], dtype=float) if found is None else found
+    if found is not None:
+        return found
+    return np.array([read_date(text)[0 if wall_clock else 1] for text in column.tolist()], dtype=float)
 
 
-def _read(text: Any, wall_clock: bool) -> float:
+def read_date(text: Any) -> tuple[float, float]:
+    """Return a date in ISO 8601 as ``instants`` reads it, by the clock where it was written and in UTC; NaN for others.
+
+    Examples
+    --------
+    >>> read_date("1970-01-02T01:00:00+02:00"), read_date("soon")
+    ((90000.0, 82800.0), (nan, nan))
+    """
     try:
         time = datetime.fromisoformat(text)
     except (TypeError, ValueError):
-        return math.nan
-    return _seconds(time.replace(tzinfo=None) if wall_clock else time)
+        return math.nan, math.nan
+    return _seconds(time.replace(tzinfo=None)), _seconds(time)
 
 
 def _seconds(time: datetime) -> float:

@@ -93,7 +93,7 @@ def test_a_copy_continues_bit_for_bit(name):
 
 def test_labels_one_by_one_are_labels_at_once():
     X, y = data(120)
-    at_once = PosteriorClassifier().fit(X, y)
+    at_once = PosteriorClassifier().partial_fit(X, y, classes=[0, 1])
     by_one = PosteriorClassifier()
     for x, label in zip(X, y, strict=True):
         by_one.partial_fit([x], [label], classes=[0, 1])
@@ -131,7 +131,7 @@ def test_it_works_in_pipelines_and_searches():
         ({"posterior": "nothing"}, "there is no posterior 'nothing'; there are laplace"),
         ({"posterior": at.posteriors.Laplace(), "prior": 2.0}, "has its own prior: set the prior there"),
         ({"posterior": at.posteriors.Laplace(half_life=100)}, "no clock, so it cannot forget"),
-        ({"costs": 0.3}, "costs must be an appletaste.Costs"),
+        ({"costs": 0.3}, "costs must be Costs"),
         ({"draws": 0}, "draws must be a whole number"),
     ],
 )
@@ -161,3 +161,59 @@ def test_a_point_predicts_with_itself():
     model = PosteriorClassifier(at.posteriors.Map()).fit(X, y)
     assert model.draws_ is None
     assert model.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("name", POSTERIORS)
+def test_a_weight_is_how_often_a_label_counts_and_the_order_of_rows_is_nothing(name):
+    X, y = data(60)
+    often = np.random.default_rng(2).integers(0, 4, 60)
+    repeated = np.repeat(np.arange(60), often)[::-1]
+    weighted = PosteriorClassifier(name, draws=50).fit(X, y, sample_weight=often)
+    again = PosteriorClassifier(name, draws=50).fit(X[repeated], y[repeated])
+    np.testing.assert_array_equal(weighted.predict_proba(X), again.predict_proba(X))
+    plain = PosteriorClassifier(name, draws=50).fit(X, y)
+    assert not np.array_equal(weighted.predict_proba(X), plain.predict_proba(X))
+    one = PosteriorClassifier(name, draws=50).partial_fit(X, y, classes=[0, 1], sample_weight=often)
+    two = PosteriorClassifier(name, draws=50).partial_fit(X[repeated[::-1]], y[repeated[::-1]], classes=[0, 1])
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_broken_weights_are_refused_with_a_way_out():
+    X, y = data(20)
+    with pytest.raises(at.errors.InputError, match=r"a whole number, got 0.5 in row 3: multiply all weights"):
+        PosteriorClassifier().fit(X, y, sample_weight=[1, 1, 1, 0.5, *[1] * 16])
+    with pytest.raises(ValueError, match="Negative values"):
+        PosteriorClassifier().fit(X, y, sample_weight=-np.ones(20))
+    with pytest.raises(ValueError, match=r"every sample_weight is 0|at least one non-zero"):  # in newer versions
+        PosteriorClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=np.zeros(20))
+    with pytest.raises(at.errors.InputError, match="labels of both classes"):
+        PosteriorClassifier().fit(X, y, sample_weight=y)
+
+
+@pytest.mark.parametrize("name", POSTERIORS)
+def test_coefficients_are_the_posterior_mean_in_favour_of_the_second_class(name):
+    X, y = data(400)
+    model = PosteriorClassifier(name, draws=400).fit(X, y)
+    theirs = LogisticRegression().fit(X, y)
+    assert model.coef_.shape == theirs.coef_.shape
+    assert model.intercept_.shape == theirs.intercept_.shape
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=0.3)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=0.3)
+    other = PosteriorClassifier(name, draws=400, pos_label=0).fit(X, y)
+    np.testing.assert_allclose(other.coef_, theirs.coef_, atol=0.3)  # the positive class turns nothing round
+    assert PosteriorClassifier(name, draws=50, fit_intercept=False).fit(X, y).intercept_.tolist() == [0.0]
+    assert not np.allclose(-model.coef_, theirs.coef_, atol=0.3)
+
+
+def test_a_search_may_set_one_of_the_costs():
+    X, y = data()
+    model = PosteriorClassifier(costs={"miss": 5, "false_alarm": 1, "hit": 0})
+    assert model.get_params()["costs__miss"] == 5
+    search = GridSearchCV(model, {"costs__miss": [1e-3, 1.0, 1e3]}, scoring="accuracy", cv=3).fit(X, y)
+    assert search.best_params_ == {"costs__miss": 1.0}
+    assert search.best_estimator_.costs == at.Costs(miss=1.0, false_alarm=1, hit=0)
+    assert model.costs == {"miss": 5, "false_alarm": 1, "hit": 0}  # what was given stays as it is
+    with pytest.raises(at.errors.OptionError, match="there are no costs to change miss of"):
+        PosteriorClassifier().set_params(costs__miss=1.0)
+    with pytest.raises(at.errors.CostsError, match="costs must be"):
+        model.set_params(costs__mis=1.0)

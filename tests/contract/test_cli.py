@@ -29,6 +29,15 @@ def test_help_is_quick_to_load_and_teaches():
     assert "simulate" in found.stdout
 
 
+def test_the_module_is_the_command_line():
+    found = subprocess.run(
+        [sys.executable, "-m", "appletaste", "--version"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == f"appletaste {__version__}\n"
+    wrong = subprocess.run([sys.executable, "-m", "appletaste", "look", "no.csv"], capture_output=True, text=True)
+    assert (wrong.returncode, wrong.stderr) == (2, "appletaste: there is no file no.csv\n")
+
+
 def test_version_and_lists(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["--version"])

@@ -56,7 +56,7 @@ def test_machines_and_people_read_the_same(followed, capsys):
     assert found["findings"][0]["remedy"] == {"option": "drop", "value": ["settled_on"]}
     assert found["findings"][0]["message"].endswith("--label-time settled_on")
     amount = found["columns"][1]
-    assert set(amount) == {"column", "kind", "missing", "distinct", "summary", "tells", "bars", "findings"}
+    assert set(amount) == {"column", "kind", "made", "missing", "distinct", "summary", "tells", "bars", "findings"}
     assert set(amount["bars"][0]) == {"name", "share", "positive_rate"}
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -156,7 +157,13 @@ def test_readme_has_a_line_for_every_room():
 def test_every_error_is_of_one_family():
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     assert all(issubclass(kind, errors.AppleTasteError | Warning) for kind in kinds)
-    assert "pip install 'appletaste[plot]'" in str(errors.MissingExtraError("drawing", "plot"))
+    told = str(errors.MissingExtraError("drawing", "plot"))
+    assert told.endswith("pip install 'appletaste[plot]', or in the folder of a clone: pip install '.[plot]'")
+
+
+def test_the_extra_of_the_guide_reads_data_frames_and_parquet():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {*extras["frames"], *extras["parquet"]} <= {*extras["plot"]}
 
 
 def test_missing_extras_are_named(monkeypatch):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._checks import whole
 from ..costs import Costs
-from ..errors import InputError, MissingExtraError, OptionError, PositiveClassWarning
+from ..errors import CostsError, InputError, MissingExtraError, OptionError, PositiveClassWarning
 from ..features.label_column import PAIRS
 from ..keys import Key
 from ..policies.items import check_dense
@@ -22,7 +24,7 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError:
     raise MissingExtraError("a scikit-learn classifier (scikit-learn 1.6 or newer)", "sklearn") from None
 
@@ -33,6 +35,8 @@ POSTERIORS: dict[str, Any] = {
     "gibbs": lambda prior: Gibbs(prior=as_prior(prior)),
     "adf": lambda prior: Adf(as_prior(prior)),
 }
+#: How scikit-learn writes a setting of the setting ``costs``.
+COST = "costs__"
 #: Rows that are made dense at a time.
 BLOCK = 1024
 #: P(positive) does not depend on the costs, but an outlook is asked with some.
@@ -52,7 +56,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "laplace", "exact", "gibbs" or "adf", or settings from ``appletaste.posteriors``: ``Laplace(...)``,
         ``Exact(...)`` ...
     costs
-        ``appletaste.Costs``, whose threshold ``predict`` uses; None: one half.
+        ``appletaste.Costs``, or a dict of outcomes, whose threshold ``predict`` uses; None: one half. A search may
+        set one of them: ``{"costs__miss": [5, 10, 20]}``.
     pos_label
         The positive class, which costs are about; None: the second in sorted order. With costs and classes that are
         texts which do not say so by themselves (no/yes, false/true) that is a warning.
@@ -66,6 +71,9 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         end of ``fit`` and of ``partial_fit``, after half as many that are thrown away.
     random_state
         Of the draws.
+
+    ``coef_`` and ``intercept_`` are the posterior mean of theta, in favour of ``classes_[1]`` as scikit-learn has them.
+    They say which way a feature pulls; ``predict_proba`` does not follow from them alone.
 
     Examples
     --------
@@ -81,7 +89,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         posterior: str | Posterior = "laplace",
         *,
-        costs: Costs | None = None,
+        costs: Costs | Mapping[str, float] | None = None,
         pos_label: Any = None,
         prior: Any = None,
         fit_intercept: bool = True,
@@ -96,22 +104,48 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.draws = draws
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget all labels and learn these."""
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings; with ``deep`` each of the costs, too, as ``costs__miss`` and so on."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        if deep and self.costs is not None:
+            with suppress(CostsError):  # scikit-learn wants wrong settings to be refused by fit, and not before
+                found |= {COST + name: cost for name, cost in Costs.of(self.costs).outcomes().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings; ``costs__miss`` changes one of the costs, which must be there."""
+        changed = {name.removeprefix(COST): params.pop(name) for name in list(params) if name.startswith(COST)}
+        super().set_params(**params)
+        if changed:
+            if self.costs is None:
+                raise OptionError(
+                    f"there are no costs to change {', '.join(changed)} of: give all of them first, costs="
+                )
+            self.costs = Costs.of({**Costs.of(self.costs).outcomes(), **changed})
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget all labels and learn these; a label of weight 3 is learnt three times, one of weight 0 is not.
+
+        The order of the rows makes no difference: labels are learnt in an order that follows from the rows themselves.
+        """
         X, y = self._checked(X, y, first=True)
-        classes = np.unique(y)
+        times = self._times(X, sample_weight)
+        classes = np.unique(y[times > 0])
         if len(classes) < 2:
             raise InputError(
                 f"fit needs labels of both classes, got one class, {classes[0]!r}; "
                 "partial_fit(X, y, classes=[...]) learns from one"
             )
         self._begin(classes)
-        return self._learn(X, y)
+        order = self._order(X, y)
+        return self._learn(X[order], y[order], times[order])
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn these labels too; the first call needs both ``classes``."""
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn these labels too, as they come, each as often as its weight says; the first call needs ``classes``."""
         first = not hasattr(self, "belief_")
         X, y = self._checked(X, y, first)
+        times = self._times(X, sample_weight)
         if first:
             if classes is None:
                 raise InputError("the first call of partial_fit needs classes=[...], both labels that can occur")
@@ -121,7 +155,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._begin(known)
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise InputError(f"classes were {self.classes_.tolist()} before, got {np.unique(classes).tolist()}")
-        return self._learn(X, y)
+        return self._learn(X, y, times)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(class | x, data), one column for each of ``classes_``."""
@@ -139,7 +173,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _margin(self, X: Any) -> NDArray[np.float64]:
         """Return the log-odds of the positive class above those of the threshold."""
         chances = np.clip(self._chances(X), 1e-300, 1.0 - 1e-16)
-        cut = 0.0 if self.costs is None else self.costs.score_threshold
+        cut = 0.0 if self.costs is None else Costs.of(self.costs).score_threshold
         return np.asarray(np.log(chances) - np.log1p(-chances) - cut)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -155,10 +189,39 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         return X, y
 
+    def _times(self, X: Any, sample_weight: Any) -> NDArray[np.intp]:
+        """Return how often each label is learnt. A likelihood to a whole power is that of so many labels, exactly."""
+        if sample_weight is None:
+            return np.ones(X.shape[0], dtype=np.intp)
+        weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if not weights.any():
+            raise InputError("every sample_weight is 0: nothing is left to learn from")
+        broken = np.flatnonzero(weights != np.floor(weights))
+        if len(broken):
+            raise InputError(
+                f"sample_weight is how often a label counts, a whole number, got {weights[broken[0]]:g} in row "
+                f"{broken[0]}: multiply all weights by a number that makes them whole, or nearly, and round them; the "
+                "sum of the weights is then how many labels the posterior believes to have seen"
+            )
+        return np.asarray(weights, dtype=np.intp)
+
+    def _order(self, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+        """Return an order of the rows that is as good as random, and the same however they are given: by a hash.
+
+        A posterior that takes in one label at a time depends a little on their order; a table has none.
+        """
+        labels = iter((y == self.classes_[self.positive_]).tolist())
+        keys = [
+            hashlib.blake2b((x + 0.0).tobytes() + bytes([next(labels)]), digest_size=8).digest()  # -0.0 is 0.0
+            for items in self._blocks(X)
+            for x in items
+        ]
+        return np.argsort(np.array(keys, dtype="S8"), kind="stable")
+
     def _begin(self, classes: NDArray[Any]) -> None:
         """Believe the prior."""
-        if self.costs is not None and not isinstance(self.costs, Costs):
-            raise InputError(f"costs must be an appletaste.Costs or None, got {self.costs!r}")
+        if self.costs is not None:
+            Costs.of(self.costs)
         whole("draws", self.draws, least=1, most=10**6)
         if isinstance(self.posterior, str):
             if self.posterior not in POSTERIORS:
@@ -197,15 +260,21 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.belief_.clock is not None:
             raise OptionError("a classifier has no clock, so it cannot forget: leave out half_life, or use a policy")
 
-    def _learn(self, X: Any, y: NDArray[Any]) -> Self:
+    def _learn(self, X: Any, y: NDArray[Any], times: NDArray[np.intp]) -> Self:
         strange = np.setdiff1d(y, self.classes_)
         if len(strange):
             raise InputError(f"the classes are {self.classes_.tolist()}, got the label {strange.tolist()[0]!r}")
-        labels = iter((y == self.classes_[self.positive_]).astype(int).tolist())
+        labels = iter(zip((y == self.classes_[self.positive_]).astype(int).tolist(), times.tolist(), strict=True))
         for items in self._blocks(X):
             for x in items:
-                self.belief_.learn(x, next(labels))
+                label, often = next(labels)
+                for _ in range(often):
+                    self.belief_.learn(x, label)
         self.draws_ = self._drawn() if self.belief_.sampled else None
+        theta = self.belief_.mean if self.draws_ is None else self.draws_.mean(axis=0)
+        theta = np.array(theta if self.positive_ else -theta)  # in favour of the second class
+        self.coef_ = theta[np.newaxis, : self.n_features_in_]
+        self.intercept_ = theta[self.n_features_in_ :] if self.fit_intercept else np.zeros(1)
         return self
 
     def _drawn(self) -> Vector:

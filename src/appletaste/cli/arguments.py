@@ -81,8 +81,24 @@ def parse_encoder(text: str | None) -> Encoder | None:
     if text is None:
         return None
     settings = {name: parse_value(value) for name, value in parse_pairs(text, "--encoder").items()}
-    known = [name for name in Encoder.__dataclass_fields__ if name != "interactions"]
+    known = [name for name in Encoder.__dataclass_fields__ if name not in ("interactions", "dates")]
+    if "cycles" in settings:
+        settings["cycles"] = () if settings["cycles"] is None else str(settings["cycles"]).split("+")
     for name in settings:
         if name not in known:
             raise OptionError(f"--encoder has no setting {name!r}; there are {', '.join(known)}")
     return Encoder(**settings)
+
+
+def parse_dates(given: Sequence[str]) -> dict[str, tuple[str, str]] | None:
+    """Return days between dates from NAME=LATER,EARLIER; none were asked for: None."""
+    found: dict[str, tuple[str, str]] = {}
+    for text in given:
+        name, _, both = (piece.strip() for piece in text.partition("="))
+        later, _, earlier = (piece.strip() for piece in both.partition(","))
+        if not (name and later and earlier):
+            raise OptionError(f"--dates takes NAME=LATER,EARLIER, such as age=placed_at,account_opened, got {text!r}")
+        if name in found:
+            raise OptionError(f"--dates sets {name} twice")
+        found[name] = (later, earlier)
+    return found or None

@@ -13,7 +13,8 @@ DESCRIPTION = """\
 Look at a file before it is played: what each column will be used as, how well each
 column alone tells the label, and what would make a replay say more than the truth.
 
-used as    number, category, date or text (a text that nearly every row has for itself)
+used as    number, category, date or text (a text that nearly every row has for itself);
+           of a date, the features that are made of it
 tells      the share of pairs of a positive and a negative that the column alone tells
            apart, on rows that were not learnt from: 0.50 is nothing, 1.00 is everything
 
@@ -25,7 +26,7 @@ findings, each with what to do:
   CALENDAR       a year, month, week or day that moves with the order of the rows
   MOVING_RANGE   later rows are beyond the range of the first 500
   CODE           whole numbers in which the rate of positives has no order
-  IDENTIFIER     another value in nearly every row
+  IDENTIFIER     another value in nearly every row; a date that may be --time
   DUPLICATE      copies of rows, columns that say the same
   CONSTANT, NEAR_CONSTANT, MISSING
 

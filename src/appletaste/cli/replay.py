@@ -33,8 +33,8 @@ With --capacity and --audit all of them sit at the same desk: the oracle then sa
 what a perfect ranking could have done with so many reviews.
 
 Labels are 0/1, true/false or yes/no; 1 means that acting was right. A negative
-cost is a gain. Numbers, categories and missing values are made into features on
-the first 500 rows of each order, never on later ones (docs/features.md)."""
+cost is a gain. Numbers, categories, dates and missing values are made into features
+on the first 500 rows of each order, never on later ones (docs/features.md)."""
 
 EXAMPLES = """\
 late labels (--delay), counted in items, or with --time in the units of that column (days for dates):
@@ -92,12 +92,24 @@ def add(verbs: Any) -> None:
     stream.add_argument(
         "--today", metavar="COLUMN", help="what is done today, as a row: past decisions, or a score: 'risk >= 0.7'"
     )
+    stream.add_argument(
+        "--time-features", action="store_true", help="hour, weekday and month of a --time of dates are features, too"
+    )
     stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
     stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
     table = add_reading_options(parser)
     table.add_argument(
-        "--encoder", metavar="SETTINGS", help="e.g. hashing=64 or warm_up=1000,spare=4 (docs/features.md)"
+        "--dates",
+        action="append",
+        default=[],
+        metavar="NAME=LATER,EARLIER",
+        help="a feature: the days from one date to a later one (default: from every date to --time); repeat for more",
+    )
+    table.add_argument(
+        "--encoder",
+        metavar="SETTINGS",
+        help="e.g. hashing=64, warm_up=1000,spare=4 or cycles=hour+weekday (docs/features.md)",
     )
     add_engine_options(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="write tables (CSV), a manifest and pictures")
@@ -119,7 +131,7 @@ def run(args: argparse.Namespace) -> None:
     from ..replays import replay
     from ..replays.comparators import COMPARATORS
     from ..replays.folder import SIGN
-    from .arguments import parse_costs, parse_encoder
+    from .arguments import parse_costs, parse_dates, parse_encoder
     from .console import open_engine, print_json, progress_bar
 
     if args.out:
@@ -158,6 +170,8 @@ def run(args: argparse.Namespace) -> None:
             label_time=args.label_time,
             history=args.history,
             today=args.today,
+            dates=parse_dates(args.dates),
+            time_features=args.time_features,
             capacity=args.capacity,
             audit=args.audit,
             log=entries[0].label if args.log else None,

@@ -96,7 +96,8 @@ def missed(
 ) -> Missed | dict[str, Missed]:
     """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
 
-    The log may be the name of a file, or of a folder of files (``DecisionLog.scan``).
+    The log may be the name of a file, or of a folder of files (``DecisionLog.scan``), or a data frame with the columns
+    of a log, in which a label that is None or NaN is missing.
 
     Design-based answers concern the *supported* part: items whose probability of acting was at least ``floor``, in
     rounds whose labels have arrived. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;

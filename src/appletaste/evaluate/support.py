@@ -49,7 +49,7 @@ def check_question(log: DecisionLog, verb: str, level: float, floor: float) -> N
     if not isinstance(log, DecisionLog):
         raise InputError(
             f"{verb} takes an appletaste.DecisionLog, got {type(log).__name__}: DecisionLog.read(path) "
-            "reads one, ledger.log() makes one"
+            "reads one, ledger.log() makes one, DecisionLog.from_columns(...) takes columns"
         )
     number("level", level, above=0.0, most=0.999)
     number("floor", floor, least=0.0, most=0.5)

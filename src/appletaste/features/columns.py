@@ -1,21 +1,25 @@
-"""How one column becomes entries of a vector: a category with a column for each level, a hashed one, or a number.
+"""How one column becomes entries of a vector: a category with a column for each level, or a hashed one.
 
 Every kind of column answers the same way, for one cell and for a whole column: a few *entries*, each a place within
 the column's own block of the vector and a value. One cell and a whole column give the same numbers bit for bit.
-Numbers are in ``numbers.py``.
+Numbers are in ``numbers.py``, dates in ``dates.py``.
 """
 
 from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .values import as_level
+
+if TYPE_CHECKING:
+    from .numbers import Number
+    from .records import Records
 
 #: Entries of one cell: places and values.
 Entries: TypeAlias = list[tuple[int, float]]
@@ -28,10 +32,15 @@ class Column(ABC):
 
     kind: ClassVar[str]
     wants: ClassVar[str] = "text or numbers that name a level"  #: what its cells are, for messages
-    numeric: ClassVar[bool] = False  #: whether its cells are numbers rather than levels
+    numeric: ClassVar[bool] = False  #: whether the fields that it is made from are numbers rather than texts
     hashed: ClassVar[bool] = False  #: whether it shares the hashed block instead of having one of its own
     start: int  #: where its block begins in the vector
     name: str
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The fields of a record that it is made from."""
+        return (self.name,)
 
     @property
     @abstractmethod
@@ -40,7 +49,15 @@ class Column(ABC):
 
     @abstractmethod
     def read(self, value: Any, missing: Collection[str]) -> Any:
-        """Return a cell as the column takes it, or raise ValueError."""
+        """Return a field as the column takes it, or raise ValueError."""
+
+    def cell(self, record: Mapping[str, Any], missing: Collection[str]) -> Any:
+        """Return the cell of a record, or raise ValueError."""
+        return self.read(record.get(self.name), missing)
+
+    def cells(self, records: Records) -> NDArray[Any]:
+        """Return the cells of a table, one for each row."""
+        return records.numbers(self.name) if self.numeric else records.levels(self.name)
 
     @abstractmethod
     def encode(self, cell: Any, update: bool) -> Entries:
@@ -58,9 +75,13 @@ class Column(ABC):
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, for saving."""
 
-    def usual(self) -> float:
-        """Return what the first place of an average item holds."""
-        return 0.0
+    def usual(self) -> list[float]:
+        """Return what the first places of an average item hold; those behind them hold 0."""
+        return []
+
+    def running(self) -> list[Number]:
+        """Return the numbers that it consists of, whose statistics are saved as an array."""
+        return []
 
     def naming(self, entry: int) -> Callable[[Any], str]:
         """Return what names an entry of a cell."""

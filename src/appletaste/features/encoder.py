@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from .._checks import number, whole
 from ..errors import OptionError
 from .columns import Category, Column, Hashed, Hasher
+from .dates import CYCLES, Date, Days, cycles_of
 from .feature_map import FeatureMap
 from .numbers import Number
 from .reading import WARM_UP, check_column, read_records
@@ -39,6 +40,12 @@ class Encoder:
         A column for "missing" where the warm-up has a missing value. The value itself becomes the mean.
     interactions
         Pairs of columns whose products are features too.
+    cycles
+        What of a date comes round and is a feature, as sine and cosine: of ``"hour"``, ``"weekday"`` and ``"month"``
+        those that the warm-up has been around at least once.
+    dates
+        Days between dates, by name: ``{"age_of_account": ("placed_at", "account_opened")}`` is the days from the second
+        date to the first. None: the days from every other date to the time, or to the first column of dates.
     online
         Whether the mean and deviation of a number run on after the warm-up, each record standardised by those
         before it. Else they stay; without ``spare`` the same record then always gives the same vector.
@@ -59,6 +66,8 @@ class Encoder:
     missing_indicator: bool = True
     intercept: bool = True
     interactions: tuple[tuple[str, str], ...] = ()
+    cycles: tuple[str, ...] = tuple(CYCLES)
+    dates: Any = None  # a mapping when given, kept as (name, later, earlier)
     online: bool = False
     warm_up: int = WARM_UP
 
@@ -83,11 +92,18 @@ class Encoder:
                     f"interactions are pairs of different columns, such as [('age', 'job')], got {pair!r}"
                 )
         object.__setattr__(self, "interactions", pairs)
+        if not set(self.cycles) <= set(CYCLES):  # a text is a set of letters
+            raise OptionError(f"cycles are some of {', '.join(CYCLES)}, in a list, got {self.cycles!r}")
+        object.__setattr__(self, "cycles", tuple(self.cycles))
+        object.__setattr__(self, "dates", _days_between(self.dates))
 
-    def fit(self, source: Any, *, label: str | None = None, drop: Sequence[str] = ()) -> FeatureMap:
+    def fit(
+        self, source: Any, *, label: str | None = None, drop: Sequence[str] = (), time: str | None = None
+    ) -> FeatureMap:
         """Return the map that the first ``warm_up`` rows of a table give; later rows are not looked at.
 
         The column of the label and those to ``drop`` are no features; records that have them are welcome all the same.
+        The column of the ``time``, a date, is no feature by itself: other dates are counted in days before it.
 
         Examples
         --------
@@ -106,13 +122,18 @@ class Encoder:
                 raise OptionError(f"without {', '.join(without)} {records.source} has no column to decide by")
             records = replace(records, columns=kept, dropped=tuple(dict.fromkeys((*records.dropped, *without))))
         for name in {name for pair in self.interactions for name in pair}:
-            check_column(name, records.columns, records.source)
+            check_column(name, [*records.columns, *(days[0] for days in self.dates or ())], records.source)
         hasher = Hasher(self.hashing or 0)
         first = records[: self.warm_up]
-        columns = [self._column(first, name, hasher) for name in first.columns]
+        dated = self._dated(first, time)
+        columns = [
+            self._date(first, name, time, time or dated[0]) if name in dated else self._column(first, name, hasher)
+            for name in first.columns
+        ]
+        columns += [self._days(first, *days) for days in self.dates or ()]
         return FeatureMap(self, columns, first.missing, hasher, records.dropped)
 
-    def fit_transform(self, source: Any, sparse: bool = False) -> tuple[FeatureMap, Any]:
+    def fit_transform(self, source: Any, sparse: bool = False, time: str | None = None) -> tuple[FeatureMap, Any]:
         """Return the map and the vectors of a whole table, whose first rows are the warm-up.
 
         Examples
@@ -122,7 +143,7 @@ class Encoder:
         array([[ 1., -1.], [ 1.,  1.], [ 1.,  2.]])
         """
         records = read_records(source, warm_up=self.warm_up)
-        features = self.fit(records)
+        features = self.fit(records, time=time)
         if not (self.online or self.spare) or len(records) <= self.warm_up:
             return features, features.transform_many(records, sparse, update=False)
         parts = [
@@ -134,6 +155,38 @@ class Encoder:
 
             return features, vstack(parts, format="csr")
         return features, np.concatenate(parts)
+
+    def _dated(self, first: Records, time: str | None) -> list[str]:
+        """Return the columns that are dates: by what they hold, or because days are counted from them."""
+        for name, *both in self.dates or ():
+            if name in first.columns:
+                raise OptionError(f"dates: there is a column {name!r} already; give the days another name")
+            for column in both:
+                check_column(column, first.columns, first.source)
+        if time is not None:
+            check_column(time, first.columns, first.source)
+        named = {time, *(column for _, *both in self.dates or () for column in both)}
+        return [name for name in first.columns if name in named or name in first.dates]
+
+    def _date(self, first: Records, name: str, time: str | None, last: str) -> Date:
+        """Return what a column of dates becomes, from the rows of the warm-up; days are counted up to ``last``."""
+        if name == time:
+            return Date(name, (), None, False)
+        since = None if self.dates is not None or name == last else last
+        wall = Date(name, (), None, False).cells(first)[:, 0]
+        absent = self.missing_indicator and bool(np.isnan(wall).any())
+        settings = (self.standardise, self.clip, self.online)
+        column = Date(name, cycles_of(wall, self.cycles), since, absent, *settings)
+        column.fit(column.cells(first))
+        return column
+
+    def _days(self, first: Records, name: str, later: str, earlier: str) -> Days:
+        """Return the days between two dates, from the rows of the warm-up."""
+        settings = (self.standardise, self.clip, self.online)
+        values = Days(name, later, earlier, *settings, False).cells(first)
+        column = Days(name, later, earlier, *settings, self.missing_indicator and bool(np.isnan(values).any()))
+        column.fit(values)
+        return column
 
     def _column(self, first: Records, name: str, hasher: Hasher) -> Column:
         """Return what a column becomes, from the rows of the warm-up."""
@@ -150,3 +203,21 @@ class Encoder:
         frequent = sorted((level for level in counts if counts[level] >= self.rare), key=lambda v: (-counts[v], v))
         levels = sorted(frequent[: self.levels])
         return Category(name, levels, len(levels) + self.spare, self.missing_indicator and absent)
+
+
+def _days_between(given: Any) -> tuple[tuple[str, str, str], ...] | None:
+    """Return days between dates as (name, later, earlier); from a mapping, or as a saved map has them."""
+    if given is None:
+        return None
+    rows = (
+        [(name, *pair) if isinstance(pair, list | tuple) else (name, pair) for name, pair in given.items()]
+        if (isinstance(given, Mapping))
+        else [tuple(row) for row in given]
+    )
+    for row in rows:
+        if len(row) != 3 or row[1] == row[2] or not all(isinstance(text, str) for text in row):
+            raise OptionError(
+                "dates names the days between two columns, such as {'age_of_account': ('placed_at', "
+                f"'account_opened')}}, got { {row[0]: row[1:]}!r}"
+            )
+    return tuple(rows)

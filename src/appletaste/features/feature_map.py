@@ -14,10 +14,10 @@ from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
 from ..remedies import Message, Remedy
 from .columns import Column, ColumnEntries, Hasher
+from .dates import Date
 from .explaining import contributions, largest_first, vector
 from .frames import as_record, is_frame
 from .interactions import HashedProduct, Product, product_of
-from .numbers import Number
 from .reading import check_column, listed, near, read_records
 from .records import Records
 from .saving import header_of, rebuild
@@ -67,7 +67,10 @@ class FeatureMap:
         self.made = 0
         self._codes = frozenset(missing)
         self._by_name = {column.name: place for place, column in enumerate(columns)}
-        self._known = frozenset((*self._by_name, *dropped))
+        #: The fields of a record that vectors are made from.
+        self.fields = tuple(dict.fromkeys(name for column in columns for name in column.sources))
+        self._needed = frozenset(self.fields)
+        self._known = frozenset((*self.fields, *dropped))
         self._pairs = [(self._by_name[one], self._by_name[two]) for one, two in encoder.interactions]
         self._products = [product_of(columns[i], columns[k], hasher) for i, k in self._pairs]
         position = int(encoder.intercept)
@@ -89,6 +92,11 @@ class FeatureMap:
     def hashed(self) -> int:
         """How many places, the last ones, hashed levels share."""
         return self._hasher.width
+
+    @property
+    def unreadable(self) -> dict[str, int]:
+        """How many texts were no dates and so were taken as missing, by column of dates."""
+        return {column.name: column.unreadable for column in self.columns if isinstance(column, Date)}
 
     @property
     def products(self) -> list[Product | HashedProduct]:
@@ -120,8 +128,8 @@ class FeatureMap:
                 x[product.start + place] += value
         if update:
             self.made += 1
-            if not self._by_name.keys() <= record.keys():
-                self.missing_fields.update(self._by_name.keys() - record.keys())
+            if not self._needed <= record.keys():
+                self.missing_fields.update(self._needed - record.keys())
         return x
 
     def transform_many(self, source: Any, sparse: bool = False, update: bool = True) -> Any:
@@ -137,7 +145,7 @@ class FeatureMap:
         if update:
             self.made += rows
             for record in source if isinstance(source, list) else ():
-                self.missing_fields.update(self._by_name.keys() - record.keys())
+                self.missing_fields.update(self._needed - record.keys())
         if csr_array:
             return _csr(csr_array, entries, rows, self.n_features)
         X = np.zeros((rows, self.n_features))
@@ -152,20 +160,20 @@ class FeatureMap:
         A column that the map does not know is refused, unless it was dropped when the map was made.
         """
         numbers = [column.name for column in self.columns if column.numeric]
-        others = [column.name for column in self.columns if not column.numeric]
+        others = [name for name in self.fields if name not in numbers]
         if isinstance(source, Records):
             records, there = source, list(source.columns)
         else:
             records = read_records(
                 source,
                 missing=self.missing,
-                columns=[*self._by_name],
+                columns=self.fields,
                 numbers=numbers,
                 categories=others,
                 warm_up=10**9,  # the names of all rows: a field that only a late one has is looked at too
             )
             there = list(records.dropped)
-        for name in self._by_name:
+        for name in self.fields:
             check_column(name, records.columns, records.source)
         self.check_known(records.source, there)
         return records
@@ -175,8 +183,8 @@ class FeatureMap:
         for name in fields:
             if name not in self._known:
                 told = (
-                    f"{what} has {name!r}, which this map does not know{near(name, self._by_name)}. Its columns: "
-                    f"{listed(list(self._by_name))}. A field that is no feature is named when the map is made: "
+                    f"{what} has {name!r}, which this map does not know{near(name, self.fields)}. Its columns: "
+                    f"{listed(self.fields)}. A field that is no feature is named when the map is made: "
                 )
                 raise InputError(Message(told, Remedy("drop", [name])))
 
@@ -186,7 +194,8 @@ class FeatureMap:
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """Return the statistics of the numbers, for saving."""
-        return {"statistics": np.array([c.statistics for c in self.columns if isinstance(c, Number)]).reshape(-1, 6)}
+        running = [number.statistics for column in self.columns for number in column.running()]
+        return {"statistics": np.array(running).reshape(-1, 6)}
 
     @staticmethod
     def restore(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FeatureMap:
@@ -245,19 +254,19 @@ class FeatureMap:
 
     def _cells(self, record: Mapping[str, Any]) -> list[Any]:
         """Return the cells of a record, or say which one is of the wrong kind; nothing is counted yet."""
-        if self._by_name.keys().isdisjoint(record):
+        if self._needed.isdisjoint(record):
             there = ", ".join(map(str, list(record)[:8])) or "nothing"
             raise InputError(
-                f"the record has no column of this map: it has {there}; the map reads {', '.join(self._by_name)}"
+                f"the record has no column of this map: it has {there}; the map reads {', '.join(self.fields)}"
             )
         if not record.keys() <= self._known:
             self.check_known("the record", record)
         cells = []
         for column in self.columns:
-            value = record.get(column.name)
             try:
-                cells.append(column.read(value, self._codes))
-            except ValueError:
+                cells.append(column.cell(record, self._codes))
+            except ValueError as error:
+                value = record.get(column.name, error.args[0])  # days between dates have a name of their own
                 raise DataError(
                     f"column {column.name!r} takes {column.wants}, got {value!r}; give None where the value is missing"
                 ) from None
@@ -265,9 +274,7 @@ class FeatureMap:
 
     def _entries(self, records: Records, update: bool) -> ColumnEntries:
         """Return every entry of a table, at its place in the vector."""
-        cells = [
-            records.numbers(column.name) if column.numeric else records.levels(column.name) for column in self.columns
-        ]  # all are read before any is counted
+        cells = [column.cells(records) for column in self.columns]  # all are read before any is counted
         encoded = [column.encode_column(cell, update) for column, cell in zip(self.columns, cells, strict=True)]
         entries: ColumnEntries = []
         if self.encoder.intercept:

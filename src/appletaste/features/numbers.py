@@ -135,9 +135,17 @@ class Number(Column):
         room = np.where(free, 0.0, (high - low) / np.maximum(n - 1.0, 1.0))
         return count, total / n, np.sqrt(np.where(constant, 1.0, variance)), constant, low - room, high + room
 
-    def usual(self) -> float:
+    def usual(self) -> list[float]:
         """Return the mean, which is 0 where numbers are standardised."""
-        return 0.0 if self.standardise else self.shift + self.centre
+        return [0.0 if self.standardise else self.shift + self.centre]
+
+    def running(self) -> list[Number]:
+        """Return the number, whose statistics are saved."""
+        return [self]
+
+    def value(self, entry: float) -> float:
+        """Return the number that an entry stands for, as far as an entry can say; its scale must not have moved on."""
+        return self.shift + self.centre + entry * self.scale if self.standardise else entry
 
     def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
         """Return the number, or that it is missing."""
@@ -154,7 +162,7 @@ class Number(Column):
             return f"{self.name} is {'above' if value > 0 else 'below'} {self.shift + self.centre:.6g}"
         held = self._standardised(math.copysign(LARGEST, value))
         beyond = " or beyond" if abs(value) >= abs(held) > 0 else ""
-        return f"{self.name} = {self.shift + self.centre + value * self.scale:.6g}{beyond}"
+        return f"{self.name} = {self.value(value):.6g}{beyond}"
 
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, for saving; the statistics are an array."""

@@ -50,7 +50,8 @@ def average_item(features: Map, width: int, items: ArrayLike | None = None) -> F
             reference[0] = 1.0
         for column in features.columns:
             if not column.hashed:
-                reference[column.start] = column.usual()
+                usual = column.usual()
+                reference[column.start : column.start + len(usual)] = usual
     return reference
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._checks import whole
 from ..errors import DataError, InputError, OptionError
 from ..remedies import Message, Remedy
+from .dates import are_dates
 from .files import Raw, columns_of, read_file
 from .frames import is_frame, read_frame
 from .label_column import read_labels
@@ -41,8 +42,9 @@ def read_records(
     """Read a table: a CSV, JSON Lines or Parquet file (gzip too), a data frame, columns or dicts.
 
     Whether a column of text holds numbers is decided on its first ``warm_up`` rows, never on later ones; a later
-    cell that does not fit is an error that names its line. A data frame's own types are kept. ``Records`` come back
-    as they are.
+    cell that does not fit is an error that names its line. Nor is whether a column of text holds dates in ISO 8601;
+    a later cell that cannot be read is then as good as missing. A data frame's own types are kept. ``Records`` come
+    back as they are.
 
     Parameters
     ----------
@@ -93,6 +95,7 @@ def read_records(
         )
     labels = None if label is None else read_labels(label, there[label], positive, codes, name, where, unlabelled)
     read: dict[str, NDArray[Any]] = {}
+    dates = []
     for key in there if columns is None else columns:
         if key == label or key in drop:
             continue
@@ -104,9 +107,12 @@ def read_records(
         else:
             numeric = looks_numeric(key, values[:warm_up], codes, where) and key not in texts
         read[key] = (convert_numbers if numeric else convert_levels)(key, values, codes, where)
+        if not numeric and key not in categories and are_dates(read[key][:warm_up]):
+            dates.append(key)
     if not read:
         raise DataError(f"{name} has no column besides the label: there is nothing to base decisions on")
-    return Records(read, labels, name, lines, codes, tuple(key for key in there if key not in read))
+    left_out = tuple(key for key in there if key not in read)
+    return Records(read, labels, name, lines, codes, left_out, dates=tuple(dates))
 
 
 def check_column(wanted: str, columns: Iterable[str], source: str) -> None:

@@ -26,7 +26,7 @@ DRESSED = re.compile(rf"{_UNIT}?\s*[-+]?\s*{_UNIT}?\s*(?:{_GROUPED}|[0-9]+(?:[.,
 
 @dataclass(frozen=True)
 class Records:
-    """Rows of a table: numbers as float64 with NaN where missing, categories as text with None.
+    """Rows of a table: numbers as float64 with NaN where missing, categories and dates as text with None.
 
     Made by ``read_records``. ``records[:500]`` is the first 500 rows, ``records[order]`` those of an array of
     places, and ``records.rows()`` gives each row as a dict.
@@ -48,6 +48,7 @@ class Records:
         str, ...
     ] = ()  #: columns that the source has and that are no features: the label, and what was dropped
     unit: str = "line"  #: what ``lines`` counts: lines of a file from 1, or rows of a table from 0
+    dates: tuple[str, ...] = ()  #: columns of text that are dates in ISO 8601
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -127,7 +128,7 @@ def convert_levels(name: str, values: Any, missing: tuple[str, ...], where: Call
         except ValueError:
             told = (
                 f"{where(row)}: column {name!r} holds {value!r}, a {type(value).__name__}, which is neither a number "
-                "nor a level. Give numbers made from it (days since a date, a count), or leave the column out: "
+                "nor a level nor a date. Give a number made from it (seconds, a count), or leave the column out: "
             )
             raise DataError(Message(told, Remedy("drop", [name]))) from None
         if type(value) is str:

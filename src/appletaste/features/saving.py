@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SaveFileError
 from .columns import Category, Column, Hashed, Hasher
+from .dates import Date, Days
 from .numbers import Number
 
 if TYPE_CHECKING:
     from .feature_map import FeatureMap
 
-FORMAT = 2
+FORMAT = 3
 
 
 def header_of(features: FeatureMap) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def header_of(features: FeatureMap) -> dict[str, Any]:
         "dropped": list(features.dropped),
         "made": features.made,
         "missing_fields": dict(features.missing_fields),
+        "unreadable": features.unreadable,
     }
 
 
@@ -41,19 +43,26 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
         raise SaveFileError(f"a feature map of save format {header['format']}; this version reads format {FORMAT}")
     encoder = Encoder(**header["encoder"])
     hasher = Hasher(encoder.hashing or 0)
-    statistics = iter(arrays["statistics"].tolist())
+    settings = (encoder.standardise, encoder.clip, encoder.online)
     columns: list[Column] = []
     for saved in header["columns"]:
         if saved["kind"] == Number.kind:
-            number = Number(saved["name"], encoder.standardise, encoder.clip, encoder.online, saved["indicator"])
-            number.take(*next(statistics))
-            columns.append(number)
+            columns.append(Number(saved["name"], *settings, saved["indicator"]))
+        elif saved["kind"] == Date.kind:
+            date = Date(saved["name"], saved["cycles"], saved["since"], saved["indicator"], *settings)
+            date.unreadable = header["unreadable"][date.name]
+            columns.append(date)
+        elif saved["kind"] == Days.kind:
+            columns.append(Days(saved["name"], saved["later"], saved["earlier"], *settings, saved["indicator"]))
         elif saved["kind"] == Category.kind:
             columns.append(Category(saved["name"], saved["levels"], saved["room"], saved["missing"]))
         elif saved["kind"] == Hashed.kind:
             columns.append(Hashed(saved["name"], hasher))
         else:
             raise ValueError(f"there is no kind of column {saved['kind']!r}")
+    running = [number for column in columns for number in column.running()]
+    for number, statistics in zip(running, arrays["statistics"].tolist(), strict=True):
+        number.take(*statistics)
     features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]))
     features.made = header["made"]
     features.missing_fields.update(header["missing_fields"])

@@ -18,7 +18,7 @@ LARGEST = 1e100
 #: pandas' two ways to say that nothing is there; both compare like nothing else.
 _NOTHING = ("NAType", "NaTType")
 
-_UNUSABLE = (list, tuple, dict, set, frozenset, np.ndarray, date, time, timedelta, np.datetime64, np.timedelta64)
+_UNUSABLE = (list, tuple, dict, set, frozenset, np.ndarray, time, timedelta, np.timedelta64)
 
 
 def is_nothing(value: Any) -> bool:
@@ -44,6 +44,8 @@ def as_number(value: Any, missing: Collection[str] = MISSING) -> float:
         raise ValueError(value)
     elif is_nothing(value):
         return math.nan
+    elif isinstance(value, date | np.datetime64):
+        raise ValueError(value)
     try:
         number = float(value)
     except TypeError:
@@ -56,12 +58,12 @@ def as_number(value: Any, missing: Collection[str] = MISSING) -> float:
 def as_level(value: Any, missing: Collection[str] = MISSING) -> str | None:
     """Return a cell of a category as text, None where nothing is there; raise ValueError where it cannot be one.
 
-    Whole numbers are written without a point, so that 3, 3.0 and "3" are one level.
+    Whole numbers are written without a point, so that 3, 3.0 and "3" are one level. Dates are written in ISO 8601.
 
     Examples
     --------
-    >>> as_level(" student "), as_level(3.0), as_level("NA"), as_level(None)
-    ('student', '3', None, None)
+    >>> as_level(" student "), as_level(3.0), as_level("NA"), as_level(None), as_level(np.datetime64("2024-05-31"))
+    ('student', '3', None, None, '2024-05-31')
     """
     if isinstance(value, str):
         value = value.strip()
@@ -70,6 +72,10 @@ def as_level(value: Any, missing: Collection[str] = MISSING) -> str | None:
         raise ValueError(value)
     if is_nothing(value):
         return None
+    if isinstance(value, np.datetime64):  # finer than a datetime, or to the day, month or year
+        value = value.astype("datetime64[D]" if np.datetime_data(value)[0] in "YMWD" else "datetime64[us]").item()
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, float | np.floating):
         number = float(value)
         return str(int(number)) if abs(number) < 1e15 and number.is_integer() else repr(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,14 @@ from .checks import check_ids, check_log
 from .columns import transposed, typed
 from .exports import dsjson_lines, obp_feedback, vw_lines
 from .files import plain, read_columns, write_log
+from .frames import Frame, frame_columns
 from .scan import Engine, Progress, scanned
 from .states import UNKNOWN
 from .stored import picked_rows
 
 Floats = NDArray[np.float64]
-#: A decision log, or the name of its file or folder.
-Log: TypeAlias = "DecisionLog | str | PathLike[str]"
+#: A decision log, the name of its file or folder, or a data frame with its columns.
+Log: TypeAlias = "DecisionLog | str | PathLike[str] | Frame"
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,5 +233,10 @@ class DecisionLog:
 
 
 def opened(log: Log) -> DecisionLog:
-    """Return a log; the name of a file or a folder is scanned."""
-    return DecisionLog.scan(log) if isinstance(log, str | PathLike) else log
+    """Return a log; the name of a file or a folder is scanned, a data frame is read as ``from_columns`` reads."""
+    if isinstance(log, str | PathLike):
+        return DecisionLog.scan(log)
+    columns = None if isinstance(log, DecisionLog) else frame_columns(log)
+    if columns is not None:
+        return DecisionLog.from_columns(columns, "the data frame")
+    return cast(DecisionLog, log)  # or something else, which the question is to refuse

@@ -17,7 +17,6 @@ from .findings import (
     Finding,
     Seen,
     codes,
-    dates_of,
     is_number,
     is_whole,
     later_dates,
@@ -81,9 +80,11 @@ def constants(seen: Seen) -> Iterator[Finding]:
 
 
 def identifiers(seen: Seen) -> Iterator[Finding]:
-    """Find IDENTIFIER: another value in nearly every row."""
+    """Find IDENTIFIER: another value in nearly every row; of a date, where nothing says when the items came."""
     for name, column in seen.records.columns.items():
-        values = present(column)
+        values, dated = present(column), name in seen.records.dates
+        if dated and seen.times is not None:
+            continue
         if len(values) < OWN_ROWS or (is_number(column) and not is_whole(values)):
             continue
         if len(np.unique(values)) > (OWN_NUMBER if is_number(column) else OWN_TEXT) * len(values):
@@ -92,13 +93,8 @@ def identifiers(seen: Seen) -> Iterator[Finding]:
                 f"{such % 'value'}: a name, not a feature. Nothing can be learnt from such a column: ",
                 Remedy("drop", [name]),
             )
-            if dates_of(column) is not None:
-                told = Message(
-                    f"{such % 'date'}. If the date says when the item came, ",
-                    Remedy("time", name),
-                    "; else leave the column out: ",
-                    Remedy("drop", [name]),
-                )
+            if dated:
+                told = Message(f"{such % 'date'}. If the date says when the item came: ", Remedy("time", name))
             yield Finding("IDENTIFIER", name, told)
 
 

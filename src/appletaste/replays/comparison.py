@@ -13,6 +13,7 @@ from .. import engines
 from .._checks import whole
 from ..costs import Costs
 from ..errors import OptionError
+from ..features import Encoder
 from ..logs import DecisionLog
 from ..policies import find
 from ..remedies import Message, Remedy
@@ -21,11 +22,11 @@ from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
 from .findings import Seen, moving_ranges, replay_notes
 from .history import read_history
-from .notes import column_notes, delay_notes, stopped_notes, unlearnable_notes
+from .notes import column_notes, date_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Staffing, Wrapper, awaiting
 from .result import PolicyReplay, ReplayResult
-from .table import default_encoder, read_stream
+from .table import default_encoder, read_stream, with_dates
 from .tally import BLOCKS, edges
 
 SHUFFLES = 10
@@ -56,6 +57,8 @@ def replay(
     label_time: str | None = None,
     history: Any = None,
     today: str | None = None,
+    dates: Mapping[str, tuple[str, str]] | None = None,
+    time_features: bool = False,
     capacity: str | None = None,
     audit: str | None = None,
     wrap: Wrapper | None = None,
@@ -100,6 +103,9 @@ def replay(
     today
         What is done today: a column of past decisions (0 and 1, no and yes), or a score and when it acts, such as
         ``"risk >= 0.7"``. It becomes a row of the table. A column of decisions is no feature, a score is.
+    dates, time_features
+        Days between two dates, by name, in the place of those from every date to ``time`` (see ``Encoder``); and
+        whether the hour, weekday and month of ``time`` are features, too.
     capacity, audit
         Limited reviewers, ``"120/day"`` (with ``time``) or ``"5%"`` of any 1,000 items in a row, never exceeded; and a
         floor under the probability of acting, ``"2%"``. Each policy then sits at a ``Desk`` (docs/streams.md), and what
@@ -140,11 +146,15 @@ def replay(
     past = None if history is None else read_history(history, stream, label, **columns)
     if staffing is not None:
         staffing.check(time is not None, stream.day)
-    encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
+    encoder = with_dates(default_encoder(stream.records, shuffled) if encoder is None else encoder, dates)
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
     strata = None if stratum is None else stream.strata(stratum)
-    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}", log, strata, past)
+    if time_features and (stream.moments is None or not isinstance(encoder, Encoder)):
+        told = " needs a column of dates that is not dropped, and an Encoder: name the column with "
+        raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
+    name = f"replay {next(_names)}"
+    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
     width = plan.encoded(0).items.shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
@@ -220,7 +230,7 @@ def _entries(policies: Sequence[str | Entry], today: bool) -> list[Entry]:
 def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     """Return what the reader of the table should know."""
     stream, shuffled = plan.stream, plan.shuffled
-    notes = [*stream.notes, *delay_notes(stream, plan.delay)]
+    notes = [*stream.notes, *delay_notes(stream, plan.delay), *date_notes(plan.encoder, plan.table(0), plan.time)]
     if plan.history is not None:
         notes.append(plan.history.note)
     if plan.budget is not None:

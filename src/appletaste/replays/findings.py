@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..features import Records
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy, worded
-from ..times import instants
+from ..times import DAY, instants
 from .table import Stream
 from .telling import disorder, sampled, told_apart
 
@@ -76,7 +76,11 @@ class Seen:
         """Return how well a column alone tells the label, NaN where that cannot be said."""
         if name not in self.telling:
             chosen = self.sample
-            self.telling[name] = told_apart(self.records.columns[name][chosen], self.labels[chosen])
+            column, labels = self.records.columns[name][chosen], self.labels[chosen]
+            self.telling[name] = told_apart(column, labels)
+            if self.times is not None and name in self.records.dates:  # which is a feature, as days before the time
+                days = told_apart((self.times[chosen] - instants(column)) / DAY, labels)
+                self.telling[name] = max(self.telling[name], days)
         return self.telling[name]
 
 

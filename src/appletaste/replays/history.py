@@ -15,7 +15,7 @@ from ..errors import DataError, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
-from .table import MOST_DENSE, Stream, arrivals_of, clock_of
+from .table import MOST_DENSE, Stream, arrivals_of, clock_of, in_front, moments_of
 from .vectors import Matrix, Vectors
 
 
@@ -25,6 +25,15 @@ class History:
 
     records: Records
     labels: NDArray[np.int8]
+    clock: str | None = None  #: the column of the times, where other dates are counted from it
+    moments: NDArray[Any] | None = None  #: the times as texts
+
+    @property
+    def table(self) -> Records:
+        """The rows as an ``Encoder`` takes them, as ``Stream.table`` has those of the stream."""
+        if self.clock is None or self.moments is None:
+            return self.records
+        return in_front(self.clock, self.moments, self.records)
 
     @property
     def known(self) -> NDArray[np.intp]:
@@ -86,7 +95,13 @@ def read_history(
     labels = _before(stream, records, labels.astype(np.int8), time_unit)
     if not (labels != UNKNOWN).any():
         raise DataError(f"no label of {records.source} was known before the stream begins: there is no history")
-    return History(replace(records, columns={name: records.columns[name] for name in wanted}, labels=None), labels)
+    features = {name: records.columns[name] for name in wanted}
+    past = replace(records, columns=features, labels=None, dates=stream.records.dates)
+    if stream.moments is None or stream.clock is None:
+        return History(past, labels)
+    check_column(stream.clock, records.columns, records.source)
+    clock, _, _ = clock_of(stream.clock, records, time_unit)
+    return History(past, labels, stream.clock, moments_of(records.columns[stream.clock], clock))
 
 
 def _before(stream: Stream, records: Records, labels: NDArray[np.int8], time_unit: str | None) -> NDArray[np.int8]:
@@ -108,14 +123,16 @@ def _before(stream: Stream, records: Records, labels: NDArray[np.int8], time_uni
     return np.where(told <= first, labels, UNKNOWN).astype(np.int8)
 
 
-def encode_after(encoder: Any, history: History, records: Records | Vectors) -> tuple[Matrix, NDArray[np.float64]]:
+def encode_after(
+    encoder: Any, history: History, records: Records | Vectors, time: str | None = None
+) -> tuple[Matrix, NDArray[np.float64]]:
     """Return the vectors of the stream, and those of the labelled rows of the history that the encoder is fitted on."""
     if not isinstance(encoder, Encoder):
         fitted = TransformerMap(encoder, history.records, warm_up=len(history.records))
         known = fitted.transform_many(history.records[history.known])
         return np.asarray(fitted.transform_many(records), dtype=np.float64), np.asarray(known, dtype=np.float64)
-    features = replace(encoder, warm_up=len(history.records)).fit(history.records)
-    past = np.asarray(features.transform_many(history.records[history.known], update=False), dtype=np.float64)
+    features = replace(encoder, warm_up=len(history.labels)).fit(history.table, time=time)
+    past = np.asarray(features.transform_many(history.table[history.known], update=False), dtype=np.float64)
     if 8 * len(records) * features.n_features > MOST_DENSE:
         return SparseRows(features.transform_many(records, sparse=True)), past
     return np.asarray(features.transform_many(records), dtype=np.float64), past

@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from .._files import for_json
 from ..decision import UNKNOWN
 from ..errors import OneClassWarning, OptionError
-from ..features import read_records
+from ..features import Encoder, read_records
+from ..features.dates import Date
 from ..features.reading import check_column
 from ..pages.table import Table, show
 from ..remedies import Message, Remedy, worded
+from ..times import instants
 from .checks import CHECKS, OWN_TEXT
-from .findings import OWN_ROWS, Finding, Seen, dates_of, is_number, present
-from .table import clock_of
+from .findings import OWN_ROWS, Finding, Seen, is_number, present
+from .table import clock_of, in_front, moments_of
 from .vectors import is_matrix
 
 #: Bars of a picture: bins of a number or date, and levels of a category before all others.
@@ -52,6 +54,7 @@ class ColumnLook:
     tells: float  #: the share of pairs of a positive and a negative that it alone tells apart; NaN without a label
     bars: tuple[Bar, ...]
     findings: tuple[Finding, ...]
+    made: str = ""  #: of a date: the features that it becomes
 
     def as_dict(self, door: Callable[[Remedy], str] = str) -> dict[str, Any]:
         """Return the column as JSON has it."""
@@ -59,6 +62,7 @@ class ColumnLook:
         return {
             "column": self.name,
             "kind": self.kind,
+            "made": self.made,
             "missing": self.missing,
             "distinct": self.distinct,
             "summary": self.summary,
@@ -105,7 +109,7 @@ class Look:
         rows = [
             (
                 one.name,
-                one.kind,
+                f"{one.kind}: {one.made}" if one.made else one.kind,
                 f"{100 * one.missing:.1f} %",
                 str(one.distinct),
                 one.summary,
@@ -162,7 +166,8 @@ def look(
         ``read_records``, which takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from
         here). A label may be missing in some rows.
     time, drop
-        The column of the clock, in whose order the rows are looked at; columns that are no features.
+        The column of the clock, in whose order the rows are looked at; columns that are no features. Dates are counted
+        in days before the clock, unless the clock is dropped, too.
 
     Examples
     --------
@@ -186,25 +191,32 @@ def look(
         raise OptionError(Message(f"{label!r} is the label: take it out of ", Remedy("drop")))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OneClassWarning)  # said as a finding
-        records = read_records(source, label=label, drop=tuple(drop), unlabelled=True, **reading)
+        without = tuple(name for name in drop if name != time)
+        records = read_records(source, label=label, drop=without, unlabelled=True, **reading)
     labels = np.full(len(records), UNKNOWN, dtype=np.int8) if records.labels is None else records.labels
-    seen = Seen(records, labels)
+    seen, table, counted = Seen(records, labels), records, None
     if time is not None:
         check_column(time, records.columns, records.source)
         clock, dated, _ = clock_of(time, records)
         order = np.argsort(clock, kind="stable")
         rest = replace(records, columns={name: column for name, column in records.columns.items() if name != time})
         seen = Seen(rest[order], labels[order], clock[order] if dated else None, repr(time))
+        table = seen.records
+        counted = time if dated and time not in drop else None
+        if counted is not None:
+            table = in_front(time, moments_of(records.columns[time], clock)[order], table)
     findings = tuple(finding for check in CHECKS for finding in check(seen))
-    columns = tuple(_column(seen, name, findings) for name in seen.records.columns)
+    dates = [column for column in Encoder().fit(table, time=counted).columns if isinstance(column, Date)]
+    made = {date.name: ", ".join([*date.cycles, *(["days"] if date.since else [])]) or "no feature" for date in dates}
+    columns = tuple(_column(seen, name, findings, made.get(name, "")) for name in seen.records.columns)
     known = labels[labels != UNKNOWN]
     shares = (float(known.mean()), 1.0 - len(known) / len(labels)) if len(known) else (math.nan, math.nan)
     return Look(records.source, len(records), label, time, *shares, columns, findings)
 
 
-def _column(seen: Seen, name: str, findings: Sequence[Finding]) -> ColumnLook:
+def _column(seen: Seen, name: str, findings: Sequence[Finding], made: str) -> ColumnLook:
     column = seen.records.columns[name]
-    values, dates = present(column), dates_of(column)
+    values, dates = present(column), instants(column) if name in seen.records.dates else None
     distinct = len(np.unique(values)) if is_number(column) else len(set(values.tolist()))
     if is_number(column):
         kind, summary = "number", _range(values, "{:.4g}".format)
@@ -216,7 +228,8 @@ def _column(seen: Seen, name: str, findings: Sequence[Finding]) -> ColumnLook:
         summary += ", ..." if distinct > 3 else ""
     own = tuple(finding for finding in findings if finding.column == name)
     bars = _bars(column, dates, seen.labels)
-    return ColumnLook(name, kind, 1.0 - len(values) / len(column), distinct, summary, seen.told(name), bars, own)
+    missing = 1.0 - len(values) / len(column)
+    return ColumnLook(name, kind, missing, distinct, summary, seen.told(name), bars, own, made)
 
 
 def _range(values: NDArray[np.float64], shown: Callable[[float], str]) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..drift import Stability, Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
-from ..features import Records
+from ..features import Encoder, Records
+from ..features.dates import Date, Days
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
 from .delays import Delay
 from .table import Stream
 from .tally import BLOCKS, Tally, edges
+from .vectors import Vectors
 
 #: Fewest items in a tenth that are worth comparing, columns that are named, and how often chance alone names one.
 LEAST, NAMED, RATE = 100, 5, 0.01
@@ -74,6 +77,8 @@ def column_notes(stream: Stream) -> list[str]:
         return []
     found: list[tuple[str, int, Stability]] = []
     for name, column in stream.records.columns.items():
+        if name in stream.records.dates:  # dates move, and their cycles do not
+            continue
         head = column[: starts[1]]
         bins = Bins.of(head, 10)
         before = bins.count(head)
@@ -105,10 +110,37 @@ def delay_notes(stream: Stream, delay: Delay) -> list[Message]:
     return [Message(told, Remedy("time_unit"))]
 
 
+def date_notes(encoder: Any, rows: Records | Vectors, time: str | None) -> list[Message]:
+    """Return a note on what is made of columns of dates, and one on dates that cannot be read; or none."""
+    if not isinstance(encoder, Encoder) or not isinstance(rows, Records):
+        return []
+    columns = encoder.fit(rows, time=time).columns
+    dates = [column for column in columns if isinstance(column, Date) and column.name != time]
+    if not dates:
+        return []
+    told = ", ".join(f"{date.name!r} ({date.made})" for date in dates)
+    days = "".join(f", {one.name!r} (days)" for one in columns if isinstance(one, Days))
+    few = f". A cycle is a feature once the first {encoder.warm_up} rows have been around it"
+    short = few if any(not date.numbers for date in dates) else ""
+    leave = Remedy("drop", [date.name for date in dates[:NAMED]])
+    notes = [Message(f"features made of dates: {told}{days}{short}. To leave dates out: ", leave)]
+    for date in dates:
+        bad = np.flatnonzero(date.cells(rows)[:, 2])
+        if len(bad):
+            such = f"{rows.where(int(bad[0]))}, {rows.columns[date.name][bad[0]]!r}"
+            told = f"column {date.name!r}: {len(bad)} of {len(rows)} dates cannot be read, and count as missing; first "
+            notes.append(Message(f"{told}{such}. A date is written as 2024-05-31 or 2024-05-31T14:05"))
+    return notes
+
+
 def unlearnable_notes(stream: Stream) -> list[Message]:
-    """Return a note on texts that nearly every row has for itself: names, dates and remarks teach nothing; or none."""
-    found = []
-    for name, column in stream.records.columns.items() if isinstance(stream.records, Records) else ():
+    """Return a note on texts that nearly every row has for itself: names and remarks teach nothing; or none."""
+    found: list[tuple[str, str]] = []
+    if not isinstance(stream.records, Records):
+        return []
+    for name, column in stream.records.columns.items():
+        if name in stream.records.dates:
+            continue
         texts = [value for value in column[:WARM_UP] if value is not None] if column.dtype == object else []
         if len(texts) >= FEWEST and len(set(texts)) > OWN * len(texts):
             found.append((name, str(texts[0])))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..errors import PoorFitWarning
-from ..features import Records
+from ..features import Encoder, Records
 from ..keys import Key
 from ..logs import DecisionLog
 from ..logs.states import OBSERVED
@@ -27,7 +27,7 @@ from .notes import label_notes
 from .players import Setting, Staffing, Wrapper
 from .table import Stream, encode
 from .tally import Tally, tally
-from .vectors import Matrix
+from .vectors import Matrix, Vectors
 
 #: The last encoded order in this process: policies of one order meet the same vectors.
 _ENCODED: dict[tuple[str, int], Encoded] = {}
@@ -56,6 +56,7 @@ class Plan:
     logged: str | None = None  #: the label of the policy whose first pass is kept as a decision log
     strata: NDArray[Any] | None = None  #: of the rows, for the log and for audit floors
     history: History | None = None  #: what every policy starts from
+    time_features: bool = False  #: whether the hour, weekday and month of the clock are features
 
     @property
     def timed(self) -> bool:
@@ -73,16 +74,27 @@ class Plan:
             return np.arange(len(self.stream))
         return Key(self.seed).at("replay", number, "order").generator().permutation(len(self.stream))
 
+    @property
+    def time(self) -> str | None:
+        """The column of the clock, where other dates are counted from it and it is no feature itself."""
+        return None if self.stream.moments is None or self.time_features else self.stream.clock
+
+    def table(self, number: int) -> Records | Vectors:
+        """Return the rows of a pass in its order, as the encoder takes them."""
+        if self.shuffled:
+            return self.stream.records[self.order(number)]
+        return self.stream.table if isinstance(self.encoder, Encoder) else self.stream.records
+
     def encoded(self, number: int) -> Encoded:
         """Return the vectors of a pass in its order, those of the history, and how long encoding took."""
         key = (self.name, number)
         if key not in _ENCODED:
             started = time.perf_counter()
-            records, past = self.stream.records[self.order(number)] if self.shuffled else self.stream.records, None
+            records, past = self.table(number), None
             if self.history is None:
-                X = encode(self.encoder, records)
+                X = encode(self.encoder, records, self.time)
             else:
-                X, past = encode_after(self.encoder, self.history, records)
+                X, past = encode_after(self.encoder, self.history, records, self.time)
             _ENCODED.clear()
             _ENCODED[key] = Encoded(X, past, time.perf_counter() - started)
         return _ENCODED[key]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,9 +42,17 @@ class Stream:
     told: NDArray[np.float64] | None = None  #: when each label arrives on that clock, infinity: never; None: not said
     told_by: str | None = None  #: the column that says so
     today: NDArray[np.bool_] | None = None  #: what is done today
+    moments: NDArray[Any] | None = None  #: the times as texts, where they are dates that others are counted from
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def table(self) -> Records | Vectors:
+        """The rows as an ``Encoder`` takes them: with the dates of the clock, which other dates are counted from."""
+        if self.moments is None or self.clock is None or not isinstance(self.records, Records):
+            return self.records
+        return in_front(self.clock, self.moments, self.records)
 
     @property
     def day(self) -> float | None:
@@ -91,7 +99,10 @@ def read_stream(
     today: str | None = None,
     **reading: Any,
 ) -> Stream:
-    """Read a table whose every row has a label; ``time`` names the column of the clock, which is no feature.
+    """Read a table whose every row has a label; ``time`` names the column of the clock.
+
+    The clock itself is no feature. Where it holds dates, the days since other dates are (``table``), unless the clock
+    is dropped, too.
 
     ``label_time`` names the column that says when each label arrives, and ``today`` what is done today (``Today``); a
     column of past decisions is no feature, a score is.
@@ -124,8 +135,7 @@ def read_stream(
         raise OptionError(f"{time!r} cannot be both the label and the time")
     if isinstance(drop, str):
         raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
-    if time is not None and time in drop:
-        raise OptionError(Message(f"{time!r} is the time, which is no feature anyway: take it out of ", Remedy("drop")))
+    without = tuple(name for name in drop if name != time)
     with warnings.catch_warnings():
         warnings.simplefilter("error", OneClassWarning)
         try:
@@ -133,11 +143,11 @@ def read_stream(
                 records = source
                 for name in (*drop, *([] if time is None else [time])):
                     check_column(name, records.columns, records.source)
-                records = replace(records, columns={k: v for k, v in records.columns.items() if k not in drop})
+                records = replace(records, columns={k: v for k, v in records.columns.items() if k not in without})
             else:
                 if label is None:
                     raise OptionError("a replay needs to know the label column: label='...'")
-                records = read_records(source, label=label, drop=tuple(drop), **reading)
+                records = read_records(source, label=label, drop=without, **reading)
         except OneClassWarning as warning:
             raise DataError(str(warning)) from None
     if records.labels is None:
@@ -174,6 +184,7 @@ def read_stream(
         None if arrivals is None else arrivals[order],
         label_time,
         None if acts is None else acts[order],
+        moments_of(records.columns[time], clock)[order] if dated and time not in drop else None,
     )
 
 
@@ -186,6 +197,18 @@ def _without(records: Records, names: Sequence[str]) -> Records:
             f"{records.source} has no column besides the label and {others}: there is nothing to base decisions on"
         )
     return replace(records, columns=columns)
+
+
+def moments_of(column: NDArray[Any], seconds: NDArray[np.float64]) -> NDArray[Any]:
+    """Return a column of dates as texts: as they are written, or for numbers in ISO 8601."""
+    if column.dtype == object:
+        return column
+    return np.array(np.floor(seconds).astype("datetime64[s]").astype(np.str_).tolist(), dtype=object)
+
+
+def in_front(clock: str, moments: NDArray[Any], records: Records) -> Records:
+    """Return records with the dates of the clock as their first column, which other dates are counted from."""
+    return replace(records, columns={clock: moments, **records.columns}, dates=(clock, *records.dates))
 
 
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
@@ -291,13 +314,24 @@ def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | Non
     """
     if isinstance(records, Vectors):
         return None
-    categories = sum(column.dtype != np.float64 for column in records.columns.values())
+    categories = sum(
+        column.dtype != np.float64 and name not in records.dates for name, column in records.columns.items()
+    )
     if shuffled or not categories:
         return Encoder()
     return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))))
 
 
-def encode(encoder: Any, records: Records | Vectors) -> Matrix:
+def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any:
+    """Return the encoder with the days between dates that were asked for."""
+    if dates is None:
+        return encoder
+    if not isinstance(encoder, Encoder):
+        raise OptionError(Message(Remedy("dates"), " is for a table and an Encoder, which makes features of its dates"))
+    return replace(encoder, dates=dates)
+
+
+def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> Matrix:
     """Return the vectors of a stream; what the encoder has to know it takes from the first rows alone.
 
     They are dense up to 1 GiB and sparse beyond.
@@ -307,7 +341,7 @@ def encode(encoder: Any, records: Records | Vectors) -> Matrix:
             raise OptionError("a matrix holds vectors already: leave out encoder=, or give a table instead")
         return records.items
     if isinstance(encoder, Encoder):
-        if 8 * len(records) * encoder.fit(records).n_features > MOST_DENSE:
-            return SparseRows(encoder.fit_transform(records, sparse=True)[1])
-        return np.asarray(encoder.fit_transform(records)[1], dtype=np.float64)
+        if 8 * len(records) * encoder.fit(records, time=time).n_features > MOST_DENSE:
+            return SparseRows(encoder.fit_transform(records, sparse=True, time=time)[1])
+        return np.asarray(encoder.fit_transform(records, time=time)[1], dtype=np.float64)
     return np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64)

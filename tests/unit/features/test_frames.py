@@ -1,7 +1,7 @@
 """Data frames of every kind, and Parquet, give the same records; none of their libraries is required."""
 
 import sys
-from datetime import date
+from datetime import date, datetime, time
 
 import numpy as np
 import pyarrow
@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import appletaste as at
+from appletaste.times import instants
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -59,9 +60,21 @@ def test_faults_of_frames(make, tmp_path):
     mixed = [str(k) for k in range(30)] + ["many"]
     with pytest.raises(at.errors.DataError, match="row 30: column 'a' has 'many' among numbers"):
         at.read_records(make({"a": mixed}, tmp_path))
-    with pytest.raises(at.errors.DataError, match=r"row 0: column 'when' holds.*drop=\['when'\]"):
-        at.read_records(make({"when": [date(2024, 5, 1)], "a": [1]}, tmp_path))
-    assert list(at.read_records(make({"when": [date(2024, 5, 1)], "a": [1]}, tmp_path), drop=["when"]).columns) == ["a"]
+    with pytest.raises(at.errors.DataError, match=r"row 0: column 'at' holds.*drop=\['at'\]"):
+        at.read_records(make({"at": [time(12, 30)], "a": [1]}, tmp_path))
+    assert list(at.read_records(make({"at": [time(12, 30)], "a": [1]}, tmp_path), drop=["at"]).columns) == ["a"]
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_dates_of_frames_are_dates(make, tmp_path):
+    given = {"day": [date(2024, 5, 1), None], "when": [datetime(2024, 5, 1, 12, 30), datetime(2024, 5, 2)], "a": [1, 2]}
+    records = at.read_records(make(given, tmp_path))
+    assert records.dates == ("day", "when")
+    assert instants(records.columns["day"])[0] == instants(np.array(["2024-05-01"]))[0]
+    assert records.columns["day"][1] is None
+    assert instants(records.columns["when"]).tolist() == [
+        instants(np.array([day]))[0] for day in ("2024-05-01T12:30", "2024-05-02")
+    ]
 
 
 @pytest.mark.parametrize("kind", MAKERS)
