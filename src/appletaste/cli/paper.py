@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> None:
     from ..paper.store import Store
     from ..paper.studies import find_studies
     from ..simulate.runs import require_pyarrow
-    from .console import open_engine, print_json, print_table, progress_bar, show
+    from .console import open_engine, print_json, print_table, show
+    from .waiting import progress_of
 
     require_pyarrow(), require_pyplot()
     replications = QUICK if args.quick else args.replications
@@ -62,8 +63,8 @@ def run(args: argparse.Namespace) -> None:
     studies = find_studies(args.only, args.reading)
     store = Store(args.out / "pairings", args.seed)
     started = time.perf_counter()
-    tasks = len(missing(studies, store, replications))
-    with open_engine(args) as workers, progress_bar("paper", tasks) as step:
+    kinds = [f"{task.problem}: {task.entry.label}" for task in missing(studies, store, replications)]
+    with open_engine(args) as workers, progress_of("paper", kinds, args.jobs) as step:
         work = play_missing(
             studies,
             store,
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     timing = {
         "wall_seconds": wall,
         "playing_seconds": played,
-        "replications_played": tasks,
+        "replications_played": len(kinds),
         "work_seconds_by_study": work,
     }
     write_json(args.out / "timing.json", timing, indent=1)
