@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from ..engines.pulse import SECONDS, SHARE, watched
 
-#: Seconds of work after which the first estimate is made.
+#: Seconds of work after which the first estimate is made: the first items, before there are labels, are the quickest.
 PROBE = 5.0
 #: An estimate is said before work of more than this many seconds.
 LONG = 60.0
@@ -46,7 +46,7 @@ def time_left(table: NDArray[np.float64], kinds: Sequence[str], workers: int) ->
 
     Tasks of one kind (a policy) take alike: the seconds of those begun, over their shares that are done. A kind of
     which no task has begun is taken for the mean of the others; of one that has begun and said nothing yet, nothing is
-    known. The estimate is too low where steps grow dearer, as those of a Gibbs sampler do; the next one knows better.
+    known. Rough where steps grow dearer, as those of a Gibbs sampler do; the next estimate knows better.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def time_left(table: NDArray[np.float64], kinds: Sequence[str], workers: int) ->
         np.bincount(place, values, len(names)) for values in (table[:, SECONDS], table[:, SHARE], np.ones(len(kinds)))
     )
     known = shares > 0.0
-    if not known.any() or (~known & (seconds > 0.0)).any():
+    if table[:, SECONDS].sum() < PROBE or (~known & (seconds > 0.0)).any():
         return None
     rates = np.full(len(names), (seconds[known] / shares[known]).mean())
     rates[known] = seconds[known] / shares[known]
@@ -131,7 +131,7 @@ class Watch(threading.Thread):
                 completed = max(float(self.table[:, SHARE].sum()), float(self.done))
                 told = "" if left is None else f"{in_words(left)} left"
                 self.bar.update(self.task, completed=completed, description=self.text, left=told)
-            if not estimated and left is not None and now - self.began >= PROBE and left > LONG:
+            if not estimated and left is not None and left > LONG:
                 estimated, said = True, now
                 self.say(f"{self.title}: this will take {in_words(now - self.began + left)}")
             if not self.terminal and now - said >= BETWEEN:
