@@ -71,6 +71,17 @@ def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
     assert lines[-1] == "replay: voi: 1 of 2 done, about 20 seconds left"
 
 
+def test_no_estimate_rests_on_the_quick_ones_alone():
+    table = np.array([[pulse.BEGUN, 0.0], [0.1, 1.0]])
+    watch = waiting.Watch("replay", table, ["pg-ids", "never"], 2)
+    watch.step("never")
+    assert watch.left() is None
+    elsewhere = waiting.Watch("replay", np.zeros((2, 2)), ["pg-ids", "never"], 2)  # on a cluster, unheard
+    elsewhere.began -= 30.0
+    elsewhere.step("never")
+    assert elsewhere.left() == pytest.approx(30.0, abs=1.0)
+
+
 def test_quick_work_says_nothing(capsys):
     with waiting.progress_of("replay", ["voi"], 1) as step:
         step("replay: voi")

@@ -118,7 +118,7 @@ class Watch(threading.Thread):
     def left(self) -> float | None:
         """Return the seconds that the rest will take; None: not known yet."""
         found = time_left(self.table, self.kinds, self.workers)
-        if found is None and self.done:  # workers elsewhere say nothing before a task is done
+        if self.done and not self.table.any():  # workers elsewhere say nothing before a task is done
             found = (time.monotonic() - self.began) * (len(self.kinds) - self.done) / self.done
         return found
 
