@@ -685,3 +685,38 @@ def test_the_positive_class_is_named_or_warned_about():
     PosteriorClassifier(costs=costs).fit(x, np.where(quality == "bad", "Yes", "No"))  # says it by itself
     with pytest.raises(InputError, match=r"pos_label is one of the classes, \['bad', 'good'\], got 'worse'"):
         PosteriorClassifier(pos_label="worse").fit(x, quality)
+
+
+def test_missing_labels_of_a_frame_are_not_known():
+    pandas = pytest.importorskip("pandas")
+    costs = {"miss": [5.0] * 3, "false_alarm": [1.0] * 3, "hit": [0.0] * 3}
+    for dtype in ("float64", "Int64", "boolean", object):
+        labels = pandas.Series([1, None, 0], dtype=dtype)
+        frame = pandas.DataFrame(
+            {"id": [1, 2, 3], "act": [1, 1, 1], "probability": [0.5] * 3, "label": labels, **costs}
+        )
+        assert at.DecisionLog.from_columns(frame).label.tolist() == [1, -1, 0]
+
+
+def test_always_misses_nothing_whether_labels_have_arrived_or_not():
+    table = at.problem("i", rounds=30).draw(at.Key(1))
+    log = at.play(at.policy("always", n_features=5, costs=table.costs), table)
+    waiting = log.unchecked(label=np.full(30, -1, dtype=np.int8))
+    for one in (log, waiting):
+        found = at.missed(one)
+        assert "nothing was passed, so nothing was missed" in str(found.design.missed)
+        assert found.model.value == 0.0
+
+
+def test_an_audit_plan_leaves_out_what_came_before_the_first_label(tmp_path, capsys):
+    table = at.problem("i").draw(at.Key(1))
+    settings = {"costs": table.costs, "shuffles": 1, "delay": 50, "capacity": "10%", "audit": "2%"}
+    log = at.replay(table.items, table.labels, log="voi", **settings).log
+    blank = np.abs(log.chance - 0.5) < 1e-9
+    assert (blank & ~log.act).sum() > 10
+    plan = at.plan_audit(log)
+    assert plan.left_out_early == blank.sum()
+    assert sum(plan.items) == (~blank & ~log.act).sum()
+    log.write(tmp_path / "log.jsonl")
+    assert main(["plan-audit", str(tmp_path / "log.jsonl")]) == 0
+    assert f"{blank.sum()} early decisions are excluded: no label had arrived" in capsys.readouterr().out

@@ -16,6 +16,7 @@ from appletaste.cli.main import main
 
 from . import work
 from .clusters import ENTRIES, MARKS, PROBLEM, assert_same
+from .processes import alive, descendants
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = MARKS
@@ -78,24 +79,6 @@ def test_nobody_at_the_address(kind, capsys):
             at.engines.engine(kind, address=address).__enter__()
     with pytest.raises(at.errors.OptionError, match="answers at 'nowhere'"):
         at.engines.engine(kind, address="nowhere").__enter__()
-
-
-def alive(process):
-    """Return whether a process runs; one that only waits to be buried does not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def descendants(process):
-    """Return the processes that a process started, and those that they started."""
-    children = [
-        int(child)
-        for task in Path(f"/proc/{process}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
-    return children + [one for child in children for one in descendants(child)]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")

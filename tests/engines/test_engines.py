@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from argparse import Namespace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +17,9 @@ from appletaste.engines import base
 from appletaste.simulate import Entry
 
 from . import work
+from .processes import alive
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -59,6 +65,29 @@ def test_a_killed_worker_costs_no_result(tmp_path):
             found.append(result)
     assert sorted((index, value) for index, (value, _) in found) == [(i, i * i) for i in range(12)]
     assert len(diary.read_text().splitlines()) > 12  # some naps were taken twice, and counted once
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_process_that_started_them(end, tmp_path):
+    command = [sys.executable, "-m", "tests.engines.napping", "local", str(tmp_path / "diary"), "60"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
+        deadline = time.monotonic() + 60
+        while len(workers := busy(tmp_path / "diary")) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(workers) == 2
+        assert all(map(alive, workers))
+        program.send_signal(end)
+        program.wait(30)
+    deadline = time.monotonic() + 10
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [one for one in workers if alive(one)] == []  # although their naps are a minute long
+
+
+def busy(diary):
+    """Return the processes that have begun a nap."""
+    return {int(line.split()[1]) for line in diary.read_text().splitlines()} if diary.exists() else set()
 
 
 def test_a_task_that_kills_every_worker_is_given_up(monkeypatch):

@@ -1,15 +1,14 @@
-"""What people see on the terminal: tables, and a progress bar on anything that takes a while."""
+"""What people see on the terminal: tables, numbers for machines, and the work behind them as it is done."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
 from .._files import json_text
@@ -19,6 +18,7 @@ from ..pages.table import Table
 from ..pages.table import show as show
 from ..problems import Problem
 from ..simulate import Entry, Result, replicate
+from .waiting import progress_of
 
 
 @contextmanager
@@ -26,19 +26,6 @@ def open_engine(args: Namespace) -> Iterator[Engine]:
     """Open the engine that was asked for; what it has to say goes to the error stream, beside the results."""
     with redirect_stdout(sys.stderr), engine(args.engine, jobs=args.jobs, address=args.address) as workers:
         yield workers
-
-
-@contextmanager
-def progress_bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Show one bar for a whole piece of work, with the time left; yields what to call after each step.
-
-    Lines printed to the error stream meanwhile appear above the bar.
-    """
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda text: bar.update(task, advance=1, description=text)
 
 
 def play_with_progress(
@@ -49,8 +36,9 @@ def play_with_progress(
     workers: Engine,
     costs: Costs | None = None,
 ) -> list[Result]:
-    """Run ``replicate`` under a progress bar on the error stream."""
-    with progress_bar(title, len(entries) * args.replications) as step:
+    """Run ``replicate``, and show on the error stream how far it has come."""
+    kinds = [entry.label for entry in entries for _ in range(args.replications)]
+    with progress_of(title, kinds, args.jobs) as step:
         return replicate(
             problem,
             entries,

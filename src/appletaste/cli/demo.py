@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> None:
     from .._files import check_folder
     from ..pages.charts import require_pyplot
     from ..paper import PRECISION_RECALL, precision_recall_cells
+    from ..paper.tables import LEAST_REPLICATIONS
     from ..problems import problem
     from ..simulate import Entry
     from ..simulate.pictures import draw_runs
@@ -75,4 +76,6 @@ def run(args: argparse.Namespace) -> None:
     title = f"the paper's problems, {args.replications} replications, seed {args.seed} (the paper: 50)"
     print_table(title, COLUMNS, lines)
     print("z: distance from the published cell in standard errors; 'ok' within 3, 'known': no reading gives that cell")
+    if any(cell.verdict == "few" for cell in cells):
+        print(f"few: too few replications to judge; {LEAST_REPLICATIONS} or more are needed")
     print(f"picture: {picture}")

@@ -16,11 +16,12 @@ from ..features import FeatureMap
 from ..logs import DecisionLog
 from ..logs.parts import log_files
 from .console import open_engine
+from .waiting import BETWEEN, in_words
 
 #: Bytes of files below which this process is quicker than workers that must be started.
 SMALL = 100 * 2**20
-#: Seconds before anything is said, and between two lines where there is no terminal.
-QUIET, BETWEEN = 2.0, 10.0
+#: Seconds before anything is said.
+QUIET = 2.0
 
 
 @contextmanager
@@ -56,7 +57,8 @@ class Shown:
         self.bar = Progress(*columns, console=self.console, transient=True)
         self.tasks: dict[str, int] = {}
         self.said = time.monotonic() - BETWEEN + QUIET
-        self.began = time.monotonic()
+        self.began = self.last = time.monotonic()
+        self.starts: dict[str, float] = {}  # when each kind of pass began: when the one before ended
 
     def __enter__(self) -> Shown:
         return self
@@ -68,6 +70,9 @@ class Shown:
     def __call__(self, what: str, done: int, of: int) -> None:
         """Take in that so many parts are done."""
         now = time.monotonic()
+        if done == 1:
+            self.starts[what] = self.last
+        self.last = now
         if now - self.began < QUIET:
             return
         if self.console.is_terminal:
@@ -77,4 +82,5 @@ class Shown:
             self.bar.update(self.bar.task_ids[self.tasks[what]], completed=done, total=of)
         elif now - self.said >= BETWEEN:
             self.said = now
-            print(f"{what}: {done} of {of} parts", file=sys.stderr, flush=True)
+            left = in_words((now - self.starts[what]) * (of - done) / done)
+            print(f"{what}: {done} of {of} parts, {left} left", file=sys.stderr, flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ examples:
   appletaste paper --only figure-2b --only readings  parts of it
 """
 
-COLUMNS = ("study", "pairings", "seconds of work", "cells", "agree", "known mismatches", "disagree")
+COLUMNS = ("study", "pairings", "seconds of work", "cells", "agree", "known mismatches", "too few to judge", "disagree")
 #: Replications of a smoke test.
 QUICK = 4
 
@@ -37,7 +38,7 @@ def add(verbs: Any) -> None:
         verbs, "paper", run, "rebuild every figure and table of the paper, and a report", DESCRIPTION, EXAMPLES
     )
     parser.add_argument("--replications", type=int, default=50, metavar="N", help="default 50, as in the paper")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} replications: a smoke test; its z mean little")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} replications: a smoke test; too few to judge")
     parser.add_argument("--only", action="append", default=[], metavar="STUDY", help="one study; repeat for more")
     parser.add_argument("--reading", default="as-run", help="the paper's losses: as-run (default) or as-printed")
     add_engine_options(parser)
@@ -52,8 +53,10 @@ def run(args: argparse.Namespace) -> None:
     from ..paper.report import build
     from ..paper.store import Store
     from ..paper.studies import find_studies
+    from ..paper.tables import VERDICTS
     from ..simulate.runs import require_pyarrow
-    from .console import open_engine, print_json, print_table, progress_bar, show
+    from .console import open_engine, print_json, print_table, show
+    from .waiting import progress_of
 
     require_pyarrow(), require_pyplot()
     replications = QUICK if args.quick else args.replications
@@ -62,8 +65,8 @@ def run(args: argparse.Namespace) -> None:
     studies = find_studies(args.only, args.reading)
     store = Store(args.out / "pairings", args.seed)
     started = time.perf_counter()
-    tasks = len(missing(studies, store, replications))
-    with open_engine(args) as workers, progress_bar("paper", tasks) as step:
+    kinds = [f"{task.problem}: {task.entry.label}" for task in missing(studies, store, replications)]
+    with open_engine(args) as workers, progress_of("paper", kinds, args.jobs) as step:
         work = play_missing(
             studies,
             store,
@@ -78,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     timing = {
         "wall_seconds": wall,
         "playing_seconds": played,
-        "replications_played": tasks,
+        "replications_played": len(kinds),
         "work_seconds_by_study": work,
     }
     write_json(args.out / "timing.json", timing, indent=1)
@@ -88,10 +91,9 @@ def run(args: argparse.Namespace) -> None:
     rows = []
     for study in studies:
         mine = [cell for cell in cells if cell["study"] == study.name]
-        apart = [cell for cell in mine if not cell["agrees"]]
-        known = sum(cell["known_mismatch"] is not None for cell in apart)
-        numbers = (len(mine), len(mine) - len(apart), known, len(apart) - known)
-        counts = tuple(str(count) for count in numbers) if mine else ("", "", "", "")
+        found = Counter(cell["verdict"] for cell in mine)
+        numbers = (len(mine), *(found[verdict] for verdict in VERDICTS))
+        counts = tuple(str(count) for count in numbers) if mine else ("",) * len(numbers)
         rows.append((study.name, str(len(study.pairings)), show(work[study.name], 1), *counts))
     print_table(f"{replications} replications, seed {args.seed}, {wall:.0f} s", COLUMNS, rows)
     if args.quick:

@@ -47,6 +47,9 @@ def run(args: argparse.Namespace) -> None:
         return
     if plan.left_out:
         print(excluded(plan.left_out))
+    if plan.left_out_early:
+        early = f"{plan.left_out_early:,} early decisions are excluded"
+        print(f"{early}: no label had arrived, so the model knew nothing of the items")
     ends = [f"{edge:.3g}" for edge in plan.edges]
     rows = zip(["0", *ends], [*ends, "1"], plan.items, plan.missed, plan.floors, strict=True)
     known = f"recall (now about {100 * plan.recall:.0f} %) to within {100 * plan.margin:.3g} percentage points"

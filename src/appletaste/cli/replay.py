@@ -132,7 +132,8 @@ def run(args: argparse.Namespace) -> None:
     from ..replays.comparators import COMPARATORS
     from ..replays.folder import SIGN
     from .arguments import parse_costs, parse_dates, parse_encoder
-    from .console import open_engine, print_json, progress_bar
+    from .console import open_engine, print_json
+    from .waiting import progress_of
 
     if args.out:
         require_pyplot()  # say what is missing before the work, not after it
@@ -150,8 +151,8 @@ def run(args: argparse.Namespace) -> None:
         workers = stack.enter_context(open_engine(args))
         steps: list[Any] = []
 
-        def begin(tasks: int) -> None:
-            steps.append(stack.enter_context(progress_bar("replay", tasks)))
+        def begin(kinds: list[str]) -> None:
+            steps.append(stack.enter_context(progress_of("replay", kinds, args.jobs)))
 
         result = replay(
             args.file,

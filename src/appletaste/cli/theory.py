@@ -41,8 +41,7 @@ def run(args: argparse.Namespace) -> None:
     from .console import print_json, print_table
 
     def say(step: str) -> None:
-        if sys.stderr.isatty():
-            print(f"{step} ...", file=sys.stderr)
+        print(f"{step} ...", file=sys.stderr, flush=True)
 
     found = study(quick=args.quick, seed=args.seed, jobs=args.jobs, progress=say)
     if args.json:

@@ -6,12 +6,14 @@ import pickle
 import platform
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 from ..errors import EngineError, OptionError
+from .pulse import current, follow
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -59,6 +61,7 @@ class Work:
 
     function: Callable[[Any], Any]
     versions: dict[str, str]
+    pulse: Path | None = field(default_factory=current)  #: where tasks say how far they have come, if somebody waits
 
     def __call__(self, index: int, task: Any) -> tuple[int, Any]:
         """Return the index and the result, or the index and a ``Failure``."""
@@ -68,7 +71,7 @@ class Work:
                     f"worker {platform.node()} has {versions()}, the caller has {self.versions}; "
                     "the same numbers need the same versions"
                 )
-            return index, self.function(task)
+            return index, follow(self.pulse, index, self.function, task)
         except Exception as error:
             return index, Failure(_portable(error), traceback.format_exc())
 

@@ -1,7 +1,10 @@
-"""The cores of this machine, by joblib."""
+"""The cores of this machine, by joblib; workers end when the process that started them does."""
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +13,10 @@ from typing import Any, Self
 
 from ..errors import EngineError
 from .base import RETRIES, Result, Task, Work, unpack, versions
+from .pulse import current, follow
+
+#: Seconds between two looks at whether the parent is still there.
+BETWEEN = 1.0
 
 
 @dataclass(frozen=True)
@@ -27,12 +34,13 @@ class Local:
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
         """Yield the index and the result of every task as they finish, each once."""
         if self.jobs == 1:
-            yield from ((index, function(task)) for index, task in enumerate(tasks))
+            pulse = current()
+            yield from ((index, follow(pulse, index, function, task)) for index, task in enumerate(tasks))
             return
         from joblib import Parallel, delayed, parallel_config
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        work = delayed(Work(function, versions()))
+        work = delayed(Attended(Work(function, versions()), os.getpid()))
         left = dict(enumerate(tasks))
         for _ in range(1 + RETRIES):
             with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):
@@ -46,6 +54,36 @@ class Local:
             except TerminatedWorkerError:  # joblib gives up on the whole run; what is left starts again
                 continue
         raise EngineError(f"workers died {1 + RETRIES} times, perhaps because memory ran out; use fewer jobs")
+
+
+@dataclass(frozen=True)
+class Attended:
+    """Work for a worker that ends when the process that started it is gone, however that ended.
+
+    A parent that is killed cannot tell anybody, and joblib's workers then finish their task and wait for minutes for
+    the next one. So each worker looks now and then whether its parent is still the same. (Linux can send a signal
+    instead, but when the *thread* ends that started the worker, and joblib starts workers from several.)
+    """
+
+    work: Work
+    parent: int
+
+    def __call__(self, index: int, task: Any) -> tuple[int, Any]:
+        """Return what the work does, under a watch that the first task of a worker starts."""
+        if not any(thread.name == WATCH for thread in threading.enumerate()):
+            threading.Thread(target=_end_with, args=(self.parent,), name=WATCH, daemon=True).start()
+        return self.work(index, task)
+
+
+#: The name of the thread that looks.
+WATCH = "appletaste-parent"
+
+
+def _end_with(parent: int) -> None:
+    """End this process, as it stands, once its parent is another."""
+    while os.getppid() == parent:
+        time.sleep(BETWEEN)
+    os._exit(1)
 
 
 @contextmanager

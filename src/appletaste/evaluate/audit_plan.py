@@ -16,6 +16,7 @@ from ..logs.decision_log import DecisionLog
 from ..streams.audit import Audit
 from ..streams.budget import Budget
 from .arrival import labelled_shares
+from .by_model import cold
 from .support import check_question, settled
 
 #: Positives that the audits must be expected to find: with fewer, no interval around their number is to be trusted.
@@ -35,6 +36,7 @@ class AuditPlan:
     level: float
     uniform: float  #: how many audits the same margin would take with one floor for all
     left_out: int = 0  #: recent decisions of a log that the plan does not rest on: most labels have not arrived yet
+    left_out_early: int = 0  #: and early ones: no label had arrived, so the model knew nothing of them
 
     @property
     def audits(self) -> float:
@@ -71,8 +73,9 @@ def plan_audit(
     Parameters
     ----------
     source
-        A decision log: that of a month, say. Rounds of which most labels have not arrived are left out. Or the model's
-        P(positive) of items that were passed, one number each.
+        A decision log: that of a month, say. Rounds of which most labels have not arrived are left out, and so are
+        those before the first label, when the model knew nothing. Or the model's P(positive) of items that were
+        passed, one number each.
     found
         Beside such numbers: how many positives acting finds in the same time. A log says so itself.
     items
@@ -97,11 +100,15 @@ def plan_audit(
             raise InputError("a decision log says how many positives acting found: leave out found")
         check_question(source, "plan_audit", level, floor=0.0)
         log = settled(source)
-        left_out, values, found = len(source) - len(log), as_chances(passed_chances(log)), positives_found(log)
+        left_out, unlearnt = len(source) - len(log), cold(log)
+        if not unlearnt.all():  # the chance 1/2 of the first items would take audits from those that will come
+            log = log.where(~unlearnt)
+        left_out_early = len(source) - left_out - len(log)
+        values, found = as_chances(passed_chances(log)), positives_found(log)
     elif found is None:
         raise InputError("plan_audit takes a DecisionLog, or chances and found: how many positives acting finds")
     else:
-        left_out, values = 0, as_chances(source)
+        left_out, left_out_early, values = 0, 0, as_chances(source)
     number("found", found, above=0.0)
     number("margin", margin, above=0.0, most=0.5)
     number("level", level, above=0.0, most=1.0 - 1e-9)
@@ -133,6 +140,7 @@ def plan_audit(
         level=level,
         uniform=float((sizes * even).sum()),
         left_out=left_out,
+        left_out_early=left_out_early,
     )
 
 

@@ -88,10 +88,10 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
 
 
 def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) -> Refusal | None:
-    if not log.labelled.any():
-        return Refusal("no label has arrived yet", "wait for labels, or act on more items")
     if log.act.all():
         return Refusal("nothing was passed, so nothing was missed", "")
+    if not log.labelled.any():
+        return Refusal("no label has arrived yet", "wait for labels, or act on more items")
     if not (support.usable & ~log.act).any():
         if (log.probability[~log.act] >= floor).any():
             return Refusal(

@@ -51,10 +51,10 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
     of the log; without features x the logged chances.
     """
     passed, checked = ~log.act, support.seen & (log.probability < 1)
-    if not log.labelled.any():
-        return Refusal("no label has arrived yet", "wait for labels")
     if not passed.any():
         return Estimate(0.0, 0.0, 0.0, level, "none: nothing was passed")
+    if not log.labelled.any():
+        return Refusal("no label has arrived yet", "wait for labels")
     if int(checked.sum()) < LEAST_LABELS:
         return Refusal(
             f"only {int(checked.sum())} labels are of items that might have been passed, so the model cannot be "

@@ -36,11 +36,16 @@ INTERCEPT = 2.0  # standard deviations of the prior that an intercept is worth: 
 SMOOTHING = 0.3  # weight of the newest pass in the running acceptance
 
 
-def make_renewal(d: int) -> tuple[Matrix, Vector]:
-    """Return the arrays of a pass, none under way."""
+def make_marks() -> Vector:
+    """Return the marks of a belief that was never renewed."""
     marks = np.zeros(PROBE_LOGS + PROBES)
     marks[POSITION] = marks[ACCEPTANCE] = -1.0
-    return np.zeros((HESSIAN + 2 * d + PROBES, d)), marks
+    return marks
+
+
+def make_renewal(d: int) -> tuple[Matrix, Vector]:
+    """Return the arrays of a pass, none under way."""
+    return np.zeros((HESSIAN + 2 * d + PROBES, d)), make_marks()
 
 
 @kernel

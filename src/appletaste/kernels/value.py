@@ -66,12 +66,33 @@ def weigh(
     memory: Matrix,
     settings: Vector,
 ) -> tuple[float, float, float, float, float, float]:
+    """Return what ``weigh_forms`` does, with the memory as two matrices."""
+    d = direction.size
+    inflow = form(memory, d, direction) if settings[AHEAD] != SHARED else 0.0
+    return weigh_forms(
+        d, round_, variance, regret_pass, regret_act, chance, slope, form(memory, 0, direction), inflow, settings
+    )
+
+
+@kernel
+def weigh_forms(
+    d: int,
+    round_: int,
+    variance: float,
+    regret_pass: float,
+    regret_act: float,
+    chance: float,
+    slope: float,
+    boundary_form: float,
+    inflow_form: float,
+    settings: Vector,
+) -> tuple[float, float, float, float, float, float]:
     """Return the probability of acting on an item, the price of acting and the value of its label.
 
-    Behind them comes what ``remember`` needs: the item's share, boundary and inflow. The item itself counts towards the
-    boundary matrix before it is judged: that adds share (e / v) v^2 to the form.
+    Of the memory it takes (Vx)' B (Vx) and (Vx)' N (Vx). Behind the three comes what ``remember`` needs: the item's
+    share, boundary and inflow. The item itself counts towards the boundary matrix before it is judged: that adds
+    share (e / v) v^2 to the form.
     """
-    d = direction.size
     kept = settings[KEPT]
     share = max(settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING]), 1.0 / kept)
     told = slope * slope / max(chance * (1.0 - chance), 1e-300)
@@ -81,14 +102,14 @@ def weigh(
     if settings[AHEAD] == SHARED:
         horizon = age * left / (age + left) if known else age
     else:
-        rate = form(memory, d, direction) / variance if variance > 1e-300 else 0.0
+        rate = inflow_form / variance if variance > 1e-300 else 0.0
         if known or settings[AHEAD] == DOUBLE:
             horizon = left
             boundary /= 1.0 + rate * left
         else:
             horizon = age
             boundary *= lasting(rate * age)
-    gain = (1.0 - share) * form(memory, 0, direction) + share * boundary * variance * variance
+    gain = (1.0 - share) * boundary_form + share * boundary * variance * variance
     value = settings[EAGERNESS] * horizon * told * gain
     price = regret_act - regret_pass
     if price <= 1e-10 * (regret_act + regret_pass):  # a tie acts
@@ -138,3 +159,43 @@ def weigh_many(
         probabilities[k] = probability
         act = uniform_at(action_key, first_round + k) < probability
         remember(items[k], act, memory, settings, share, boundary, inflow)
+
+
+@reduction_kernel
+def item_forms(direction: Vector, rows: Matrix, shares: Matrix, n: int) -> tuple[float, float]:
+    """Return v' B v and v' N v for B = sum of shares[0, k] x_k x_k' and N = sum of shares[1, k] x_k x_k'."""
+    boundary = inflow = 0.0
+    for k in range(n):
+        row, part = rows[k], 0.0
+        for j in range(direction.size):
+            part += row[j] * direction[j]
+        boundary += shares[0, k] * part * part
+        inflow += shares[1, k] * part * part
+    return boundary, inflow
+
+
+@kernel
+def remember_item(
+    x: Vector, act: bool, rows: Matrix, shares: Matrix, n: int, share: float, boundary: float, inflow: float
+) -> None:
+    """Take an item into the memory as item n, as ``remember`` does into matrices."""
+    for k in range(n):
+        shares[0, k] *= 1.0 - share
+        shares[1, k] *= 1.0 - share
+    for j in range(x.size):
+        rows[n, j] = x[j]
+    shares[0, n], shares[1, n] = share * boundary, share * inflow if act else 0.0
+
+
+@reduction_kernel
+def write_memory(rows: Matrix, shares: Matrix, n: int, memory: Matrix) -> None:
+    """Write the same memory as matrices: B, and below it N if there is room."""
+    d = rows.shape[1]
+    for i in range(memory.shape[0]):
+        out, kind, feature = memory[i], i // d, i % d
+        for j in range(d):
+            out[j] = 0.0
+        for k in range(n):
+            row, entry = rows[k], shares[kind, k] * rows[k, feature]
+            for j in range(d):
+                out[j] += entry * row[j]

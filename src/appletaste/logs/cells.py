@@ -48,7 +48,7 @@ class Given(NamedTuple):
             array = _iso(array)
         if array.dtype.kind not in "biufUOST":
             raise DataError(f"{source}: column {name} holds {array.dtype}: give numbers, true and false, or texts")
-        return cls(name, array if array.dtype.kind in "biufU" else array.tolist(), source, first)
+        return cls(name, array if array.dtype.kind in "biufU" else list(map(_known, array.tolist())), source, first)
 
     def array(self, kinds: str) -> NDArray[Any] | None:
         """Return the values if they are an array of one of these kinds of NumPy."""
@@ -73,6 +73,11 @@ class Given(NamedTuple):
         values = self.values if isinstance(self.values, list) else self.values.tolist()
         place = next(k for k, value in enumerate(values) if not good(value))
         return DataError(f"{self.source}, row {self.first + place + 1}: {message.format(repr(values[place]))}")
+
+
+def _known(value: Any) -> Any:
+    """Return a cell as it is, and None for what pandas calls NA: a column that may lack values has it."""
+    return None if type(value).__name__ == "NAType" else value
 
 
 def _iso(dates: NDArray[Any]) -> NDArray[np.str_]:

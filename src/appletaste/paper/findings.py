@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..simulate.metrics import summarise
 from .figures import Outcomes, weight_label
 from .published import PRECISION_RECALL, TUNING_REGRET, WEIGHTS
 from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS
-from .tables import Cell, precision_recall_cells, tuning_cells
+from .tables import NEAR, Cell, common_sign, precision_recall_cells, tuning_cells
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Finding:
     sentence: str
     tables: list[Table] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  #: what the cells of a table say together
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -32,9 +33,29 @@ def number(value: float, digits: int = 2) -> str:
 
 def beside(cell: Cell, digits: int = 3) -> tuple[str, str, str]:
     """Return ours, theirs and the distance, with its mark."""
-    mark = {"ok": "✓", "known": "known", "NO": "✗"}[cell.verdict]
     ours = f"{number(cell.ours, digits)} ± {number(cell.se, digits)}"
-    return ours, f"{cell.published:.2f}", f"{number(cell.z, 1)} {mark}"
+    return ours, f"{cell.published:.2f}", distance(cell)
+
+
+def distance(cell: Cell) -> str:
+    """Return how far ours is from theirs, with its mark."""
+    if cell.verdict == "few":
+        return "too few replications to judge"
+    mark = {"ok": "✓", "known": "known", "NO": "✗"}[cell.verdict]
+    return f"{number(cell.z, 1)} {mark}"
+
+
+def spread_distance(cell: Cell) -> str:
+    """Return how far our standard deviation is from theirs, with its mark."""
+    if cell.verdict == "few" or math.isnan(cell.sd_z):
+        return "–"
+    return f"{number(cell.sd_z, 1)} {'✓' if abs(cell.sd_z) <= NEAR else '✗'}"
+
+
+def signs(named: Mapping[str, Sequence[Cell]]) -> list[str]:
+    """Return what the cells of each table say together, where that is anything."""
+    found = [common_sign(name, cells) for name, cells in named.items()]
+    return [sentence for sentence in found if sentence is not None]
 
 
 def table_cells(study: str, outcomes: Outcomes, suffix: str = "") -> dict[tuple[str, str], list[Cell]]:
@@ -79,7 +100,12 @@ def find_figure_1(outcomes: Outcomes) -> Finding:
         f"On (iii) never acting has a regret of {mean['iii', 'never']:.2f} and beats every policy of the paper; the "
         f"best of those, {best}, has {mean['iii', best]:.2f}."
     )
-    return Finding(sentence, tables, [cell for pair in cells.values() for cell in pair])
+    named = {
+        f"Table {k + 1}, {measure}": [cells[problem, policy][place] for policy in POLICIES]
+        for k, problem in enumerate(PRECISION_RECALL)
+        for place, measure in enumerate(("precision", "recall"))
+    }
+    return Finding(sentence, tables, [cell for pair in cells.values() for cell in pair], signs(named))
 
 
 def slope(x: list[float], y: list[float]) -> float:
@@ -135,18 +161,26 @@ def find_figure_2b(outcomes: Outcomes) -> Finding:
 
 def find_figure_3(outcomes: Outcomes) -> Finding:
     """Return Tables 4-6 beside the published ones."""
-    cells: list[Cell] = []
-    rows: list[list[str]] = [[f"{weight:g}"] for weight in WEIGHTS]
+    named: dict[str, list[Cell]] = {}
+    tables: list[Table] = []
     totals, spans = np.zeros(len(WEIGHTS)), {}
-    for name, published in TUNING_REGRET.items():
+    header = ("lambda", "mean", "sd", "paper: mean", "sd", "z of the mean", "z of the sd")
+    for k, name in enumerate(TUNING_REGRET):
         regrets = {weight: outcomes[name, weight_label(weight)].regret for weight in WEIGHTS}
         mine = tuning_cells("figure-3", name, regrets)
-        for row, cell, (mean, sd) in zip(rows, mine, published, strict=True):
-            row += [f"{cell.ours:.2f} ({cell.sd:.2f})", f"{mean:.2f} ({sd:.2f})", beside(cell, 2)[2]]
+        rows = [
+            (
+                f"{weight:g}",
+                *(f"{part:.2f}" for part in (cell.ours, cell.sd, cell.published, cell.published_sd)),
+                distance(cell),
+                spread_distance(cell),
+            )
+            for weight, cell in zip(WEIGHTS, mine, strict=True)
+        ]
+        tables.append(Table(f"Table {k + 4}: final regret of tunable PG-IDS, {name}", header, rows))
         totals += [cell.ours for cell in mine]
         spans[name] = f"{min(cell.ours for cell in mine):.1f} to {max(cell.ours for cell in mine):.1f}"
-        cells += mine
-    header = ("lambda", *(part for name in TUNING_REGRET for part in (f"{name}: mean (sd)", "paper", "z")))
+        named[f"Table {k + 4}"] = mine
     others = [
         (
             policy,
@@ -163,11 +197,8 @@ def find_figure_3(outcomes: Outcomes) -> Finding:
         f"and {spans['iii']} on (iii). Summed over the three, lambda = {best:g} has the least ({totals.min():.2f}); "
         f"the paper's 0.05 has {totals[1]:.2f}."
     )
-    tables = [
-        Table("Tables 4-6: final regret of tunable PG-IDS", header, [tuple(row) for row in rows]),
-        Table("for comparison", ("policy", *TUNING_REGRET), others),
-    ]
-    return Finding(sentence, tables, cells)
+    tables.append(Table("for comparison", ("policy", *TUNING_REGRET), others))
+    return Finding(sentence, tables, [cell for table in named.values() for cell in table], signs(named))
 
 
 def find_readings(outcomes: Outcomes) -> Finding:
@@ -187,11 +218,16 @@ def find_readings(outcomes: Outcomes) -> Finding:
             rows.append(tuple(row))
     share = {r: float(outcomes["i" + s, "always"].precision.mean()) for r, s in readings.items()}
     header = ("policy", "precision: paper", "as-run", "as-printed", "recall: paper", "as-run", "as-printed")
+    if any(cell.verdict == "few" for pair in cells["as-run"].values() for cell in pair):
+        judged = "There are too few replications to judge which reading agrees."
+    else:
+        judged = (
+            f"Run as printed, {counts['as-printed'][0]} of {counts['as-printed'][1]} cells of Tables 1 and 2 agree; "
+            f"with miss = 1 and false alarm = l01, {counts['as-run'][0]} of {counts['as-run'][1]} do."
+        )
     sentence = (
-        f"Run as printed, {counts['as-printed'][0]} of {counts['as-printed'][1]} cells of Tables 1 and 2 agree; with "
-        f"miss = 1 and false alarm = l01, {counts['as-run'][0]} of {counts['as-run'][1]} do. Always acting has the "
-        f"precision {share['as-run']:.2f} on (i) in one reading and {share['as-printed']:.2f} in the other; the paper "
-        "has 0.74."
+        f"{judged} Always acting has the precision {share['as-run']:.2f} on (i) in one reading and "
+        f"{share['as-printed']:.2f} in the other; the paper has 0.74."
     )
     return Finding(sentence, [Table("precision and recall in both readings", header, rows)])
 

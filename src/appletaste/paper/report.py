@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +20,18 @@ from .findings import FINDINGS, Finding
 from .play import outcomes_of
 from .store import Store
 from .studies import Study, all_studies
+from .tables import LEAST_REPLICATIONS, tally
 
 TITLE = "Apple Tasting Revisited, reproduced"
 INTRO = (
     "Every figure and table of Grant & Leslie, Apple Tasting Revisited: Bayesian Approaches to Partially Monitored "
     "Online Binary Classification, computed anew. Each number of ours stands beside the published one, with the "
     "distance in standard errors: z = (published - ours) / sqrt(our s.e.² + our sd² / 50), after allowing 0.005 for "
-    "rounding. ✓ within 3; known: no reading of the paper gives that cell; ✗ disagrees."
+    "rounding. ✓ within 3; known: no reading of the paper gives that cell; ✗ disagrees. With fewer than "
+    f"{LEAST_REPLICATIONS} replications nothing is judged."
 )
+#: The page on the theory, in a checkout of the source.
+THEORY = Path(__file__).parents[3] / "docs" / "theory.md"
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,24 @@ def build(
     errata = errata_table(store, replications) if whole else None
     facts = settings_table(store, replications, reading)
     write_json(folder / "tables.json", cells, indent=1)
-    write_aside(folder / "report.md", as_markdown(sections, errata, facts).encode())
-    write_aside(folder / "index.html", as_html(sections, errata, facts).encode())
+    theory = theory_from(folder)
+    write_aside(folder / "report.md", as_markdown(sections, errata, facts, theory).encode())
+    write_aside(folder / "index.html", as_html(sections, errata, facts, theory).encode())
     return cells
+
+
+def theory_from(folder: Path) -> str | None:
+    """Return where the page on the theory is from a folder of the same checkout; None: it is not beside it."""
+    root = THEORY.parents[1]
+    if not THEORY.exists() or not folder.resolve().is_relative_to(root):
+        return None
+    return Path(os.path.relpath(THEORY, folder.resolve())).as_posix()
+
+
+def tally_of(sections: Sequence[Section]) -> str:
+    """Return how many of the published numbers agree; empty where there are none."""
+    cells = [cell for section in sections for cell in section.finding.cells]
+    return tally(cells) if cells else ""
 
 
 def errata_table(store: Store, replications: int) -> Table:
@@ -81,23 +101,31 @@ def settings_table(store: Store, replications: int, reading: str) -> Table:
     return Table("", ("setting", "value"), rows)
 
 
-def as_markdown(sections: Sequence[Section], errata: Table | None, facts: Table) -> str:
+def as_markdown(sections: Sequence[Section], errata: Table | None, facts: Table, theory: str | None = None) -> str:
     """Return the report as Markdown."""
-    parts = [f"# {TITLE}\n", INTRO + "\n"]
+    page = f"[docs/theory.md]({theory})" if theory else "docs/theory.md"
+    parts = [f"# {TITLE}\n", f"**{told}**\n" if (told := tally_of(sections)) else "", INTRO + "\n"]
+    parts.append(f"What the paper proves, beside measurements: `appletaste theory`, explained in {page}.\n")
     for section in sections:
         study, finding = section.study, section.finding
         parts += [f"## {study.title}\n", f"*{study.question}*\n", f"**{finding.sentence}**\n"]
         parts.append(f"![{study.title}](figures/{section.pictures[0].name})\n")
         parts += [table.markdown() for table in finding.tables]
+        parts += [f"{note}\n" for note in finding.notes]
     if errata:
         parts += ["## Errata, with evidence\n", errata.markdown()]
     parts += ["## Settings\n", facts.markdown()]
     return "\n".join(parts)
 
 
-def as_html(sections: Sequence[Section], errata: Table | None, facts: Table) -> str:
+def as_html(sections: Sequence[Section], errata: Table | None, facts: Table, theory: str | None = None) -> str:
     """Return the report as one page that needs nothing else."""
-    parts = [f"<h1>{TITLE}</h1>", f"<p>{html.escape(INTRO)}</p>"]
+    page = f'<a href="{html.escape(theory)}">docs/theory.md</a>' if theory else "docs/theory.md"
+    parts = [f"<h1>{TITLE}</h1>", f'<p class="answer">{html.escape(tally_of(sections))}</p>']
+    parts.append(f"<p>{html.escape(INTRO)}</p>")
+    parts.append(
+        f"<p>What the paper proves, beside measurements: <code>appletaste theory</code>, explained in {page}.</p>"
+    )
     for section in sections:
         study, finding = section.study, section.finding
         parts.append(f'<h2 id="{study.name}">{html.escape(study.title)}</h2>')
@@ -105,6 +133,7 @@ def as_html(sections: Sequence[Section], errata: Table | None, facts: Table) -> 
         parts.append(f'<p class="answer">{html.escape(finding.sentence)}</p>')
         parts.append(html_picture(study.title, section.pictures[0]))
         parts += [table.html() for table in finding.tables]
+        parts += [f"<p>{html.escape(note)}</p>" for note in finding.notes]
     if errata:
         parts += ['<h2 id="errata">Errata, with evidence</h2>', errata.html("text")]
     parts += ['<h2 id="settings">Settings</h2>', facts.html("text")]

@@ -415,6 +415,8 @@ class Policy(Player):
     def certificate(self) -> Certificate:
         """Return how far an approximate posterior is from the exact one on this stream (posterior ``Laplace``).
 
+        A low acceptance is bad news for sure; where the fit is bad the estimate is optimistic (see ``Certificate``).
+
         Examples
         --------
         >>> import appletaste as at

@@ -27,7 +27,8 @@ class GaussianBelief(Belief):
         precision = prior.precision(d)
         self._belief = np.zeros((kernels.COVARIANCE + d, d))
         self._belief[kernels.MODE] = self._belief[kernels.MEAN] = prior.mean_vector(d)
-        covariance = np.linalg.inv(precision)
+        variances = prior.variances(d)
+        covariance = np.linalg.inv(precision) if variances is None else np.diag(1.0 / precision.diagonal())
         self._belief[kernels.COVARIANCE :] = 0.5 * (covariance + covariance.T)
         self._direction = self._belief[kernels.DIRECTION]
         self.waiting, self.clock = None, None  # looked up in every round: 30 ns less than on the class

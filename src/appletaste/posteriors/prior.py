@@ -89,17 +89,28 @@ class Gaussian:
             raise InputError("prior mean must be finite and at most 1e100 in size")
         return mean
 
-    def precision(self, d: int) -> NDArray[np.float64]:
-        """Return B^-1."""
+    def variances(self, d: int) -> NDArray[np.float64] | None:
+        """Return the diagonal of B; None: B is a matrix."""
+        covariance = self._covariance()
+        if covariance.ndim >= 2:
+            return None
+        variances = _vector(covariance, d, "prior covariance")
+        if not ((variances >= 1e-100) & (variances <= 1e100)).all():
+            raise InputError("prior variances must lie between 1e-100 and 1e100")
+        return variances
+
+    def _covariance(self) -> NDArray[np.float64]:
         try:
-            covariance = np.asarray(self.covariance, dtype=np.float64)
+            return np.asarray(self.covariance, dtype=np.float64)
         except (TypeError, ValueError):
             raise InputError(f"prior covariance must be numbers, got {self.covariance!r}") from None
-        if covariance.ndim < 2:
-            variances = _vector(covariance, d, "prior covariance")
-            if not ((variances >= 1e-100) & (variances <= 1e100)).all():
-                raise InputError("prior variances must lie between 1e-100 and 1e100")
+
+    def precision(self, d: int) -> NDArray[np.float64]:
+        """Return B^-1."""
+        variances = self.variances(d)
+        if variances is not None:
             return np.diag(1.0 / variances)
+        covariance = self._covariance()
         if covariance.shape != (d, d):
             raise InputError(f"prior covariance must be {d} x {d}, got shape {covariance.shape}")
         if not np.isfinite(covariance).all() or not np.allclose(covariance, covariance.T, rtol=1e-10, atol=0):

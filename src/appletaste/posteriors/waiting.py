@@ -12,6 +12,7 @@ from .scores.normal import NormalScore
 
 if TYPE_CHECKING:
     from .gaussian import GaussianBelief
+    from .wide import WideBelief
 
 #: Labels that may arrive before the covariance is computed afresh, in two passes over it for each item that waits.
 EVERY = 64
@@ -28,7 +29,7 @@ class Waiting:
     expected, and V_w stays until it is computed afresh.
     """
 
-    def __init__(self, belief: GaussianBelief) -> None:
+    def __init__(self, belief: GaussianBelief | WideBelief) -> None:
         self._belief = belief
         self._items: dict[int, Vector] = {}
         self._awaited = np.zeros_like(belief.matrix)  # laid out as a belief, for its kernels: V_w in the place of V
@@ -57,7 +58,7 @@ class Waiting:
         """Return whether this is about a belief."""
         return belief is self._belief
 
-    def stand_on(self, belief: GaussianBelief) -> None:
+    def stand_on(self, belief: GaussianBelief | WideBelief) -> None:
         """Go on from another belief, one that has learnt the labels anew."""
         if belief is not self._belief:
             self._belief, self._fresh = belief, False

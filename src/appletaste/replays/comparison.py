@@ -67,7 +67,7 @@ def replay(
     jobs: int = 1,
     engine: engines.Engine | None = None,
     progress: Callable[[str], None] | None = None,
-    started: Callable[[int], None] | None = None,
+    started: Callable[[list[str]], None] | None = None,
     **reading: Any,
 ) -> ReplayResult:
     """Play a fully labelled table as a stream in which a label is seen only where a policy acts.
@@ -116,6 +116,8 @@ def replay(
     log, stratum
         The name of a policy whose first pass is kept as ``result.log``, a ``DecisionLog``; and a column whose values
         are the strata of the items, for the log and for audit floors.
+    started, progress
+        Called once with the policy of every task, before the first one; and with the policy of each task that is done.
 
     Examples
     --------
@@ -172,7 +174,7 @@ def replay(
     tallies: list[Any] = [None] * len(tasks)
     kept: DecisionLog | None = None
     if started is not None:
-        started(len(tasks))
+        started([task.entry.label for task in tasks])
     with engines.engine("local", jobs=jobs) if engine is None else nullcontext(engine) as workers:
         for index, (found, record) in workers.run(Pass.play, tasks):
             tallies[index] = found

@@ -15,6 +15,8 @@ from ..kernels.types import Word
 from ..posteriors import Arrays, NormalScores, Score, Vector
 from .base import Verdict
 
+#: Items are remembered one by one while there is at most one for so many features, with as many features as this.
+FEATURES_PER_ITEM, WIDE = 4, 256
 AHEAD = {"shared": kernels.SHARED, "lindy": kernels.LINDY, "double": kernels.DOUBLE}
 
 
@@ -80,7 +82,7 @@ class ValueOfInformation:
 
 
 class ValueJudge:
-    """The rule and its memory: B, and below it N."""
+    """The rule and its memory: B, and below it N. With many features and few items so far, the items themselves."""
 
     def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
         self._settings = np.array(
@@ -95,22 +97,30 @@ class ValueJudge:
             ],
             dtype=np.float64,
         )
-        self._memory = np.zeros(((1 if settings.ahead == "shared" else 2) * n_features, n_features))
+        self._shape = ((1 if settings.ahead == "shared" else 2) * n_features, n_features)
+        self._items = ItemMemory(n_features) if n_features >= WIDE else None
+        self._memory = np.zeros(self._shape if self._items is None else (0, n_features))
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting, with the price of acting and the value of the label."""
         regret_pass, regret_act, chance, slope = score.outlook(costs)
-        found = kernels.weigh(
-            round_,
-            score.variance,
-            regret_pass,
-            regret_act,
-            chance,
-            slope,
-            score.direction(),
-            self._memory,
-            self._settings,
-        )
+        direction, settings, items = score.direction(), self._settings, self._items
+        if items is None:
+            found = kernels.weigh(
+                round_, score.variance, regret_pass, regret_act, chance, slope, direction, self._memory, settings
+            )
+        else:
+            found = kernels.weigh_forms(
+                len(x),
+                round_,
+                score.variance,
+                regret_pass,
+                regret_act,
+                chance,
+                slope,
+                *items.forms(direction),
+                settings,
+            )
         probability, price, value, _, _, _ = found
         why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
         return Verdict(probability, why, chance, value - price, (x, found))
@@ -118,11 +128,23 @@ class ValueJudge:
     def commit(self, verdict: Verdict, act: bool) -> None:
         """Take the item into the memory."""
         x, (_, _, _, share, boundary, inflow) = verdict.memo
-        kernels.remember(x, act, self._memory, self._settings, share, boundary, inflow)
+        if self._items is not None and self._items.full:
+            self._write_out()
+        if self._items is not None:
+            self._items.add(x, act, share, boundary, inflow)
+        else:
+            kernels.remember(x, act, self._memory, self._settings, share, boundary, inflow)
+
+    def _write_out(self) -> None:
+        """Go on with matrices."""
+        if self._items is not None:
+            self._memory = self._items.matrices(self._shape)
+            self._items = None
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probabilities of acting on many items in turn, and take them into the memory."""
         probabilities = np.empty(len(items))
+        self._write_out()
         kernels.weigh_many(
             key,
             first_round,
@@ -138,8 +160,49 @@ class ValueJudge:
 
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
-        return {"memory": self._memory.copy()}
+        return {"memory": self._memory.copy()} if self._items is None else self._items.arrays()
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
-        self._memory[:] = arrays["memory"]
+        if "memory" in arrays:
+            self._items, self._memory = None, np.ascontiguousarray(arrays["memory"], dtype=np.float64)
+        else:
+            self._items = ItemMemory(self._shape[1])
+            self._items.restore(arrays)
+
+
+class ItemMemory:
+    """The memory as the items seen and their shares: v' B v in O(t d) for t items, where matrices take O(d^2)."""
+
+    def __init__(self, n_features: int) -> None:
+        room = n_features // FEATURES_PER_ITEM
+        self._rows, self._shares, self._n = np.zeros((room, n_features)), np.zeros((2, room)), 0
+
+    @property
+    def full(self) -> bool:
+        """Whether matrices are as quick from now on."""
+        return self._n == len(self._rows)
+
+    def forms(self, direction: Vector) -> tuple[float, float]:
+        """Return v' B v and v' N v."""
+        return kernels.item_forms(direction, self._rows, self._shares, self._n)
+
+    def add(self, x: Vector, act: bool, share: float, boundary: float, inflow: float) -> None:
+        """Take in an item."""
+        kernels.remember_item(x, act, self._rows, self._shares, self._n, share, boundary, inflow)
+        self._n += 1
+
+    def matrices(self, shape: tuple[int, int]) -> Vector:
+        """Return B, and below it N if the shape has room."""
+        memory = np.empty(shape)
+        kernels.write_memory(self._rows, self._shares, self._n, memory)
+        return memory
+
+    def arrays(self) -> Arrays:
+        """Return all that is remembered, for saving."""
+        return {"items": self._rows[: self._n].copy(), "shares": self._shares[:, : self._n].copy()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        self._n = len(arrays["items"])
+        self._rows[: self._n], self._shares[:, : self._n] = arrays["items"], arrays["shares"]

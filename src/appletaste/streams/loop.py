@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, Protocol
 
 from ..costs import Costs
+from ..engines.pulse import tell
 from .ledger import Ledger
 
 
+class Items(Protocol):
+    """Items that can be counted: rows of a matrix, dense or sparse."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
 def rehearse(
-    items: Iterable[Any],
+    items: Items,
     decide: Callable[[int, Any], bool],
     arrive: Callable[[int], None],
     clock: Sequence[float] | None = None,
@@ -28,8 +37,10 @@ def rehearse(
     labels of passed items arrive too, which no policy has; it is for comparison.
     """
     waiting: list[tuple[float, int]] = []
+    of = len(items)
     with _uncollected():
         for t, x in enumerate(items):
+            tell(t, of)
             if clock is not None:
                 while waiting and waiting[0][0] <= clock[t]:
                     arrive(heappop(waiting)[1])
@@ -55,7 +66,7 @@ def _uncollected() -> Iterator[None]:
 
 def play_through(
     ledger: Ledger,
-    items: Iterable[Any],
+    items: Items,
     labels: Sequence[int],
     *,
     costs: Costs | None = None,

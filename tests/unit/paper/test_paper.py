@@ -13,9 +13,11 @@ from appletaste.paper.errata import ERRATA
 from appletaste.paper.figures import FIGURES, index
 from appletaste.paper.findings import FINDINGS
 from appletaste.paper.play import missing, outcomes_of, play_missing, wanted
+from appletaste.paper.published import spread_agreement
 from appletaste.paper.report import build
 from appletaste.paper.store import Store, checkpoints
 from appletaste.paper.studies import Pairing, Study, all_studies, find_studies
+from appletaste.paper.tables import Cell, common_sign, tally
 
 SMALL = Study(
     "small",
@@ -156,9 +158,11 @@ def test_every_figure_finding_and_erratum_can_be_made(smoke, monkeypatch):
     monkeypatch.setattr("appletaste.paper.report.all_studies", lambda: short)
     cells = build(store, 2, short, folder)
     assert len(cells) == 66
-    keys = ["study", "cell", "published", "ours", "se", "sd", "replications", "z", "known_mismatch", "agrees"]
+    keys = ["study", "cell", "published", "ours", "se", "sd", "replications", "z", "known_mismatch"]
+    keys += ["published_sd", "sd_z", "agrees", "verdict"]
     assert all(list(cell) == keys for cell in cells)
     assert json.loads((folder / "tables.json").read_text()) == cells
+    assert {cell["verdict"] for cell in cells} == {"few", "known"}  # two replications say nothing
     page = (folder / "index.html").read_text()
     assert not re.search(r"https?://|<script|src=\"(?!data:)|@import|url\(", page)  # opens without a network
     assert page.count("data:image/svg+xml;base64,") == 6
@@ -187,3 +191,45 @@ def test_outcomes_are_found_by_problem_and_policy(smoke):
     outcomes = index(outcomes_of(short[0], store, 2))
     assert ("iii", "never") in outcomes
     assert outcomes["iii", "never"].act_rate.tolist() == [0.0, 0.0]
+
+
+def cell(ours, published=16.3, replications=50, known=None, sd=10.5):
+    z = (published - ours) / (sd * (1 / replications + 1 / 50) ** 0.5)
+    return Cell("t", "c", published, ours, sd / replications**0.5, sd, replications, z, known)
+
+
+def test_cells_that_cannot_be_had_and_too_few_replications_are_never_ticked():
+    assert cell(16.0).verdict == "ok"
+    assert cell(16.0, known="a misprint").verdict == "known"
+    assert not cell(16.0, known="a misprint").agrees
+    assert cell(16.0, replications=19).verdict == "few"
+    assert cell(40.0, replications=19).verdict == "few"
+    assert cell(40.0).verdict == "NO"
+    said = tally([cell(16.0), cell(40.0), cell(16.0, known="a misprint"), cell(1.0, replications=4)])
+    assert said == (
+        "Of 4 published numbers 1 agrees; 1 is a known mismatch, which no reading of the paper gives; 1 has too few "
+        "replications to judge; 1 disagrees."
+    )
+
+
+def test_a_common_sign_is_said_though_every_cell_agrees():
+    low = [cell(13.4) for _ in range(10)]
+    assert all(one.verdict == "ok" for one in low)
+    said = common_sign("Table 5", low)
+    assert said.startswith("Table 5: 10 of 10 of our numbers are below the paper's, 13.40 against 16.30 on average.")
+    assert "z = 1.4" in said
+    assert "p = 0.002" in said
+    rng = np.random.default_rng(1)
+    for _ in range(5):  # cells around the truth say nothing
+        assert common_sign("t", [cell(16.3 + 2.1 * noise) for noise in rng.standard_normal(10)]) is None
+    assert common_sign("t", [cell(13.4, replications=10) for _ in range(10)]) is None
+    assert common_sign("t", [cell(10.5) for _ in range(3)]) is not None  # too few for a sign test: by the pooled z
+
+
+def test_published_standard_deviations_are_compared():
+    rng = np.random.default_rng(2)
+    z = np.array([spread_agreement(10.0, rng.gamma(2.0, 10.0 / 2**0.5, size=400)) for _ in range(200)])
+    assert abs(z.mean()) < 4 * 0.45 / 200**0.5 + 0.1  # sd of z: only our noise, of 1/400 + 1/50, is in it
+    assert np.abs(z).max() < 3
+    assert spread_agreement(20.0, rng.gamma(2.0, 10.0 / 2**0.5, size=400)) > 3
+    assert np.isnan(spread_agreement(1.0, np.zeros(5)))

@@ -1,0 +1,88 @@
+"""Nothing waits in silence: what is said meanwhile, and when."""
+
+import time
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.cli import waiting
+from appletaste.engines import pulse
+
+
+def test_tasks_say_how_far_they_have_come():
+    seen = []
+
+    def work(task):
+        for step in range(4):
+            pulse.tell(step, 4)
+            seen.append(float(table[task, pulse.SHARE]))
+        return task
+
+    with pulse.watched(2) as table, at.engines.engine("local") as workers:
+        assert dict(workers.run(work, [0, 1])) == {0: 0, 1: 1}
+        assert table[:, pulse.SHARE].tolist() == [1.0, 1.0]
+        assert (table[:, pulse.SECONDS] > 0).all()
+    assert seen == [0.0, 0.25, 0.5, 0.75] * 2
+    assert pulse.current() is None
+    pulse.tell(1, 2)  # nobody waits: nothing happens
+
+
+def test_workers_tell_of_their_items_and_numbers_stay():
+    entries = [at.simulate.Entry("always", {}), at.simulate.Entry("never", {})]
+    alone = at.replicate(at.problem("i", rounds=40), entries, 2)
+    with pulse.watched(4) as table, at.engines.engine("local", jobs=2) as workers:
+        found = at.replicate(at.problem("i", rounds=40), entries, 2, engine=workers)
+        assert (table[:, pulse.SHARE] == 1.0).all()
+    for one, other in zip(alone, found, strict=True):
+        np.testing.assert_array_equal(one.curves, other.curves)
+
+
+def test_the_rest_is_counted_by_kind_of_task():
+    kinds = ["slow", "quick", "slow", "quick"]
+    table = np.zeros((4, 2))
+    assert waiting.time_left(table, kinds, 1) is None
+    table[0] = 1.0, 0.01
+    assert waiting.time_left(table, kinds, 1) is None  # one second of work is too little to tell from
+    table[1] = 0.5, 1.0
+    table[0] = pulse.BEGUN, 0.0
+    assert waiting.time_left(table, kinds, 1) is None  # the slow one has said nothing yet
+    table[0] = 10.0, 0.1
+    assert waiting.time_left(table, kinds, 1) == pytest.approx(90 + 100 + 0.5)
+    assert waiting.time_left(table, kinds, 4) == pytest.approx(100)  # no task is shared
+
+
+def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
+    for name, seconds in (("BETWEEN", 0.05), ("BLINK", 0.01)):
+        monkeypatch.setattr(waiting, name, seconds)
+    with waiting.progress_of("replay", ["voi", "voi"], 1) as step:
+        table = np.memmap(pulse.current(), np.float64, "r+").reshape(-1, 2)
+        table[0] = 100.0, 0.5
+        time.sleep(0.05)
+        table[0] = 20.0, 1.0
+        step("replay: voi")
+        deadline = time.monotonic() + 5
+        said = ""
+        while "20 seconds" not in said and time.monotonic() < deadline:
+            time.sleep(0.02)
+            said += capsys.readouterr().err
+    lines = said.splitlines()
+    assert lines[0] == "replay: this will take about 5 minutes"
+    assert lines[-1] == "replay: voi: 1 of 2 done, about 20 seconds left"
+
+
+def test_no_estimate_rests_on_the_quick_ones_alone():
+    table = np.array([[pulse.BEGUN, 0.0], [0.1, 1.0]])
+    watch = waiting.Watch("replay", table, ["pg-ids", "never"], 2)
+    watch.step("never")
+    assert watch.left() is None
+    elsewhere = waiting.Watch("replay", np.zeros((2, 2)), ["pg-ids", "never"], 2)  # on a cluster, unheard
+    elsewhere.began -= 30.0
+    elsewhere.step("never")
+    assert elsewhere.left() == pytest.approx(30.0, abs=1.0)
+
+
+def test_quick_work_says_nothing(capsys):
+    with waiting.progress_of("replay", ["voi"], 1) as step:
+        step("replay: voi")
+    assert capsys.readouterr() == ("", "")
