@@ -21,6 +21,7 @@ PUBLIC = [
     "Awaiting",
     "Budget",
     "Costs",
+    "CostsByItem",
     "Decision",
     "DecisionLog",
     "Desk",

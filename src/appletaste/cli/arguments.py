@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..costs import OUTCOMES, Costs
+from ..costs_by_item import CostsByItem
 from ..errors import OptionError
 from ..features import Encoder
 from ..policies import find
@@ -65,15 +66,23 @@ def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry
     return entries
 
 
-def parse_costs(text: str) -> Costs:
-    """Return costs from miss=...,false_alarm=...,hit=...[,correct_pass=...]."""
+def parse_costs(text: str) -> Costs | CostsByItem:
+    """Return costs from miss=...,false_alarm=...,hit=...[,correct_pass=...]; formulas over columns are by item."""
     given = parse_pairs(text, "--costs")
     unknown = sorted(set(given) - set(OUTCOMES))
     missing = [name for name in OUTCOMES[:3] if name not in given]
     if unknown or missing:
         wrong = f"there is no cost {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
         raise OptionError(f"--costs: {wrong}; give miss, false_alarm, hit and, if not 0, correct_pass")
-    return Costs(**{name: parse_value(value) for name, value in given.items()})
+    return CostsByItem.of(given)
+
+
+def parse_one_sheet(text: str) -> Costs:
+    """Return costs that are the same for every item."""
+    costs = parse_costs(text)
+    if isinstance(costs, CostsByItem):
+        raise OptionError(f"--costs: items have no column {costs.columns[0]!r} here; give numbers")
+    return costs
 
 
 def parse_encoder(text: str | None) -> Encoder | None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..costs_by_item import CostColumns
 from ..policies import Bayesian, Policy, find, policy
 from ..posteriors import Gaussian, Laplace
 from ..rules import EpsilonGreedy
@@ -16,7 +17,7 @@ FULL_INFORMATION = "full-information"
 COMPARATORS = ("never", "always", "oracle", FULL_INFORMATION)
 
 
-def known_acts(name: str, labels: NDArray[np.int8], costs: Costs) -> NDArray[np.bool_] | None:
+def known_acts(name: str, labels: NDArray[np.int8], costs: Costs | CostColumns) -> NDArray[np.bool_] | None:
     """Return what never, always and the oracle do, without playing; None for whoever has to be played.
 
     The oracle acts on a label c iff cost(act, c) < cost(pass, c): on the positives, where that pays.
@@ -29,8 +30,7 @@ def known_acts(name: str, labels: NDArray[np.int8], costs: Costs) -> NDArray[np.
     if name in ("never", "always"):
         return np.full(len(labels), name == "always")
     if name == "oracle":
-        pays = np.array([costs.incurred(True, label) < costs.incurred(False, label) for label in (0, 1)])
-        return np.asarray(pays[labels])
+        return np.asarray(np.where(labels == 1, costs.catch_gain, -costs.alarm_price) > 0)
     return None
 
 

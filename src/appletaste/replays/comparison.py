@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .. import engines
 from .._checks import whole
 from ..costs import Costs
+from ..costs_by_item import CostColumns, CostsByItem
 from ..errors import OptionError
 from ..logs import DecisionLog
 from ..policies import find
@@ -20,7 +21,7 @@ from ..simulate import Entry
 from .comparators import COMPARATORS, make
 from .delays import Delay
 from .findings import Seen, moving_ranges, replay_notes
-from .notes import column_notes, delay_notes, stopped_notes, unlearnable_notes
+from .notes import column_notes, cost_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Staffing, Wrapper, awaiting
 from .result import PolicyReplay, ReplayResult
@@ -37,7 +38,7 @@ def replay(
     source: Any,
     label: Any = None,
     *,
-    costs: Costs | Mapping[str, float],
+    costs: Costs | CostsByItem | Mapping[str, Any],
     policies: Sequence[str | Entry] = ("voi",),
     shuffles: int | None = None,
     order: str = "shuffled",
@@ -70,6 +71,9 @@ def replay(
         A file, data frame, dict of columns or iterable of dicts, and its label column (see ``read_records``, which
         takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from here). Or a matrix of
         vectors, a NumPy array or SciPy's CSR, and an array of labels, 0 and 1.
+    costs
+        What outcomes cost: the same for every item, or formulas over its columns, ``{"miss": "amount*0.9+15",
+        "false_alarm": 6, "hit": 4}`` (``CostsByItem``). A column of a formula may be a feature as well, or dropped.
     policies
         Names, ``Entry`` objects where options are set.
     shuffles, order
@@ -107,7 +111,8 @@ def replay(
     """
     passes, shuffled = _orders(shuffles, order, time)
     entries = _entries(policies)
-    costs = Costs.of(costs)
+    sheet = CostsByItem.of(costs)
+    by_item = sheet if isinstance(sheet, CostsByItem) else None
     law = Delay.of(delay)
     staffing = Staffing.of(capacity, audit)
     if staffing is not None and wrap is not None:
@@ -115,18 +120,21 @@ def replay(
     dressed: Wrapper = staffing or wrap or awaiting
     if staffing is not None:
         staffing.check(time is not None)
-    stream = read_stream(source, label, flip_label=flip_label, drop=drop, time=time, time_unit=time_unit, **reading)
+    stream = read_stream(
+        source, label, flip_label=flip_label, drop=drop, time=time, time_unit=time_unit, costs=by_item, **reading
+    )
+    usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
     if staffing is not None:
         staffing.check(time is not None, stream.day)
     encoder = default_encoder(stream.records, shuffled) if encoder is None else encoder
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
     strata = None if stratum is None else stream.strata(stratum)
-    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}", log, strata)
+    plan = Plan(stream, usual, encoder, law, seed, shuffled, dressed, f"replay {next(_names)}", log, strata)
     width = plan.encoded(0)[0].shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            made = make(entry, width, len(stream), costs, seed=0)
+            made = make(entry, width, len(stream), usual, seed=0)
             if made.timed and stream.times is None:
                 told = f"{entry.label} forgets by time, and this replay has no times: name the time column with "
                 raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
@@ -195,7 +203,7 @@ def _entries(policies: Sequence[str | Entry]) -> list[Entry]:
 def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     """Return what the reader of the table should know."""
     stream, shuffled = plan.stream, plan.shuffled
-    notes = [*stream.notes, *delay_notes(stream, plan.delay)]
+    notes = [*stream.notes, *delay_notes(stream, plan.delay), *cost_notes(stream)]
     starts = edges(len(stream), BLOCKS)
     rates = np.add.reduceat(stream.labels.astype(float), starts[:-1]) / np.diff(starts)
     base = float(stream.labels.mean())

@@ -105,6 +105,13 @@ def delay_notes(stream: Stream, delay: Delay) -> list[Message]:
     return [Message(told, Remedy("time_unit"))]
 
 
+def cost_notes(stream: Stream) -> list[str]:
+    """Return notes on items on which acting never or always pays by their own costs; or none."""
+    if stream.costs is None or not isinstance(stream.records, Records):
+        return []
+    return stream.costs.notes(stream.records.where)
+
+
 def unlearnable_notes(stream: Stream) -> list[Message]:
     """Return a note on texts that nearly every row has for itself: names, dates and remarks teach nothing; or none."""
     found = []

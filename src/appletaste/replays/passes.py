@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..costs_by_item import CostColumns
 from ..errors import PoorFitWarning
 from ..features import Records
 from ..keys import Key
@@ -37,7 +38,7 @@ class Plan:
     """Everything about a replay but the policy and the order."""
 
     stream: Stream
-    costs: Costs
+    costs: Costs  #: of every item; where each has its own (``stream.costs``), their average, which decides nothing
     encoder: Any
     delay: Delay
     seed: int
@@ -80,6 +81,11 @@ class Plan:
         late = self.delay.draw(n, Key(self.seed).at("replay", number, "delay"))
         return times, times + self.stream.step * late + (0.0 if self.timed else 1.0)
 
+    def costs_of(self, number: int) -> Costs | CostColumns:
+        """Return what the items of a pass cost: the same for all, or of each in its order."""
+        each = self.stream.costs
+        return self.costs if each is None else each[self.order(number)]
+
     def ids(self, label: str, number: int) -> list[str]:
         """Return the ids of the items of a pass in its order: lines of a file, or the rows of a table."""
         order, records = self.order(number), self.stream.records
@@ -113,21 +119,22 @@ class Pass:
         times, due = plan.clock(self.number)
         arrived = np.ones(len(labels), dtype=bool) if due is None else due <= times[-1]
         started = time.perf_counter()
-        acts = known_acts(name, labels, plan.costs)
+        costs = plan.costs_of(self.number)
+        acts = known_acts(name, labels, costs)
         if acts is not None:
             seconds = time.perf_counter() - started
-            return tally(acts, labels, plan.costs, seconds, int(acts.sum()), int((acts & arrived).sum())), None
+            return tally(acts, labels, costs, seconds, int(acts.sum()), int((acts & arrived).sum())), None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", PoorFitWarning)
             ledger, acts, seconds = (self.watch if name == FULL_INFORMATION else self.walk)(labels, times, due)
         notes: tuple[str, ...] = tuple(str(warning.message) for warning in caught)
         if ledger is None:
-            return tally(acts, labels, plan.costs, seconds, len(labels), int(arrived.sum()), notes), None
+            return tally(acts, labels, costs, seconds, len(labels), int(arrived.sum()), notes), None
         rows = [entry for _, entry in ledger.entries.items()]
         observed = np.array([entry.state == OBSERVED for entry in rows], dtype=bool)
         if not plan.shuffled:
             notes += label_notes(observed, np.array([entry.decision.chance for entry in rows]), labels)
-        found = tally(acts, labels, plan.costs, seconds, int(acts.sum()), int(observed.sum()), notes)
+        found = tally(acts, labels, costs, seconds, int(acts.sum()), int(observed.sum()), notes)
         return found, ledger.log() if self.logged else None
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
@@ -137,6 +144,11 @@ class Pass:
         policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed)
         policy.probability(X[0])  # loads the kernels, and leaves no trace, before the clock starts
         return policy, X, encoding
+
+    def _sheets(self) -> list[Costs] | None:
+        """Return the costs of each item in turn, where they differ."""
+        costs = self.plan.costs_of(self.number)
+        return None if isinstance(costs, Costs) else costs.each()
 
     def walk(
         self, labels: NDArray[np.int8], times: NDArray[np.float64], due: NDArray[np.float64] | None
@@ -152,11 +164,13 @@ class Pass:
             ids = plan.ids(self.entry.label, self.number)
             written = stream.written(times) if plan.timed else None
             told = None if due is None or not plan.timed else stream.written(due)
+        sheets = self._sheets()
         started = time.perf_counter()
         play_through(
             ledger,
             X,
             labels.tolist(),
+            costs=sheets,
             ids=ids,
             times=written,
             strata=None if plan.strata is None else plan.strata[order].tolist(),
@@ -173,10 +187,10 @@ class Pass:
     ) -> tuple[Ledger | None, NDArray[np.bool_], float]:
         """Let a yardstick that is told every label decide item by item: nothing holds it back, and nobody keeps it."""
         policy, X, encoding = self._policy()
-        acts, truth = np.zeros(len(labels), dtype=bool), labels.tolist()
+        acts, truth, sheets = np.zeros(len(labels), dtype=bool), labels.tolist(), self._sheets()
 
         def decide(t: int, x: Any) -> bool:
-            acts[t] = act = policy.decide(x).act
+            acts[t] = act = policy.decide(x, costs=None if sheets is None else sheets[t]).act
             return act
 
         started = time.perf_counter()

@@ -70,6 +70,11 @@ class PolicyReplay:
         return summarise([one.recall for one in self.tallies]).mean
 
     @property
+    def money_recall(self) -> float:
+        """The share of what all positives would have cost if missed that belongs to those acted on."""
+        return summarise([one.money_recall for one in self.tallies]).mean
+
+    @property
     def items_per_second(self) -> float:
         """Items encoded, decided and learnt in a second by one process."""
         return len(self.tallies) * self.items / max(1e-9, sum(one.seconds for one in self.tallies))
@@ -141,7 +146,9 @@ class ReplayResult:
         return summarise(self[against].costs_per_1000 - self[name].costs_per_1000)
 
     def table(self) -> Table:
-        """Return the table of all policies."""
+        """Return the table of all policies; where items have costs of their own, recall is also in money."""
+        by_item = self.plan.stream.costs is not None
+        place = HEADER.index("recall") + 1
         rows = [
             (
                 label,
@@ -151,13 +158,14 @@ class ReplayResult:
                 show(self.saved(label, "always").mean, 1),
                 show(one.precision, 3),
                 show(one.recall, 3),
+                *([show(one.money_recall, 3)] if by_item else []),
                 show(one.labels, 0),
                 show(one.act_rate, 3),
                 show(one.items_per_second, 0) if one.entry.name not in UNTAUGHT else "-",
             )
             for label, one in self.policies.items()
         ]
-        return Table(self.title, HEADER, rows)
+        return Table(self.title, (*HEADER[:place], *(["in money"] if by_item else []), *HEADER[place:]), rows)
 
     def block_table(self) -> Table:
         """Return the drift table: the tenths of the stream, one row each."""
@@ -197,6 +205,7 @@ class ReplayResult:
             "order": "shuffled" if self.plan.shuffled else "as is",
             "saved_per_1000": {name: self.saved(label, name).mean for name in ("never", "always")},
             "labels_learnt": np.mean([tally.learnt for tally in one.tallies]),
+            "money_recall": one.money_recall,
             "blocks": one.blocks(),
         }
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sparse import SparseRows
+from ..costs_by_item import CostColumns, CostsByItem
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
@@ -38,6 +39,7 @@ class Stream:
     clock: str | None = None  #: the column of the times
     unit: str | None = None  #: what one unit of a column of plain numbers is, where somebody has said so
     notes: tuple[str, ...] = ()  #: what the column of times was taken for
+    costs: CostColumns | None = None  #: of each item, where they differ
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -83,13 +85,15 @@ def read_stream(
     drop: Sequence[str] = (),
     time: str | None = None,
     time_unit: str | None = None,
+    costs: CostsByItem | None = None,
     **reading: Any,
 ) -> Stream:
     """Read a table whose every row has a label; ``time`` names the column of the clock, which is no feature.
 
     Dates and times in ISO 8601 become seconds since 1970, and so do numbers that are dates by their range
     (``times.dates_in``). Other numbers keep their units, unless ``time_unit`` says what one of them is. Rows are sorted
-    by the time. A matrix, dense or sparse, has its labels beside it and no clock.
+    by the time. A matrix, dense or sparse, has its labels beside it and no clock. Formulas of ``costs`` may name any
+    column but the label, features or not.
 
     Examples
     --------
@@ -102,6 +106,8 @@ def read_stream(
     if time_unit is not None and time is None:
         raise OptionError(Message(Remedy("time_unit"), " is for a column of times: name it with ", Remedy("time")))
     if is_matrix(source):
+        if costs is not None:
+            raise OptionError("costs by item name columns, but a matrix has no column names; give a data frame")
         vectors, truth = read_vectors(source, label, drop=drop, time=time, **reading)
         return Stream(vectors, _both(1 - truth if flip_label else truth, vectors.source))
     if time is not None and time == label:
@@ -117,11 +123,13 @@ def read_stream(
                 records = source
                 for name in (*drop, *([] if time is None else [time])):
                     check_column(name, records.columns, records.source)
-                records = replace(records, columns={k: v for k, v in records.columns.items() if k not in drop})
             else:
                 if label is None:
                     raise OptionError("a replay needs to know the label column: label='...'")
-                records = read_records(source, label=label, drop=tuple(drop), **reading)
+                if costs is not None and label in costs.columns:
+                    raise OptionError(f"{label!r} is the label, which nobody knows in advance: costs cannot name it")
+                priced = () if costs is None else costs.columns
+                records = read_records(source, label=label, drop=[k for k in drop if k not in priced], **reading)
         except OneClassWarning as warning:
             raise DataError(str(warning)) from None
     if records.labels is None:
@@ -134,18 +142,29 @@ def read_stream(
             "labelled rows with policy.learn_history"
         )
     labels = _both(1 - records.labels if flip_label else records.labels, records.source)
+    each = None if costs is None else costs.of_table(records.columns, records.where, len(records), records.source)
+    records = _without(records, drop)
     if time is None:
-        return Stream(records, labels)
+        return Stream(records, labels, costs=each)
     check_column(time, records.columns, records.source)
     clock, dated, note = clock_of(time, records, time_unit)
-    columns = {name: column for name, column in records.columns.items() if name != time}
+    records = _without(records, [time], " and the time")
+    order = np.argsort(clock, kind="stable")
+    unit, each = None if dated else time_unit, None if each is None else each[order]
+    return Stream(records[order], labels[order], clock[order], dated, time, unit, note, each)
+
+
+def _without(records: Records, names: Sequence[str], also: str = "") -> Records:
+    """Return records without some columns, if others remain."""
+    there = [name for name in names if name in records.columns]
+    if not there:
+        return records
+    columns = {name: column for name, column in records.columns.items() if name not in there}
     if not columns:
         raise DataError(
-            f"{records.source} has no column besides the label and the time: there is nothing to base decisions on"
+            f"{records.source} has no column besides the label{also}: there is nothing to base decisions on"
         )
-    order = np.argsort(clock, kind="stable")
-    unit = None if dated else time_unit
-    return Stream(replace(records, columns=columns)[order], labels[order], clock[order], dated, time, unit, note)
+    return replace(records, columns=columns, dropped=(*records.dropped, *there))
 
 
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
