@@ -9,6 +9,7 @@ from typing import Any
 from ..costs import OUTCOMES, Costs
 from ..costs_by_item import CostsByItem
 from ..errors import OptionError
+from ..evaluate import OwnThreshold
 from ..features import Encoder
 from ..policies import find
 from ..simulate import Entry
@@ -75,6 +76,15 @@ def parse_costs(text: str) -> Costs | CostsByItem:
         wrong = f"there is no cost {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
         raise OptionError(f"--costs: {wrong}; give miss, false_alarm, hit and, if not 0, correct_pass")
     return CostsByItem.of(given)
+
+
+def parse_threshold(text: str) -> float | OwnThreshold:
+    """Return a threshold from 0.3, or from 1.5x, which is 1.5 times the threshold of each item's own costs."""
+    try:
+        number = float(text.removesuffix("x"))
+    except ValueError:
+        raise OptionError(f"--threshold takes a chance such as 0.3, or 1.5x, got {text!r}") from None
+    return OwnThreshold(number) if text.endswith("x") else number
 
 
 def parse_one_sheet(text: str) -> Costs:
