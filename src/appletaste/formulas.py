@@ -22,7 +22,7 @@ import numpy as np
 from .errors import CostsError
 
 #: Brackets within one another, and letters in all, beyond which nobody means it.
-DEEPEST, LONGEST = 50, 1000
+DEEPEST, LONGEST = 50, 400
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?![\w.])"
     r"|(?P<name>[^\W\d][\w.]*)"

@@ -87,6 +87,27 @@ def parse_threshold(text: str) -> float | OwnThreshold:
     return OwnThreshold(number) if text.endswith("x") else number
 
 
+def parse_sweep(text: str) -> tuple[str, list[float]]:
+    """Return the outcome and the factors of miss=0.5..2, which is half, once and twice, or of miss=0.5,1,3.
+
+    Examples
+    --------
+    >>> parse_sweep("miss=0.5..2"), parse_sweep("hit=1,3")
+    (('miss', [0.5, 1.0, 2.0]), ('hit', [1.0, 3.0]))
+    """
+    outcome, equals, rest = (part.strip() for part in text.partition("="))
+    low, dots, high = rest.partition("..")
+    try:
+        factors = [float(low), float(high)] if dots else [float(part) for part in rest.split(",")]
+    except ValueError:
+        factors = []
+    if not equals or not factors or outcome not in OUTCOMES:
+        raise OptionError(f"--sweep takes miss=0.5..2 (half, once, twice) or miss=0.5,1,3, got {text!r}")
+    if dots and factors[0] < 1.0 < factors[1]:
+        factors.insert(1, 1.0)
+    return outcome, factors
+
+
 def parse_one_sheet(text: str) -> Costs:
     """Return costs that are the same for every item."""
     costs = parse_costs(text)

@@ -76,7 +76,7 @@ class Missed:
         if isinstance(self.money.cost, Refusal):
             return []
         return [
-            f"the missed cost:      {self.money.cost}",
+            f"money missed:         {self.money.cost}",
             f"acting would save:    {self.money.saving}",
         ]
 
@@ -155,7 +155,7 @@ def missed(
         total_bounds=total,
         recall_bounds=recall,
         label_bounds=_label_bounds(log, floor, level),
-        money=money_missed(log, support, level, design.missed if isinstance(design.missed, Refusal) else None),
+        money=money_missed(log, support, level, design.missed),
         unequal_arrival=support.arrival.unequal,
     )
 

@@ -42,15 +42,33 @@ class MoneyMissed:
         return {"cost": self.cost.as_dict(), "saving": self.saving.as_dict(), "cost_bounds": bounds}
 
 
-def money_missed(log: DecisionLog, support: Support, level: float, refusal: Refusal | None = None) -> MoneyMissed:
-    """Estimate what was missed in money; ``refusal`` is why the log cannot even say how many positives were missed."""
-    if refusal is not None:
-        return MoneyMissed(refusal, refusal, None)
+def money_missed(log: DecisionLog, support: Support, level: float, count: Answer) -> MoneyMissed:
+    """Estimate what was missed in money; ``count`` is what the log says of the number of positives missed.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> table = at.problem("i").draw(at.Key(1))
+    >>> log = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> found = at.missed(log)
+    >>> found.money.cost.value == table.costs.miss * found.design.missed.value  # every item costs the same here
+    True
+    """
+    if isinstance(count, Refusal):
+        return MoneyMissed(count, count, None)
     miss, saving = np.asarray(log.miss), np.maximum(log.catch_gain, 0.0)
-    cost, gain = (_estimate(log, support, values, level) for values in (miss, saving))
+    cost, gain = (_money_in(log, support, values, level, count) for values in (miss, saving))
     apart = np.asarray(miss[~support.usable & ~log.act])
     bounds = (cost.low + float(np.minimum(apart, 0.0).sum()), cost.high + float(np.maximum(apart, 0.0).sum()))
     return MoneyMissed(cost, gain, bounds)
+
+
+def _money_in(log: DecisionLog, support: Support, values: Floats, level: float, count: Estimate) -> Estimate:
+    """Return the money in the positives that were passed: by item, or so much for each of their number."""
+    first = float(values[0])
+    if first >= 0.0 and (values == first).all():
+        return Estimate(first * count.value, first * count.low, first * count.high, level, count.assumes)
+    return _estimate(log, support, values, level)
 
 
 def _estimate(log: DecisionLog, support: Support, values: Floats, level: float) -> Estimate:

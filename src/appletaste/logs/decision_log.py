@@ -160,7 +160,9 @@ class DecisionLog:
         """
         if isinstance(costs, CostsByItem):
             own = {name: np.asarray(getattr(self, name)) for name in OUTCOMES}
-            found = costs.of_table(own, lambda k: f"decision {self.id[k]}", len(self), "a log, which keeps what each item costs,")
+            found = costs.of_table(
+                own, lambda k: f"decision {self.id[k]}", len(self), "a log, which keeps what each item costs,"
+            )
             return self.unchecked(**{name: getattr(found, name) for name in OUTCOMES})
         return self.unchecked(**{name: np.broadcast_to(float(getattr(costs, name)), len(self)) for name in OUTCOMES})
 

@@ -50,7 +50,9 @@ def in_short(facts: Facts) -> Section:
         + (f", a precision of {in_words(whole.precision, 'percent')}." if whole.precision else "."),
         f"Saved against passing everything: {in_words(whole.saved, 'money')}{unsettled}.",
         f"Positives among the passed items: {in_words(design.missed, 'count')}{unknown if design.missed else ''}.",
-        f"What those positives cost: {in_words(facts.missed.money.cost, 'money')}." if design.missed else "",
+        f"Money missed, what those positives cost: {in_words(facts.missed.money.cost, 'money')}."
+        if design.missed
+        else "",
         f"Recall: {in_words(design.recall, 'percent')}." if design.recall else "",
         f"{labels_awaited(facts.states['pending'])}.",
     ]
