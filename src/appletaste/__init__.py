@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .costs import Costs as Costs
+    from .costs_by_item import CostsByItem as CostsByItem
     from .decision import Decision as Decision
     from .errors import AppleTasteError as AppleTasteError
     from .evaluate import explain as explain
@@ -41,6 +42,7 @@ __version__ = "0.1.0"
 #: Where each name is; the same as above, for when the program runs.
 _HOME = {
     "costs": "Costs",
+    "costs_by_item": "CostsByItem",
     "decision": "Decision",
     "errors": "AppleTasteError",
     "evaluate": "explain missed plan_audit what_if",

@@ -9,10 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from .errors import CostsError
 
 OUTCOMES = ("miss", "false_alarm", "hit", "correct_pass")
+FORMULAS = (
+    ". A formula over columns gives costs by item: replay takes formulas, and for one item "
+    "CostsByItem(...).of_item(record) gives decide(x, costs=...)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class Costs:
             )
 
     @classmethod
-    def of(cls, given: Costs | Mapping[str, float]) -> Costs:
+    def of(cls, given: SomeCosts) -> Costs:
         """Return costs as they are, or from a mapping of outcomes.
 
         Examples
@@ -68,12 +73,7 @@ class Costs:
         """
         if isinstance(given, Costs):
             return given
-        if not isinstance(given, Mapping) or not {*OUTCOMES[:3]} <= {*given} <= {*OUTCOMES}:
-            raise CostsError(
-                "costs must be Costs(...), or miss, false_alarm, hit and, if not 0, correct_pass in a dict; "
-                f"got {given!r}"
-            )
-        return cls(**given)
+        return cls(**outcomes_in(given))
 
     @classmethod
     def of_item(cls, miss: float, false_alarm: float, hit: float, correct_pass: float = 0.0) -> Costs:
@@ -102,7 +102,8 @@ class Costs:
             try:
                 number = float(value)
             except (TypeError, ValueError):
-                raise CostsError(f"{name} must be a number, got {value!r}") from None
+                told = f"{name} must be a number, got {value!r}"
+                raise CostsError(told + (FORMULAS if isinstance(value, str) else "")) from None
             if not math.isfinite(number):
                 raise CostsError(f"{name} must be finite, got {number}")
             object.__setattr__(self, name, number)
@@ -168,3 +169,24 @@ class Costs:
     def incurred(self, act: bool, label: int) -> float:
         """Return the cost of an action on an item whose label is known."""
         return self.expected(act, float(label))
+
+
+def outcomes_in(given: object) -> dict[str, Any]:
+    """Return a mapping of outcomes as a dict, or say what is missing in it, or too much.
+
+    Examples
+    --------
+    >>> outcomes_in({"miss": 5, "hit": 0})
+    Traceback (most recent call last):
+    ...
+    appletaste.errors.CostsError: costs must be Costs(...), or miss, false_alarm, hit and, if not 0, correct_pass in ...
+    """
+    if not isinstance(given, Mapping) or not {*OUTCOMES[:3]} <= {*given} <= {*OUTCOMES}:
+        raise CostsError(
+            f"costs must be Costs(...), or miss, false_alarm, hit and, if not 0, correct_pass in a dict; got {given!r}"
+        )
+    return dict(given)
+
+
+#: Costs, or what they are by outcome: ``{"miss": 5, "false_alarm": 1, "hit": 0}``.
+SomeCosts: TypeAlias = Costs | Mapping[str, float]

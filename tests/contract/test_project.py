@@ -22,6 +22,7 @@ PUBLIC = [
     "Awaiting",
     "Budget",
     "Costs",
+    "CostsByItem",
     "Decision",
     "DecisionLog",
     "Desk",

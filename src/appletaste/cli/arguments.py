@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..costs import OUTCOMES, Costs
+from ..costs_by_item import CostsByItem
 from ..errors import OptionError
+from ..evaluate import OwnThreshold
 from ..features import Encoder
 from ..policies import find
 from ..simulate import Entry
@@ -65,15 +67,53 @@ def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry
     return entries
 
 
-def parse_costs(text: str) -> Costs:
-    """Return costs from miss=...,false_alarm=...,hit=...[,correct_pass=...]."""
+def parse_costs(text: str) -> Costs | CostsByItem:
+    """Return costs from miss=...,false_alarm=...,hit=...[,correct_pass=...]; formulas over columns are by item."""
     given = parse_pairs(text, "--costs")
     unknown = sorted(set(given) - set(OUTCOMES))
     missing = [name for name in OUTCOMES[:3] if name not in given]
     if unknown or missing:
         wrong = f"there is no cost {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
         raise OptionError(f"--costs: {wrong}; give miss, false_alarm, hit and, if not 0, correct_pass")
-    return Costs(**{name: parse_value(value) for name, value in given.items()})
+    return CostsByItem.of(given)
+
+
+def parse_threshold(text: str) -> float | OwnThreshold:
+    """Return a threshold from 0.3, or from 1.5x, which is 1.5 times the threshold of each item's own costs."""
+    try:
+        number = float(text.removesuffix("x"))
+    except ValueError:
+        raise OptionError(f"--threshold takes a chance such as 0.3, or 1.5x, got {text!r}") from None
+    return OwnThreshold(number) if text.endswith("x") else number
+
+
+def parse_sweep(text: str) -> tuple[str, list[float]]:
+    """Return the outcome and the factors of miss=0.5..2, which is half, once and twice, or of miss=0.5,1,3.
+
+    Examples
+    --------
+    >>> parse_sweep("miss=0.5..2"), parse_sweep("hit=1,3")
+    (('miss', [0.5, 1.0, 2.0]), ('hit', [1.0, 3.0]))
+    """
+    outcome, equals, rest = (part.strip() for part in text.partition("="))
+    low, dots, high = rest.partition("..")
+    try:
+        factors = [float(low), float(high)] if dots else [float(part) for part in rest.split(",")]
+    except ValueError:
+        factors = []
+    if not equals or not factors or outcome not in OUTCOMES:
+        raise OptionError(f"--sweep takes miss=0.5..2 (half, once, twice) or miss=0.5,1,3, got {text!r}")
+    if dots and factors[0] < 1.0 < factors[1]:
+        factors.insert(1, 1.0)
+    return outcome, factors
+
+
+def parse_one_sheet(text: str) -> Costs:
+    """Return costs that are the same for every item."""
+    costs = parse_costs(text)
+    if isinstance(costs, CostsByItem):
+        raise OptionError(f"--costs: items have no column {costs.columns[0]!r} here; give numbers")
+    return costs
 
 
 def parse_encoder(text: str | None) -> Encoder | None:

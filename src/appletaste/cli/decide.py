@@ -67,8 +67,9 @@ def run(args: argparse.Namespace) -> None:
     """Decide a file, save the desk, and only then hand out the decisions."""
     from ..desks import decide_many, open_desk, read_items
     from ..desks.reasons import Wording, reason_for
-    from .console import print_json, progress_bar
+    from .console import print_json
     from .rows import check_rows_path, counted, write_rows
+    from .waiting import progress_of
 
     check_rows_path(args.out, args.desk, args.file)
     with open_desk(args.desk) as ledger:
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
             missing=args.missing,
             separator=args.separator,
         )
-        with progress_bar("decide", -(-len(items) // STEP)) as step:
+        with progress_of("decide", ["decide"] * -(-len(items) // STEP), 1) as step:
             answers = decide_many(ledger, items, lambda done: step("decide") if done % STEP == 0 else None)
         room = ledger.player.room(items.times[-1])
     rows = []

@@ -18,6 +18,9 @@ Nobody sees the label of a passed item, so the answer is an estimate, made three
                  seen on items that might have been passed; withheld without such labels
   not at all     the share of traffic about which the log says nothing
 
+Beside the number of positives comes what they cost, each by its own costs (money
+missed), and what acting on them would have saved.
+
 Every number has an interval, or is a refusal with the reason."""
 
 EXAMPLES = """\

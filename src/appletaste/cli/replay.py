@@ -13,7 +13,7 @@ from .flags import as_flags
 from .options import add_engine_options, add_policy_options, add_reading_options, add_verb
 
 if TYPE_CHECKING:
-    from ..replays import ReplayResult
+    from ..replays import ReplayResult, Sweep
     from ..simulate import Entry
 
 DESCRIPTION = """\
@@ -37,6 +37,13 @@ cost is a gain. Numbers, categories, dates and missing values are made into feat
 on the first 500 rows of each order, never on later ones (docs/features.md)."""
 
 EXAMPLES = """\
+costs by item (--costs): numbers, columns, + - * /, brackets, min(), max() and abs()
+  miss=amount*0.9+15     a missed fraud loses 90 % of the amount, and 15 for the work
+  miss=max("order value" - deposit, 0)
+                         a name that is not one word stands in quotes or backticks
+  Each item is decided with its own costs, and the log keeps them. Recall is shown in
+  money too. A column of a formula may be a feature as well, or left out with --drop.
+
 late labels (--delay), counted in items, or with --time in the units of that column (days for dates):
   500                    every label 500 items after its decision
   exponential:200        200 on average
@@ -46,6 +53,8 @@ examples:
   appletaste replay loans.csv --label bad --costs miss=5,false_alarm=1,hit=0
   appletaste replay loans.csv --label outcome --positive default --drop customer_id \\
       --costs miss=5,false_alarm=1,hit=0 --policy voi --policy 'greedy[epsilon=0.05]' --shuffles 20
+  appletaste replay orders.csv --label fraud --costs 'miss=amount*0.9+15,false_alarm=6,hit=4'
+  appletaste replay loans.csv --label bad --costs miss=5,false_alarm=1,hit=0 --sweep miss=0.5..2
   appletaste replay calls.csv.gz --label sold --costs miss=0,false_alarm=1,hit=-8 --order as-is --out out/calls
   appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
       --time booked_at --delay lognormal:14,0.8 --json
@@ -72,7 +81,13 @@ def add(verbs: Any) -> None:
     parser.add_argument("file", metavar="FILE", help="CSV, JSON Lines (gzip too) or Parquet, with a header")
     parser.add_argument("--label", required=True, metavar="COLUMN", help="the column with the true labels")
     parser.add_argument(
-        "--costs", required=True, metavar="miss=5,false_alarm=1,hit=0", help="what outcomes cost; also correct_pass"
+        "--costs",
+        required=True,
+        metavar="miss=5,false_alarm=1,hit=0",
+        help="what outcomes cost; also correct_pass. Formulas over columns give each item its own (see below)",
+    )
+    parser.add_argument(
+        "--sweep", metavar="miss=0.5..2", help="play under half, once and twice a cost; or a list, miss=0.5,1,3"
     )
     add_policy_options(parser, "voi")
     stream = parser.add_argument_group("the stream")
@@ -128,13 +143,16 @@ def run(args: argparse.Namespace) -> None:
     from ..features.values import MISSING
     from ..logs.files import check_log_path
     from ..pages.charts import require_pyplot
-    from ..replays import replay
+    from ..replays import replay, sweep
     from ..replays.comparators import COMPARATORS
     from ..replays.folder import SIGN
-    from .arguments import parse_costs, parse_dates, parse_encoder
+    from .arguments import parse_costs, parse_dates, parse_encoder, parse_sweep
     from .console import open_engine, print_json
     from .waiting import progress_of
 
+    if args.sweep and (args.out or args.log):
+        raise OptionError("--sweep prints a table; leave out --out and --log, or leave out --sweep")
+    swept = parse_sweep(args.sweep) if args.sweep else None
     if args.out:
         require_pyplot()  # say what is missing before the work, not after it
         check_folder(args.out, SIGN)
@@ -154,38 +172,43 @@ def run(args: argparse.Namespace) -> None:
         def begin(kinds: list[str]) -> None:
             steps.append(stack.enter_context(progress_of("replay", kinds, args.jobs)))
 
-        result = replay(
-            args.file,
-            args.label,
-            costs=costs,
-            policies=entries,
-            shuffles=args.shuffles,
-            order=args.order,
-            delay=args.delay,
-            time=args.time,
-            time_unit=args.time_unit,
-            seed=args.seed,
-            encoder=encoder,
-            flip_label=args.flip_label,
-            drop=args.drop,
-            label_time=args.label_time,
-            history=args.history,
-            today=args.today,
-            dates=parse_dates(args.dates),
-            time_features=args.time_features,
-            capacity=args.capacity,
-            audit=args.audit,
-            log=entries[0].label if args.log else None,
-            stratum=args.stratum,
-            engine=workers,
-            started=begin,
-            progress=lambda label: steps[0](f"replay: {label}"),
-            positive=args.positive,
-            missing=(*MISSING, *args.missing),
-            categories=args.category,
-            numbers=args.number,
-            separator=args.separator,
-        )
+        settings = {
+            "policies": entries,
+            "shuffles": args.shuffles,
+            "order": args.order,
+            "delay": args.delay,
+            "time": args.time,
+            "time_unit": args.time_unit,
+            "seed": args.seed,
+            "encoder": encoder,
+            "flip_label": args.flip_label,
+            "drop": args.drop,
+            "label_time": args.label_time,
+            "history": args.history,
+            "today": args.today,
+            "dates": parse_dates(args.dates),
+            "time_features": args.time_features,
+            "capacity": args.capacity,
+            "audit": args.audit,
+            "log": entries[0].label if args.log else None,
+            "stratum": args.stratum,
+            "engine": workers,
+            "started": begin,
+            "progress": lambda label: steps[-1](f"replay: {label}"),
+            "positive": args.positive,
+            "missing": (*MISSING, *args.missing),
+            "categories": args.category,
+            "numbers": args.number,
+            "separator": args.separator,
+        }
+        if swept is not None:
+            outcome, factors = swept
+            found = sweep(args.file, args.label, costs=costs, outcome=outcome, factors=factors, **settings)
+        else:
+            result = replay(args.file, args.label, costs=costs, **settings)
+    if swept is not None:
+        _print_sweep(found, args.json)
+        return
     if args.json:  # what was found is printed first: a disk may be full
         print_json(list(result.as_dict().values()))
         for note in result.notes:
@@ -215,6 +238,18 @@ def _entries(args: argparse.Namespace) -> list[Entry]:
     if len(chosen) + len(set(shown)) < len(named):
         raise OptionError(f"a policy is listed twice: {', '.join(named)}")
     return [*chosen.values(), *(Entry(name, {}) for name in shown)]
+
+
+def _print_sweep(found: Sweep, as_json: bool) -> None:
+    """Print what changes with a cost, and what does not."""
+    from .console import print_json, show_table
+
+    if as_json:
+        print_json(found.as_dict())
+        return
+    show_table(found.table())
+    for told in (*found.findings, *found.notes):
+        print(f"note: {as_flags(told)}")
 
 
 def _print(result: ReplayResult) -> None:

@@ -69,13 +69,13 @@ def run(args: argparse.Namespace) -> None:
     from ..problems import problem, settings_of
     from ..simulate.pictures import draw_runs
     from ..simulate.runs import RESULTS, require_pyarrow, write_run
-    from .arguments import parse_costs, parse_entries
+    from .arguments import parse_entries, parse_one_sheet
     from .console import open_engine, play_with_progress, print_json, print_table, show
 
     settings = {name: getattr(args, name) for name in PROBLEM_SETTINGS if getattr(args, name) is not None}
     chosen = problem(args.problem, **settings)
     entries = parse_entries(args.policy or DEFAULT, args.option)
-    costs = None if args.costs is None else parse_costs(args.costs)
+    costs = None if args.costs is None else parse_one_sheet(args.costs)
     if costs is not None and args.reading is not None:
         raise OptionError("--reading and --costs both say what the losses are: give one")
     if args.out:

@@ -16,7 +16,9 @@ the alternative would have saved. Where the log cannot tell, the answer says why
 EXAMPLES = """\
 examples:
   appletaste what-if decisions.jsonl --threshold 0.3          act where the model's chance is 0.3 or more
+  appletaste what-if decisions.jsonl --threshold 1.5x         from 1.5 times what each item's own costs imply
   appletaste what-if decisions.jsonl --costs miss=200,false_alarm=6,hit=4
+  appletaste what-if decisions.jsonl --costs 'miss=2*miss,false_alarm=false_alarm,hit=hit'    each miss twice as dear
   appletaste what-if decisions.jsonl --threshold 0.3 --json   with the ids that would be treated differently
 
 More: docs/missed.md
@@ -30,20 +32,27 @@ def add(verbs: Any) -> None:
     )
     add_log_options(parser)
     change = parser.add_mutually_exclusive_group(required=True)
-    change.add_argument("--threshold", type=float, metavar="P", help="act where the model's chance is P or more")
     change.add_argument(
-        "--costs", metavar="miss=5,false_alarm=1,hit=0", help="act where these costs say so, and price by them"
+        "--threshold",
+        metavar="P",
+        help="act where the model's chance is P or more; 1.5x is 1.5 times the threshold of each item's own costs",
+    )
+    change.add_argument(
+        "--costs",
+        metavar="miss=5,false_alarm=1,hit=0",
+        help="act where these costs say so, and price by them; formulas may use what each item costs in the log: miss, "
+        "false_alarm, hit, correct_pass",
     )
 
 
 def run(args: argparse.Namespace) -> None:
     """Print what another threshold or cost sheet would have cost."""
     from ..evaluate import what_if
-    from .arguments import parse_costs
+    from .arguments import parse_costs, parse_threshold
     from .console import print_json
     from .logs import open_log
 
-    change = args.threshold if args.costs is None else parse_costs(args.costs)
+    change = parse_threshold(args.threshold) if args.costs is None else parse_costs(args.costs)
     with open_log(args) as log:
         found = what_if(log, change, level=args.level)
     print_json(found.as_dict()) if args.json else print(found)

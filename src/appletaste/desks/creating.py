@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..costs_by_item import CostsByItem
 from ..errors import DataError, InputError, OneClassWarning, OptionError
 from ..features import Encoder, FeatureMap, Records, read_records
 from ..features.reading import check_column
@@ -49,7 +50,7 @@ def create_desk(
     source: Any,
     label: str,
     *,
-    costs: Costs,
+    costs: Costs | CostsByItem,
     name: str = "voi",
     options: Mapping[str, Any] | None = None,
     id: str | None = None,
@@ -98,6 +99,8 @@ def create_desk(
         raise OptionError(Message(Remedy("time_unit"), told, Remedy("time")))
     roles = {ID: id, TIME: time, UNIT: time_unit, STRATUM: stratum, LABEL: label}
     _check_apart(roles, drop)
+    if isinstance(costs, CostsByItem):
+        raise OptionError("a desk takes numbers for costs")
     staffing = Staffing.of(capacity, audit) or Staffing()
     records = _read(source, label, [*drop, *([] if id is None else [id])], reading)
     notes = [finding.message for finding in look(records, time=time).findings if finding.code in GRAVE]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import number
 from ..costs import Costs
+from ..costs_by_item import CostsByItem
 from ..decision import Decision
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
@@ -19,21 +22,40 @@ from .answers import Refusal
 Floats = NDArray[np.float64]
 #: Items that are read at a time.
 BLOCK = 2**16
-#: A policy (as it stands), a function x -> P(act), a threshold on ``chance``, or a cost sheet.
-Change = Policy | Callable[[Floats], Any] | float | Costs
+
+
+@dataclass(frozen=True)
+class OwnThreshold:
+    """Act from so many times the threshold on that the costs of each item imply, alarm_price / (alarm_price + gain)."""
+
+    times: float = 1.0
+
+    def __post_init__(self) -> None:
+        number("times", self.times, least=0.0)
+
+
+#: A policy (as it stands), a function x -> P(act), a threshold on ``chance`` (one, or of each item), or a cost sheet.
+Change = Policy | Callable[[Floats], Any] | float | OwnThreshold | Costs | CostsByItem
 
 
 def acting_probabilities(log: DecisionLog, change: Change, learn: bool) -> Floats | Refusal:
     """Return e, the probability with which the alternative acts on each item, or why that cannot be known."""
     if isinstance(change, Costs):
         return _above(log, change.threshold)
+    if isinstance(change, CostsByItem):
+        return _above(log, thresholds_of(log.priced(change)))
+    if isinstance(change, OwnThreshold):
+        own = thresholds_of(log)
+        never = np.isinf(own)  # nothing times infinity is no number
+        return _above(log, np.where(never, np.inf, change.times * np.where(never, 1.0, own)))
     if isinstance(change, int | float | np.number):
         if not math.isfinite(change) or not 0.0 <= change <= 1.0:
             raise InputError(f"a threshold on the chance is in [0, 1], got {change!r}")
         return _above(log, float(change))
     if not isinstance(change, Policy) and not callable(change):
         raise InputError(
-            f"what_if takes a Policy, a function x -> P(act), a threshold or Costs, got {type(change).__name__}"
+            "what_if takes a Policy, a function x -> P(act), a threshold, an OwnThreshold, Costs or CostsByItem, got "
+            f"{type(change).__name__}"
         )
     if log.x is None:
         return Refusal("the log has no features x, so another policy cannot be asked about its items", "log x")
@@ -50,7 +72,22 @@ def acting_probabilities(log: DecisionLog, change: Change, learn: bool) -> Float
     return asked
 
 
-def _above(log: DecisionLog, threshold: float) -> Floats | Refusal:
+def thresholds_of(log: DecisionLog) -> Floats:
+    """Return the chance from which on acting pays on each item by its own costs; infinite: never, 0: always.
+
+    Examples
+    --------
+    >>> rows = [{"id": k, "act": False, "probability": 0.5, "miss": k, "false_alarm": 1, "hit": 1} for k in (1, 5)]
+    >>> thresholds_of(DecisionLog.from_rows(rows))
+    array([inf, 0.2])
+    """
+    price, gain = log.alarm_price, log.catch_gain
+    weighed = (price > 0) & (gain > 0)
+    found = np.divide(price, price + gain, out=np.zeros(len(log)), where=weighed)
+    return np.where(weighed, found, np.where((price > 0) | (gain < 0), np.inf, 0.0))
+
+
+def _above(log: DecisionLog, threshold: float | Floats) -> Floats | Refusal:
     if log.chance is None or np.isnan(log.chance).any():
         return Refusal("the log does not record the model's chance for every item", "log chance, or give a policy")
     return np.asarray(log.chance >= threshold, dtype=np.float64)

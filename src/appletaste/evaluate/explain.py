@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..costs import Costs
+from ..costs import SomeCosts
+from ..costs_by_item import CostsByItem
 from ..decision import Decision
 from ..errors import InputError, OptionError
 from ..features import FeatureMap, TransformerMap
@@ -27,7 +28,7 @@ def explain(
     item: Decision | Mapping[str, Any] | ArrayLike | str,
     features: FeatureMap | TransformerMap | None = None,
     *,
-    costs: Costs | None = None,
+    costs: SomeCosts | CostsByItem | None = None,
     time: Any = None,
     stratum: str | None = None,
     reference: ArrayLike | None = None,
@@ -51,7 +52,7 @@ def explain(
         The map that makes the vectors, for names.
     costs, time, stratum
         Those of an item that is not decided yet, as ``Desk.decide`` takes them; a desk with a budget per day needs the
-        time, and costs are the policy's if none are given.
+        time, and costs are the policy's if none are given. Costs by item are worked out for a record.
     reference
         Items whose mean is the average item. By default the items of a ledger, or what ``features`` knows of it: the
         means of numbers.
@@ -90,6 +91,10 @@ def explain(
         if features is None:
             raise InputError("a record needs the map that makes vectors of records: explain(policy, record, features)")
         record, item = item, features.transform(item, update=False)
+    if isinstance(costs, CostsByItem):
+        if record is None:
+            raise InputError("costs by item are formulas over the columns of a record: explain one, or give its costs")
+        costs = costs.of_item(record)
     decision = item if isinstance(item, Decision) else None
     owner = player.policy
     if decision is not None:

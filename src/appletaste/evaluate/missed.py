@@ -14,6 +14,7 @@ from ..policies import Policy
 from .answers import Answer, Estimate, Refusal, brief
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
+from .money_missed import MoneyMissed, money_missed
 from .support import check_question, support_of
 
 #: Decisions whose probability of acting was smaller are ignored: the log says nothing about such items.
@@ -40,6 +41,7 @@ class Missed:
     total_bounds: tuple[float, float] | None  #: positives among all passes, the unsupported ones anything at all
     recall_bounds: tuple[float, float] | None
     label_bounds: tuple[float, float] | None  #: Horvitz-Thompson, if all missing labels were negative, or positive
+    money: MoneyMissed  #: what the positives that were passed come to, by design
     unequal_arrival: float = 0.0  #: by how many standard errors labels of likelier items arrive more, or less, often
 
     def __str__(self) -> str:
@@ -47,13 +49,16 @@ class Missed:
             f"{self.decisions:,} decisions, {self.passes:,} passes",
             f"missed, by design:    {self.design.missed}",
             f"recall, by design:    {self.design.recall}",
+            *self._money(),
             f"missed, by the model: {self.model}",
             f"the log says nothing about {self.unsupported_share:.1%} of the traffic".replace("%", " %"),
         ]
         if self.total_bounds is not None and self.unsupported_passes:
             low, high = self.total_bounds
+            ends = self.money.cost_bounds
+            cost = "" if ends is None else f", which cost {brief(ends[0])} to {brief(ends[1])}"
             lines.append(
-                f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed"
+                f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed{cost}"
             )
         if self.label_bounds is not None:
             low, high = self.label_bounds
@@ -66,6 +71,15 @@ class Missed:
             )
         return "\n".join(lines)
 
+    def _money(self) -> list[str]:
+        """Return the lines about money; a refusal was said of the count already."""
+        if isinstance(self.money.cost, Refusal):
+            return []
+        return [
+            f"money missed:         {self.money.cost}",
+            f"acting would save:    {self.money.saving}",
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """Return the answers for JSON."""
         answers = ("missed", "missed_hajek", "recall", "recall_hajek")
@@ -74,7 +88,7 @@ class Missed:
         found: dict[str, Any] = {name: getattr(self, name) for name in own}
         found |= {f"design_{name}": getattr(self.design, name).as_dict() for name in answers}
         bounds = {"total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
-        found |= {"model": self.model.as_dict()}
+        found |= {"model": self.model.as_dict(), "money": self.money.as_dict()}
         return found | {name: ends and list(ends) for name, ends in bounds.items()}
 
 
@@ -102,7 +116,8 @@ def missed(
     Design-based answers concern the *supported* part: items whose probability of acting was at least ``floor``, in
     rounds whose labels have arrived. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;
     Hájek 1971), with intervals that allow for policies that learn and for few positives (``stand_ins``). The whole gets
-    bounds: the unsupported passes may all be positive, or none. ``policy``: its posterior, once it has learnt, gives
+    bounds: the unsupported passes may all be positive, or none. ``money`` is what the missed positives come to by the
+    costs of each item (``money_missed``). ``policy``: its posterior, once it has learnt, gives
     the model-based answer instead of the logged chances.
 
     ``by="stratum"`` (or ``"policy"``) answers for each stratum by itself, in a dict; items without one are under "".
@@ -141,6 +156,7 @@ def missed(
         total_bounds=total,
         recall_bounds=recall,
         label_bounds=_label_bounds(log, floor, level),
+        money=money_missed(log, support, level, design.missed),
         unequal_arrival=support.arrival.unequal,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..costs_by_item import CostsByItem
 from ..logs.decision_log import DecisionLog, Log, opened
 from .alternatives import Change, Floats, acting_probabilities
 from .answers import Answer, Estimate, Refusal, brief
@@ -80,9 +82,9 @@ class WhatIf:
 
 def what_if(
     log: Log,
-    change: Change,
+    change: Change | Mapping[str, Any],
     *,
-    costs: Costs | None = None,
+    costs: Costs | CostsByItem | Mapping[str, Any] | None = None,
     level: float = 0.9,
     floor: float = FLOOR,
     learn: bool = False,
@@ -90,8 +92,10 @@ def what_if(
     """Estimate what another policy, threshold on ``chance`` or cost sheet would have cost on the logged stream.
 
     ``change`` is a Policy (asked as it stands, or learning along with ``learn=True``), a function of the features that
-    returns P(act), a number (act from that chance on) or ``Costs`` (act where these say so, and price by them);
-    ``costs`` prices any of them by another sheet. Costs are relative to passing everything, which needs no label of a
+    returns P(act), a number (act from that chance on), ``OwnThreshold(1.5)`` (act from 1.5 times the threshold on that
+    the costs of each item imply) or ``Costs`` (act where these say so, and price by them); ``costs`` prices any of them
+    by another sheet. Either may be formulas over what each item costs in the log, ``{"miss": "2*miss", "false_alarm":
+    "false_alarm", "hit": "hit"}``. Costs are relative to passing everything, which needs no label of a
     passed item (``weighting`` has the formulas). Rounds of which most labels have not arrived are left out, and counted
     in ``left_out``. An alternative that was itself fitted to this log's labels is not judged fairly by it. Refused, by
     what is known before any label: more than 5 % of its acts on items without support, or fewer than 10 labels to be
@@ -110,10 +114,11 @@ def what_if(
     """
     log = opened(log)
     check_question(log, "what_if", level, floor)
-    sheet = change if isinstance(change, Costs) and costs is None else costs
+    change = CostsByItem.of(change) if isinstance(change, Mapping) else change
+    sheet = change if isinstance(change, Costs | CostsByItem) and costs is None else costs
     whole, log = len(log), settled(log)
-    log = log if sheet is None else log.priced(sheet)
-    asked = acting_probabilities(log, change, learn)
+    as_logged, log = log, log if sheet is None else log.priced(CostsByItem.of(sheet))
+    asked = acting_probabilities(as_logged if isinstance(change, CostsByItem) else log, change, learn)
     e = np.zeros(len(log)) if isinstance(asked, Refusal) else asked
     support = support_of(log, floor)
     acts = float(e.sum())

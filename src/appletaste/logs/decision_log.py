@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..costs import OUTCOMES, Costs
+from ..costs_by_item import CostsByItem
 from .checks import check_ids, check_log
 from .columns import transposed, typed
 from .exports import dsjson_lines, obp_feedback, vw_lines
@@ -148,8 +149,22 @@ class DecisionLog:
         vars(found).update(vars(self) | columns)
         return found
 
-    def priced(self, costs: Costs) -> DecisionLog:
-        """Return the same decisions under one cost sheet."""
+    def priced(self, costs: Costs | CostsByItem) -> DecisionLog:
+        """Return the same decisions under one cost sheet, or under formulas over the costs that each item has.
+
+        Examples
+        --------
+        >>> row = {"id": "a", "act": False, "probability": 0.5, "miss": 5, "false_alarm": 1, "hit": 0}
+        >>> twice = CostsByItem(miss="2*miss", false_alarm="false_alarm", hit="hit")
+        >>> DecisionLog.from_rows([row]).priced(twice).miss
+        array([10.])
+        """
+        if isinstance(costs, CostsByItem):
+            own = {name: np.asarray(getattr(self, name)) for name in OUTCOMES}
+            found = costs.of_table(
+                own, lambda k: f"decision {self.id[k]}", len(self), "a log, which keeps what each item costs,"
+            )
+            return self.unchecked(**{name: getattr(found, name) for name in OUTCOMES})
         return self.unchecked(**{name: np.broadcast_to(float(getattr(costs, name)), len(self)) for name in OUTCOMES})
 
     def write(self, path: str | PathLike[str]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sparse import SparseRows, is_sparse
-from ..costs import Costs
+from ..costs import Costs, SomeCosts, outcomes_in
 from ..errors import InputError
 from ..kernels.linear import first_unusable
 from ..posteriors import Vector
@@ -92,10 +93,21 @@ def _unusable(row: int, column: int, value: float) -> InputError:
     return InputError(f"feature {column} of item {row} is {value}: features must be finite and below 1e100")
 
 
-def check_costs(costs: Costs | None, usual: Costs) -> Costs:
-    """Return the costs of an item: those given, or the stream's."""
+def check_costs(costs: SomeCosts | None, usual: Costs) -> Costs:
+    """Return the costs of an item: those given, as Costs or by outcome in a dict, or the stream's.
+
+    Examples
+    --------
+    >>> check_costs({"miss": 3, "false_alarm": 5, "hit": 5}, Costs(5, 1, 0)).threshold  # acting never pays on this one
+    inf
+    """
     if costs is None:
         return usual
+    if isinstance(costs, Mapping):
+        return Costs.of_item(**outcomes_in(costs))
     if not isinstance(costs, Costs):
-        raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
+        raise InputError(
+            f"costs must be an appletaste.Costs or a dict of outcomes, got {type(costs).__name__}; of costs by item "
+            "give those of the item, costs.of_item(record)"
+        )
     return costs

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._files import write_archive
-from ..costs import Costs
+from ..costs import Costs, SomeCosts
 from ..decision import Decision
 from ..errors import InputError
 from ..posteriors import Arrays
@@ -70,7 +70,7 @@ class Player(ABC):
         self,
         x: ArrayLike,
         *,
-        costs: Costs | None = None,
+        costs: SomeCosts | None = None,
         time: Any = None,
         stratum: str | None = None,
         price: float = 0.0,
@@ -102,7 +102,7 @@ class Player(ABC):
         """Return all that is carried, for saving."""
 
     def decide(
-        self, x: ArrayLike, *, costs: Costs | None = None, time: Any = None, stratum: str | None = None
+        self, x: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: str | None = None
     ) -> Decision:
         """Decide on one item, with exactly the probability that is recorded; ``costs`` are of this item alone.
 
@@ -118,7 +118,7 @@ class Player(ABC):
         return decision
 
     def probability(
-        self, x: ArrayLike, *, costs: Costs | None = None, time: Any = None, stratum: str | None = None
+        self, x: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: str | None = None
     ) -> float:
         """Return the probability with which ``decide`` would act on x now, or at a time; asking changes nothing."""
         return self.look(x, costs=costs, time=time, stratum=stratum).acting

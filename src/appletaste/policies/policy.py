@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..costs import Costs
+from ..costs import Costs, SomeCosts
 from ..decision import Decision, Decisions, Observation, check_label
 from ..errors import FeedbackError, InputError, OptionError
 from ..kernels.random import uniform_at
@@ -58,12 +58,11 @@ class Policy(Player):
     """
 
     def __init__(
-        self, method: Method, *, n_features: int, costs: Costs, seed: int = 0, name: str | None = None
+        self, method: Method, *, n_features: int, costs: SomeCosts, seed: int = 0, name: str | None = None
     ) -> None:
         if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
             raise InputError(f"n_features must be a whole number >= 1, got {n_features!r}")
-        if not isinstance(costs, Costs):
-            raise InputError(f"costs must be an appletaste.Costs, got {type(costs).__name__}")
+        costs = Costs.of(costs)
         if not math.isfinite(costs.threshold):
             raise InputError("these costs leave nothing to decide: use Costs(...), and Costs.of_item for one item only")
         self.name = name or type(method).__name__
@@ -108,7 +107,7 @@ class Policy(Player):
     # ---- deciding
 
     def decide(
-        self, x: ArrayLike, *, costs: Costs | None = None, time: Any = None, stratum: str | None = None
+        self, x: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: str | None = None
     ) -> Decision:
         """Decide on one item, with exactly the probability that is recorded; ``costs`` are of this item alone.
 
@@ -141,7 +140,7 @@ class Policy(Player):
         self,
         x: ArrayLike,
         *,
-        costs: Costs | None = None,
+        costs: SomeCosts | None = None,
         time: Any = None,
         stratum: str | None = None,
         price: float = 0.0,
@@ -212,7 +211,7 @@ class Policy(Player):
             )
 
     def decide_many(
-        self, items: ArrayLike, *, costs: Costs | None = None, capacity: int | None = None, time: Any = None
+        self, items: ArrayLike, *, costs: SomeCosts | None = None, capacity: int | None = None, time: Any = None
     ) -> Decisions:
         """Decide on many items at once, [n, features]; the same as one by one with no label learnt in between.
 

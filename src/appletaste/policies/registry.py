@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..costs import Costs
+from ..costs import Costs, SomeCosts
 from ..errors import OptionError
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
@@ -319,7 +319,7 @@ def policy(
     name: str = RECOMMENDED,
     *,
     n_features: int,
-    costs: Costs | Mapping[str, float],
+    costs: SomeCosts,
     seed: int = 0,
     **options: Any,
 ) -> Policy:

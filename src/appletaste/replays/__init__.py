@@ -5,5 +5,6 @@ from .delays import Delay
 from .findings import Finding
 from .looking import ColumnLook, Look, look
 from .result import PolicyReplay, ReplayResult
+from .sweep import Sweep, sweep
 
-__all__ = ["ColumnLook", "Delay", "Finding", "Look", "PolicyReplay", "ReplayResult", "look", "replay"]
+__all__ = ["ColumnLook", "Delay", "Finding", "Look", "PolicyReplay", "ReplayResult", "Sweep", "look", "replay", "sweep"]

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..costs_by_item import CostColumns
 from ..policies import Bayesian, Policy, find, policy
 from ..posteriors import Gaussian, Laplace
 from ..rules import EpsilonGreedy
 from ..simulate import Entry
 from ..streams import Budget
 from .capped import within
-from .tally import costs_of
 
 FULL_INFORMATION = "full-information"
 TODAY = "today"
@@ -23,7 +23,7 @@ COMPARATORS = ("never", "always", TODAY, "oracle", FULL_INFORMATION)
 def known_acts(
     name: str,
     labels: NDArray[np.int8],
-    costs: Costs,
+    costs: Costs | CostColumns,
     *,
     times: NDArray[np.float64] | None = None,
     budget: Budget | None = None,
@@ -41,9 +41,7 @@ def known_acts(
     """
     items = len(labels)
     if name == "oracle":
-        saved = costs_of(np.zeros(items, dtype=bool), labels, costs) - costs_of(
-            np.ones(items, dtype=bool), labels, costs
-        )
+        saved = np.where(labels == 1, costs.catch_gain, -costs.alarm_price)
         wanted = np.argsort(-saved, kind="stable")[: int((saved > 0.0).sum())]
     elif name in ("never", "always"):
         wanted = np.arange(items if name == "always" else 0)

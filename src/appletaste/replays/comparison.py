@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .. import engines
 from .._checks import whole
 from ..costs import Costs
+from ..costs_by_item import CostColumns, CostsByItem
 from ..errors import OptionError
 from ..features import Encoder
 from ..logs import DecisionLog
@@ -22,7 +23,7 @@ from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
 from .findings import Seen, moving_ranges, replay_notes
 from .history import read_history
-from .notes import column_notes, date_notes, delay_notes, stopped_notes, unlearnable_notes
+from .notes import column_notes, cost_notes, date_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Staffing, Wrapper, awaiting
 from .result import PolicyReplay, ReplayResult
@@ -43,7 +44,7 @@ def replay(
     source: Any,
     label: Any = None,
     *,
-    costs: Costs | Mapping[str, float],
+    costs: Costs | CostsByItem | Mapping[str, Any],
     policies: Sequence[str | Entry] = ("voi",),
     shuffles: int | None = None,
     order: str = "shuffled",
@@ -81,6 +82,9 @@ def replay(
         A file, data frame, dict of columns or iterable of dicts, and its label column (see ``read_records``, which
         takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from here). Or a matrix of
         vectors, a NumPy array or SciPy's CSR, and an array of labels, 0 and 1.
+    costs
+        What outcomes cost: the same for every item, or formulas over its columns, ``{"miss": "amount*0.9+15",
+        "false_alarm": 6, "hit": 4}`` (``CostsByItem``). A column of a formula may be a feature as well, or dropped.
     policies
         Names, ``Entry`` objects where options are set.
     shuffles, order
@@ -132,7 +136,8 @@ def replay(
     """
     passes, shuffled = _orders(shuffles, order, time)
     entries = _entries(policies, today is not None)
-    costs = Costs.of(costs)
+    sheet = CostsByItem.of(costs)
+    by_item = sheet if isinstance(sheet, CostsByItem) else None
     law = Delay.of(delay)
     if label_time is not None and delay is not None:
         told = " says when labels arrive, and so does "
@@ -144,8 +149,9 @@ def replay(
     if staffing is not None:
         staffing.check(time is not None)
     columns: dict[str, Any] = {"flip_label": flip_label, "drop": drop, "time_unit": time_unit, **reading}
-    stream = read_stream(source, label, time=time, label_time=label_time, today=today, **columns)
+    stream = read_stream(source, label, time=time, label_time=label_time, today=today, costs=by_item, **columns)
     past = None if history is None else read_history(history, stream, label, **columns)
+    usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
     if staffing is not None:
         staffing.check(time is not None, stream.day)
     encoder = with_dates(default_encoder(stream.records, shuffled) if encoder is None else encoder, dates)
@@ -156,11 +162,11 @@ def replay(
         told = " needs a column of dates that is not dropped, and an Encoder: name the column with "
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     name = f"replay {next(_names)}"
-    plan = Plan(stream, costs, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
+    plan = Plan(stream, usual, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
     width = plan.encoded(0).items.shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            made = make(entry, width, len(stream), costs, seed=0)
+            made = make(entry, width, len(stream), usual, seed=0)
             if made.timed and stream.times is None:
                 told = f"{entry.label} forgets by time, and this replay has no times: name the time column with "
                 raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
@@ -233,6 +239,7 @@ def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     """Return what the reader of the table should know."""
     stream, shuffled = plan.stream, plan.shuffled
     notes = [*stream.notes, *delay_notes(stream, plan.delay), *date_notes(plan.encoder, plan.table(0), plan.time)]
+    notes += cost_notes(stream)
     if plan.history is not None:
         notes.append(plan.history.note)
     if plan.budget is not None:

@@ -62,7 +62,7 @@ def write_folder(result: ReplayResult, folder: Path, pictures: bool = True) -> N
     manifest = {
         "source": plan.stream.records.source,
         "items": len(plan.stream),
-        "costs": plan.costs.outcomes(),
+        "costs": plan.costs.outcomes() if plan.stream.costs is None else plan.stream.costs.sheet.outcomes(),
         "order": "shuffled" if plan.shuffled else "as is",
         "passes": result.passes,
         "delay": {"law": plan.delay.law, "scale": plan.delay.scale, "sigma": plan.delay.sigma},

@@ -133,6 +133,13 @@ def date_notes(encoder: Any, rows: Records | Vectors, time: str | None) -> list[
     return notes
 
 
+def cost_notes(stream: Stream) -> list[str]:
+    """Return notes on items on which acting never or always pays by their own costs; or none."""
+    if stream.costs is None or not isinstance(stream.records, Records):
+        return []
+    return stream.costs.notes(stream.records.where)
+
+
 def unlearnable_notes(stream: Stream) -> list[Message]:
     """Return a note on texts that nearly every row has for itself: names and remarks teach nothing; or none."""
     found: list[tuple[str, str]] = []

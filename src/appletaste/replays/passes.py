@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..costs_by_item import CostColumns
 from ..errors import PoorFitWarning
 from ..features import Encoder, Records
 from ..keys import Key
@@ -46,7 +47,7 @@ class Plan:
     """Everything about a replay but the policy and the order."""
 
     stream: Stream
-    costs: Costs
+    costs: Costs  #: of every item; where each has its own (``stream.costs``), their average, which decides nothing
     encoder: Any
     delay: Delay
     seed: int
@@ -113,6 +114,11 @@ class Plan:
         late = self.delay.draw(n, Key(self.seed).at("replay", number, "delay"))
         return times, times + self.stream.step * late + (0.0 if self.timed else 1.0)
 
+    def costs_of(self, number: int) -> Costs | CostColumns:
+        """Return what the items of a pass cost: the same for all, or of each in its order."""
+        each = self.stream.costs
+        return self.costs if each is None else each[self.order(number)]
+
     def ids(self, label: str, number: int) -> list[str]:
         """Return the ids of the items of a pass in its order: lines of a file, or the rows of a table."""
         order, records = self.order(number), self.stream.records
@@ -146,22 +152,23 @@ class Pass:
         times, due = plan.clock(self.number)
         arrived = np.ones(len(labels), dtype=bool) if due is None else due <= times[-1]
         started = time.perf_counter()
+        costs = plan.costs_of(self.number)
         today = None if plan.stream.today is None else plan.stream.today[plan.order(self.number)]
-        acts = known_acts(name, labels, plan.costs, times=times, budget=plan.budget, today=today)
+        acts = known_acts(name, labels, costs, times=times, budget=plan.budget, today=today)
         if acts is not None:
             seconds = time.perf_counter() - started
-            return tally(acts, labels, plan.costs, seconds, int(acts.sum()), int((acts & arrived).sum())), None
+            return tally(acts, labels, costs, seconds, int(acts.sum()), int((acts & arrived).sum())), None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", PoorFitWarning)
             ledger, acts, seconds = (self.watch if name == FULL_INFORMATION else self.walk)(labels, times, due)
         notes: tuple[str, ...] = tuple(str(warning.message) for warning in caught)
         if ledger is None:
-            return tally(acts, labels, plan.costs, seconds, len(labels), int(arrived.sum()), notes), None
+            return tally(acts, labels, costs, seconds, len(labels), int(arrived.sum()), notes), None
         rows = [entry for _, entry in ledger.entries.items()]
         observed = np.array([entry.state == OBSERVED for entry in rows], dtype=bool)
         if not plan.shuffled:
             notes += label_notes(observed, np.array([entry.decision.chance for entry in rows]), labels)
-        found = tally(acts, labels, plan.costs, seconds, int(acts.sum()), int(observed.sum()), notes)
+        found = tally(acts, labels, costs, seconds, int(acts.sum()), int(observed.sum()), notes)
         return found, ledger.log() if self.logged else None
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
@@ -173,6 +180,11 @@ class Pass:
             policy.learn_history(past, self.plan.history.labels[self.plan.history.known].tolist())
         policy.probability(X[0])  # loads the kernels, and leaves no trace, before the clock starts
         return policy, X, encoding
+
+    def _sheets(self) -> list[Costs] | None:
+        """Return the costs of each item in turn, where they differ."""
+        costs = self.plan.costs_of(self.number)
+        return None if isinstance(costs, Costs) else costs.each()
 
     def walk(
         self, labels: NDArray[np.int8], times: NDArray[np.float64], due: NDArray[np.float64] | None
@@ -188,11 +200,13 @@ class Pass:
             ids = plan.ids(self.entry.label, self.number)
             written = stream.written(times) if plan.timed else None
             told = None if due is None or not plan.timed else stream.written(np.where(np.isfinite(due), due, 0.0))
+        sheets = self._sheets()
         started = time.perf_counter()
         play_through(
             ledger,
             X,
             labels.tolist(),
+            costs=sheets,
             ids=ids,
             times=written,
             strata=None if plan.strata is None else plan.strata[order].tolist(),
@@ -210,7 +224,7 @@ class Pass:
         """Let a yardstick that is told every label decide item by item, at the desk of the others if they have one."""
         plan = self.plan
         policy, X, encoding = self._policy()
-        acts, truth = np.zeros(len(labels), dtype=bool), labels.tolist()
+        acts, truth, sheets = np.zeros(len(labels), dtype=bool), labels.tolist(), self._sheets()
         setting = Setting(len(X), plan.costs, False, plan.timed, plan.stream.day, policy.seed)
         player = plan.wrap(policy, setting) if isinstance(plan.wrap, Staffing) else policy
         clock = times.tolist() if plan.timed else None
@@ -218,7 +232,7 @@ class Pass:
 
         def decide(t: int, x: Any) -> bool:
             now, stratum = None if clock is None else clock[t], None if strata is None else strata[t]
-            acts[t] = act = player.decide(x, time=now, stratum=stratum).act
+            acts[t] = act = player.decide(x, costs=None if sheets is None else sheets[t], time=now, stratum=stratum).act
             return act
 
         started = time.perf_counter()

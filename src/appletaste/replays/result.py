@@ -21,7 +21,6 @@ from .comparators import TODAY
 from .passes import Plan
 from .tally import BLOCKS, POINTS, Tally, edges
 
-HEADER = ("policy", "cost/1000", "s.e.", "precision", "recall", "labels", "acted", "items/s")
 #: Comparators that are not played item by item.
 UNTAUGHT = ("never", "always", TODAY, "oracle")
 #: What savings are told against, where it was played.
@@ -69,6 +68,11 @@ class PolicyReplay:
     def recall(self) -> float:
         """The share of positives that were acted on."""
         return summarise([one.recall for one in self.tallies]).mean
+
+    @property
+    def money_recall(self) -> float:
+        """The share of what all positives would have cost if missed that belongs to those acted on."""
+        return summarise([one.money_recall for one in self.tallies]).mean
 
     @property
     def items_per_second(self) -> float:
@@ -142,7 +146,8 @@ class ReplayResult:
         return summarise(self[against].costs_per_1000 - self[name].costs_per_1000)
 
     def table(self) -> Table:
-        """Return the table of all policies."""
+        """Return the table of all policies; where items have costs of their own, recall is also in money."""
+        by_item = self.plan.stream.costs is not None
         rows = [
             (
                 label,
@@ -151,13 +156,15 @@ class ReplayResult:
                 *(show(self.saved(label, other).mean, 1) for other in self.against),
                 show(one.precision, 3),
                 show(one.recall, 3),
+                *([show(one.money_recall, 3)] if by_item else []),
                 show(one.labels, 0),
                 show(one.act_rate, 3),
                 show(one.items_per_second, 0) if one.entry.name not in UNTAUGHT else "-",
             )
             for label, one in self.policies.items()
         ]
-        return Table(self.title, (*HEADER[:3], *(f"vs {other}" for other in self.against), *HEADER[3:]), rows)
+        shown = ["policy", "cost/1000", "s.e.", *(f"vs {other}" for other in self.against), "precision", "recall"]
+        return Table(self.title, (*shown, *(["in money"] if by_item else []), "labels", "acted", "items/s"), rows)
 
     @property
     def against(self) -> list[str]:
@@ -202,6 +209,7 @@ class ReplayResult:
             "order": "shuffled" if self.plan.shuffled else "as is",
             "saved_per_1000": {name: self.saved(label, name).mean for name in self.against},
             "labels_learnt": np.mean([tally.learnt for tally in one.tallies]),
+            "money_recall": one.money_recall,
             "blocks": one.blocks(),
         }
 

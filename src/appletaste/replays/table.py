@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sparse import SparseRows
+from ..costs_by_item import CostColumns, CostsByItem
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
@@ -43,6 +44,7 @@ class Stream:
     told_by: str | None = None  #: the column that says so
     today: NDArray[np.bool_] | None = None  #: what is done today
     moments: NDArray[Any] | None = None  #: the times as texts, where they are dates that others are counted from
+    costs: CostColumns | None = None  #: of each item, where they differ
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -97,6 +99,7 @@ def read_stream(
     time_unit: str | None = None,
     label_time: str | None = None,
     today: str | None = None,
+    costs: CostsByItem | None = None,
     **reading: Any,
 ) -> Stream:
     """Read a table whose every row has a label; ``time`` names the column of the clock.
@@ -109,7 +112,8 @@ def read_stream(
 
     Dates and times in ISO 8601 become seconds since 1970, and so do numbers that are dates by their range
     (``times.dates_in``). Other numbers keep their units, unless ``time_unit`` says what one of them is. Rows are sorted
-    by the time. A matrix, dense or sparse, has its labels beside it and no clock.
+    by the time. A matrix, dense or sparse, has its labels beside it and no clock. Formulas of ``costs`` may name any
+    column but the label, features or not.
 
     Examples
     --------
@@ -129,13 +133,14 @@ def read_stream(
             raise OptionError(
                 Message(Remedy("today"), " names a column, and those of a matrix have no names: give a ", "data frame")
             )
+        if costs is not None:
+            raise OptionError("costs by item name columns, but a matrix has no column names; give a data frame")
         vectors, truth = read_vectors(source, label, drop=drop, time=time, **reading)
         return Stream(vectors, _both(1 - truth if flip_label else truth, vectors.source))
     if time is not None and time == label:
         raise OptionError(f"{time!r} cannot be both the label and the time")
     if isinstance(drop, str):
         raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
-    without = tuple(name for name in drop if name != time)
     with warnings.catch_warnings():
         warnings.simplefilter("error", OneClassWarning)
         try:
@@ -143,11 +148,14 @@ def read_stream(
                 records = source
                 for name in (*drop, *([] if time is None else [time])):
                     check_column(name, records.columns, records.source)
-                records = replace(records, columns={k: v for k, v in records.columns.items() if k not in without})
             else:
                 if label is None:
                     raise OptionError("a replay needs to know the label column: label='...'")
-                records = read_records(source, label=label, drop=without, **reading)
+                if costs is not None and label in costs.columns:
+                    raise OptionError(f"{label!r} is the label, which nobody knows in advance: costs cannot name it")
+                used = {time, label_time, *(() if costs is None else costs.columns)}
+                used |= set() if today is None else {Today.of(today, list(drop)).column}
+                records = read_records(source, label=label, drop=[name for name in drop if name not in used], **reading)
         except OneClassWarning as warning:
             raise DataError(str(warning)) from None
     if records.labels is None:
@@ -160,11 +168,12 @@ def read_stream(
             "labelled rows with policy.learn_history"
         )
     labels = _both(1 - records.labels if flip_label else records.labels, records.source)
+    each = None if costs is None else costs.of_table(records.columns, records.where, len(records), records.source)
     rule = None if today is None else Today.of(today, list(records.columns))
     acts = None if rule is None else rule.acts(records)
-    decided = [] if rule is None or rule.scored else [rule.column]
+    decided = [*drop] if rule is None or rule.scored else [*drop, rule.column]
     if time is None:
-        return Stream(_without(records, decided), labels, today=acts)
+        return Stream(_without(records, decided), labels, today=acts, costs=each)
     check_column(time, records.columns, records.source)
     clock, dated, note = clock_of(time, records, time_unit)
     arrivals = None
@@ -185,18 +194,22 @@ def read_stream(
         label_time,
         None if acts is None else acts[order],
         moments_of(records.columns[time], clock)[order] if dated and time not in drop else None,
+        None if each is None else each[order],
     )
 
 
 def _without(records: Records, names: Sequence[str]) -> Records:
-    """Return the columns that are features."""
-    columns = {name: column for name, column in records.columns.items() if name not in names}
+    """Return records without some columns, if others remain."""
+    there = [name for name in names if name in records.columns]
+    if not there:
+        return records
+    columns = {name: column for name, column in records.columns.items() if name not in there}
     if not columns:
-        others = " and ".join(repr(name) for name in names)
+        others = ", ".join(repr(name) for name in there)
         raise DataError(
             f"{records.source} has no column besides the label and {others}: there is nothing to base decisions on"
         )
-    return replace(records, columns=columns)
+    return replace(records, columns=columns, dropped=(*records.dropped, *there))
 
 
 def moments_of(column: NDArray[Any], seconds: NDArray[np.float64]) -> NDArray[Any]:

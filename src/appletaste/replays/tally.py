@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
+from ..costs_by_item import CostColumns
 
 #: Parts of a stream that are looked at by themselves, and points of a curve.
 BLOCKS, POINTS = 10, 200
@@ -26,7 +27,7 @@ def edges(items: int, parts: int) -> NDArray[np.int64]:
     return np.arange(min(parts, items) + 1) * items // min(parts, items)
 
 
-def costs_of(acts: NDArray[np.bool_], labels: NDArray[np.int8], costs: Costs) -> Floats:
+def costs_of(acts: NDArray[np.bool_], labels: NDArray[np.int8], costs: Costs | CostColumns) -> Floats:
     """Return what each action cost, given what the label was."""
     acted = np.where(labels == 1, costs.hit, costs.false_alarm)
     passed = np.where(labels == 1, costs.miss, costs.correct_pass)
@@ -44,6 +45,8 @@ class Tally:
     labels: int  #: bought: due for every act; for full information, for every item
     learnt: int  #: of those, the ones that came before the end
     cost: float
+    stake: float  #: what all positives would have cost if they had been missed
+    caught: float  #: of that, the part of those that were acted on
     curve: Floats  #: cost so far
     block_positives: Floats  #: base rate of each block
     block_acts: Floats  #: act rate
@@ -61,11 +64,16 @@ class Tally:
         """The share of positives that were acted on."""
         return self.hits / self.positives if self.positives else float("nan")
 
+    @property
+    def money_recall(self) -> float:
+        """The share of what all positives would have cost if missed that belongs to those acted on; NaN without any."""
+        return self.caught / self.stake if self.stake > 0 else float("nan")
+
 
 def tally(
     acts: NDArray[np.bool_],
     labels: NDArray[np.int8],
-    costs: Costs,
+    costs: Costs | CostColumns,
     seconds: float,
     bought: int,
     learnt: int,
@@ -76,6 +84,7 @@ def tally(
     starts = edges(len(labels), BLOCKS)
     sizes = np.diff(starts)
     total = np.cumsum(spent)
+    stakes = np.where(labels == 1, costs.miss, 0.0)
     return Tally(
         items=len(labels),
         acts=int(acts.sum()),
@@ -84,6 +93,8 @@ def tally(
         labels=bought,
         learnt=learnt,
         cost=float(total[-1]),
+        stake=float(stakes.sum()),
+        caught=float(stakes[acts].sum()),
         curve=total[edges(len(labels), POINTS)[1:] - 1],
         block_positives=np.add.reduceat(labels.astype(np.float64), starts[:-1]) / sizes,
         block_acts=np.add.reduceat(acts.astype(np.float64), starts[:-1]) / sizes,

@@ -74,13 +74,14 @@ def draw_thresholds(facts: Facts, target: Path) -> None:
     if len(refused):
         left.plot(refused, np.full(len(refused), low), "x", color="#777777", label="no answer")
         left.legend()
-    left.set(xlabel="act from this chance on", ylabel="saved against what was done")
+    asked_about = "act from so many times the item's own threshold on" if facts.by_item else "act from this chance on"
+    left.set(xlabel=asked_about, ylabel="saved against what was done")
     right.plot(asked, [found.acts for _, found in facts.thresholds], "o-", color=BLUE)
     right.axhline(facts.thresholds[0][1].logged_acts, color=ORANGE, linewidth=1, linestyle="--", label="what was done")
     right.legend()
-    right.set(xlabel="act from this chance on", ylabel="acts", ylim=(0, None))
+    right.set(xlabel=asked_about, ylabel="acts", ylim=(0, None))
     for axis in (left, right):
-        axis.axvline(facts.threshold, color="#999999", linewidth=0.8, linestyle=":")
+        axis.axvline(1.0 if facts.by_item else facts.threshold, color="#999999", linewidth=0.8, linestyle=":")
     save_figure(figure, [target])
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._files import for_json
 from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
+from ..evaluate.alternatives import OwnThreshold, thresholds_of
 from ..evaluate.answers import Answer
 from ..evaluate.support import settled
 from ..logs import DecisionLog
@@ -23,6 +24,8 @@ from .periods import periods_of
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
+#: Thresholds that differ by less than this share are the same.
+SAME = 1e-6
 #: Periods that are shown by themselves, the last of them, and strata, the largest of them.
 MOST = 12
 
@@ -56,6 +59,7 @@ class Facts:
     whole: Slice
     missed: Missed
     threshold: float  #: that the logged costs imply, in the middle
+    by_item: bool  #: whether that differs from item to item; ``thresholds`` are then multiples of each item's own
     unsettled: int  #: recent items, most of whose labels have not arrived
     thresholds: tuple[tuple[float, WhatIf], ...]
     period: str  #: month, week, day or block
@@ -76,6 +80,7 @@ class Facts:
             "whole": self.whole,
             "missed": self.missed,
             "threshold": self.threshold,
+            "thresholds_are_multiples": self.by_item,
             "unsettled": self.unsettled,
             "thresholds": asked,
             "period": self.period,
@@ -105,9 +110,10 @@ def gather(
     found = missed(log, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
     kind, of = periods_of(log, period)
-    prices, gains = log.alarm_price, log.catch_gain
-    weighed = (prices > 0) & (gains > 0)
-    middle = float(np.median((prices / (prices + gains))[weighed])) if weighed.any() else math.nan
+    own = thresholds_of(log)
+    weighed = own[(own > 0.0) & (own < 1.0)]
+    middle = float(np.median(weighed)) if len(weighed) else math.nan
+    by_item = bool(len(weighed)) and float(np.ptp(weighed)) > SAME * middle
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
@@ -116,8 +122,11 @@ def gather(
         whole=slice_of("all", nameless, level, found.design.recall),
         missed=found,
         threshold=middle,
+        by_item=by_item,
         unsettled=len(log) - len(settled(log)),
-        thresholds=tuple((t, what_if(nameless, t, level=level)) for t in _thresholds(middle)),
+        thresholds=tuple(
+            (t, what_if(nameless, OwnThreshold(t) if by_item else t, level=level)) for t in _thresholds(middle, by_item)
+        ),
         period=kind,
         periods=tuple(slices(nameless, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
@@ -127,8 +136,10 @@ def gather(
     )
 
 
-def _thresholds(middle: float) -> list[float]:
-    return [] if math.isnan(middle) else [m * middle for m in MULTIPLES if m * middle < 1.0]
+def _thresholds(middle: float, by_item: bool) -> list[float]:
+    """Return what is asked about: thresholds on the chance, or multiples of each item's own."""
+    asked = [] if math.isnan(middle) else [m for m in MULTIPLES if m * middle < 1.0]
+    return asked if by_item else [m * middle for m in asked]
 
 
 def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:

@@ -50,6 +50,9 @@ def in_short(facts: Facts) -> Section:
         + (f", a precision of {in_words(whole.precision, 'percent')}." if whole.precision else "."),
         f"Saved against passing everything: {in_words(whole.saved, 'money')}{unsettled}.",
         f"Positives among the passed items: {in_words(design.missed, 'count')}{unknown if design.missed else ''}.",
+        f"Money missed, what those positives cost: {in_words(facts.missed.money.cost, 'money')}."
+        if design.missed
+        else "",
         f"Recall: {in_words(design.recall, 'percent')}." if design.recall else "",
         f"{labels_awaited(facts.states['pending'])}.",
     ]
@@ -110,6 +113,10 @@ def missing(facts: Facts) -> Section:
     sentences = [
         f"By design, from the logged probabilities alone: {in_words(design.missed, 'count')} positives were passed"
         + (f"; recall is {in_words(design.recall, 'percent')}." if design.recall else "."),
+        f"The positives that were passed cost {in_words(found.money.cost, 'money')}; acting on them would have saved "
+        f"{in_words(found.money.saving, 'money')}."
+        if design.missed
+        else "",
         f"By a model of the labels: {in_words(found.model, 'count')}"
         + (" positives were passed; right only if the model is." if found.model else "."),
         f"The log says nothing about {percent(found.unsupported_share)} of the traffic"
@@ -128,7 +135,7 @@ def missing(facts: Facts) -> Section:
         "missed",
         "What is being missed",
         "How many positives were passed, and what share was caught?",
-        sentences,
+        [sentence for sentence in sentences if sentence],
         [Table("", ("way", "missed", "interval", "recall", "interval"), rows)],
         lambda target: pictures.draw_missed(facts, target),
     )
@@ -139,6 +146,8 @@ def thresholds(facts: Facts) -> Section:
     title, question = "Another threshold", "What would acting from another chance on have saved?"
     answered = [(t, w.saving) for t, w in facts.thresholds if isinstance(w.saving, Estimate)]
     refused = [(t, w.saving) for t, w in facts.thresholds if isinstance(w.saving, Refusal)]
+    asked_about = "multiples asked about" if facts.by_item else "thresholds asked about"
+    header = ("times own threshold" if facts.by_item else "act from chance", "acts", "saved against what was done")
     sentences = []
     if facts.thresholds and facts.unsettled:
         asked = facts.thresholds[0][1].decisions
@@ -146,9 +155,12 @@ def thresholds(facts: Facts) -> Section:
     if answered:
         best, saving = max(answered, key=lambda pair: pair[1].value)
         sentences += [
-            f"By the logged costs, acting pays from a chance of {facts.threshold:.3g}.",
-            f"Of the thresholds asked about, {best:.3g} has the best estimate: against what was done it would have "
-            f"saved {in_words(saving, 'money')}. The best of several estimates is a little too good to be true.",
+            "Each item has costs, and so a threshold, of its own; half of these thresholds are below "
+            f"{facts.threshold:.3g}. Asked about are multiples of each item's own threshold."
+            if facts.by_item
+            else f"By the logged costs, acting pays from a chance of {facts.threshold:.3g}.",
+            f"Of the {asked_about}, {best:.3g} has the best estimate: against what was done it would have saved "
+            f"{in_words(saving, 'money')}. The best of several estimates is a little too good to be true.",
             "Where an interval contains 0, the log cannot tell the threshold from what was done. A threshold knows of "
             "no capacity: see how many acts each one takes.",
         ]
@@ -166,7 +178,7 @@ def thresholds(facts: Facts) -> Section:
         title,
         question,
         sentences,
-        [Table("", ("act from chance", "acts", "saved against what was done", "interval"), rows)] if answered else [],
+        [Table("", (*header, "interval"), rows)] if answered else [],
         (lambda target: pictures.draw_thresholds(facts, target)) if answered else None,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..costs import Costs
+from ..costs import SomeCosts
 from ..decision import Decision
 from ..errors import InputError
 from ..policies import Player, Policy, Prospect
@@ -67,7 +67,7 @@ class Awaiting(Player):
         self,
         x: ArrayLike,
         *,
-        costs: Costs | None = None,
+        costs: SomeCosts | None = None,
         time: Any = None,
         stratum: str | None = None,
         price: float = 0.0,

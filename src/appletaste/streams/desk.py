@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..costs import Costs
+from ..costs import SomeCosts
 from ..decision import Decision, Decisions
 from ..errors import InputError, OptionError
 from ..policies import Player, Policy, Prospect
-from ..policies.items import check_items
+from ..policies.items import check_costs, check_items
 from ..policies.player import named, part_of
 from ..posteriors import Arrays
 from ..times import instant
@@ -74,7 +74,7 @@ class Desk(Player):
         self,
         x: ArrayLike,
         *,
-        costs: Costs | None = None,
+        costs: SomeCosts | None = None,
         time: Any = None,
         stratum: str | None = None,
         price: float = 0.0,
@@ -133,7 +133,7 @@ class Desk(Player):
             self._audits.record(now, decision.audit, self.audit.floor_of(prospect.stratum, prospect.chance))
 
     def decide_many(
-        self, items: ArrayLike, *, costs: Costs | None = None, time: Any = None, stratum: Any = None
+        self, items: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: Any = None
     ) -> Decisions:
         """Decide on many items, [n, features]; the same as one by one with no label learnt in between.
 
@@ -158,7 +158,7 @@ class Desk(Player):
                     spending.room(instant(moment))
         first = self.policy.round + 1
         made = [self.decide(x, costs=costs, time=t, stratum=s) for x, t, s in zip(table, times, strata, strict=True)]
-        return Decisions.of(made, table, self.policy.costs if costs is None else costs, first, self.shadow_price)
+        return Decisions.of(made, table, check_costs(costs, self.policy.costs), first, self.shadow_price)
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, whichever lane it came from."""

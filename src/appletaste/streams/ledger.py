@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._files import fingerprint, open_archive, write_archive
-from ..costs import Costs
+from ..costs import SomeCosts
 from ..decision import Decision, Observation, check_label
 from ..errors import DataError, FeedbackError, InputError, SaveFileError
 from ..logs import DecisionLog
@@ -23,7 +23,7 @@ from ..logs.stores import MemoryStore, Snapshot, Store
 from ..logs.tables import table_of
 from ..policies import Player, Policy
 from ..policies.alone import Alone
-from ..policies.items import check_item
+from ..policies.items import check_costs, check_item
 from ..policies.player import named, part_of, with_features
 from ..times import before, instant, span, written
 from .rebuilding import rebuild_player
@@ -117,7 +117,7 @@ class Ledger:
         *,
         id: str | None = None,
         time: Any = None,
-        costs: Costs | None = None,
+        costs: SomeCosts | None = None,
         stratum: str | None = None,
     ) -> Decision:
         """Decide on an item and enter the decision; the id is the number of the round unless one is given.
@@ -163,11 +163,11 @@ class Ledger:
             id += "'"
         return id
 
-    def _again(self, id: str, x: ArrayLike, costs: Costs | None, stratum: str | None) -> Decision:
+    def _again(self, id: str, x: ArrayLike, costs: SomeCosts | None, stratum: str | None) -> Decision:
         """Return the decision of an id that is there already, if it was about this very item."""
         entry, policy = self.entries[id], self.policy
         same = np.array_equal(check_item(x, policy.n_features), entry.decision.x) and stratum == entry.stratum
-        if not same or (policy.costs if costs is None else costs) != entry.decision.costs:
+        if not same or check_costs(costs, policy.costs) != entry.decision.costs:
             raise InputError(
                 f"there is a decision {id!r} already, about another item: every item needs an id of its own"
             )

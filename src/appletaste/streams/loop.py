@@ -69,7 +69,7 @@ def play_through(
     items: Items,
     labels: Sequence[int],
     *,
-    costs: Costs | None = None,
+    costs: Costs | Sequence[Costs] | None = None,
     ids: Sequence[str] | None = None,
     times: Sequence[Any] | None = None,
     strata: Sequence[str] | None = None,
@@ -79,7 +79,8 @@ def play_through(
 ) -> None:
     """Let a ledger meet every item in turn, as a live stream would (``rehearse``); a label is told only if it acted.
 
-    ``times`` and ``label_times`` are what the record says of items and labels.
+    ``costs`` are those of every item, or of each in turn; ``times`` and ``label_times`` are what the record says of
+    items and labels.
 
     Examples
     --------
@@ -91,12 +92,15 @@ def play_through(
     (40, 10)
     """
     names: list[str] = []
+    sheets = None if costs is None or isinstance(costs, Costs) else costs
+    usual = costs if isinstance(costs, Costs) else None
 
     def decide(t: int, x: Any) -> bool:
         name = str(t + 1) if ids is None else ids[t]
         names.append(name)
-        time = None if times is None else times[t]
-        return ledger.decide(x, id=name, time=time, costs=costs, stratum=None if strata is None else strata[t]).act
+        time, stratum = None if times is None else times[t], None if strata is None else strata[t]
+        sheet = usual if sheets is None else sheets[t]
+        return ledger.decide(x, id=name, time=time, costs=sheet, stratum=stratum).act
 
     def arrive(k: int) -> None:
         ledger.label(names[k], labels[k], time=None if label_times is None else label_times[k])
