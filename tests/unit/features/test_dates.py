@@ -65,6 +65,7 @@ def test_the_time_of_day_is_that_of_the_clock_on_the_wall_and_days_are_between_m
     x = dict(zip(features.names(), features.transform(rows[2]), strict=True))
     assert (x["a hour sine"], x["a hour cosine"]) == pytest.approx((1.0, 0.0))  # six o'clock there
     assert x["b days before a"] == 2 + 1 / 24
+    np.testing.assert_array_equal(features.transform_many(rows), [features.transform(row) for row in rows])
 
 
 def test_a_cycle_is_used_once_the_dates_have_been_around_it():
@@ -162,6 +163,9 @@ def test_an_explanation_has_one_part_for_each_column(standardise):
     assert [part.column for part in parts] == ["placed_at", "opened"]
     assert parts[0].words == "placed_at: about 18:00, Friday, March"
     assert parts[1].words == "opened: about Monday, January, 60.75 days before placed_at"
+    table = features.transform_many(orders()[:500], update=False)
+    dates = slice(1, -1)  # between the intercept and the indicator
+    np.testing.assert_allclose(usual[dates], table[:, dates].mean(axis=0), atol=1e-9)
     rebuilt = usual.copy()
     for part in parts:
         rebuilt[part.places] += part.values

@@ -36,8 +36,9 @@ def test_a_frame_needs_no_more_than_a_log_does(log):
     least = rows[["id", "act", "probability", "miss", "false_alarm", "hit", "label"]]
     assert least["label"].isna().any()
     assert at.missed(least).design.missed.value == at.missed(log).design.missed.value
-    strata = least.assign(stratum=np.where(np.arange(len(least)) % 2, "card", None))
-    assert set(at.missed(strata, by="stratum")) == {"", "card"}
+    for nothing in (None, np.nan, pandas.NA, pandas.NaT):
+        strata = pandas.Series(["card", nothing] * (len(least) // 2), dtype=object)
+        assert set(at.missed(least.assign(stratum=strata), by="stratum")) == {"", "card"}
     with pytest.raises(at.errors.DataError, match="the data frame, row 1: a label is 0, 1 or nothing"):
         at.missed(least.assign(label=7))
     with pytest.raises(at.errors.InputError, match=r"missed takes an appletaste.DecisionLog, got dict"):
