@@ -28,6 +28,7 @@ from .rounds import Rounds
 from .settings import encode
 
 _FLOAT = np.dtype(np.float64)
+_PACKED = (8,)  # the strides of one row of these without gaps
 _NAN = math.nan
 
 
@@ -250,8 +251,8 @@ class Policy(Player):
         So does a decision that this policy did not make: of a round to come, or about another item.
         """
         observation = Observation.of(decision, label)
-        x, round_ = decision.x, decision.round
-        if type(x) is not np.ndarray or x.dtype is not _FLOAT or x.ndim != 1 or not x.flags.forc:
+        x, _, round_, _ = observation
+        if type(x) is not np.ndarray or x.dtype is not _FLOAT or x.strides != _PACKED:
             observation = observation._replace(x=(x := check_item(x, self.n_features)))  # stored and read back, say
         alone, rounds, learner = self.alone, self.rounds, self.learner
         before = alone.enter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from typing import Any
 from zlib import crc32
 
@@ -17,7 +18,7 @@ from .learner import Arrays, Learner
 #: What is kept of a round: 0 of a pass, 1 where the label was learnt, else a checksum of the item with this bit set.
 LEARNT, AWAITED = 1, 2
 #: Its stub knows no arrays; a checksum takes 0.1 us.
-_checksum: Any = crc32
+_checksum: Callable[[Any], int] = crc32
 
 
 class Rounds:
@@ -56,7 +57,7 @@ class Rounds:
     def awaits(self, round_: int, x: Any) -> bool:
         """Return whether a round acted on x and its label was not learnt yet."""
         marks = self._marks
-        return 0 < round_ <= len(marks) and bool(marks[round_ - 1] == _checksum(x) | AWAITED)
+        return 0 < round_ <= len(marks) and marks[round_ - 1] == _checksum(x) | AWAITED
 
     def learnt(self, round_: int, kept: bool) -> None:
         """Take note of a label that was learnt, and whether the learner keeps it; round 0: from elsewhere."""
