@@ -11,12 +11,10 @@ from contextlib import ExitStack, contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..engines import Local, Threads
 from ..logs import DecisionLog
-from ..logs.parts import log_files
 from .console import open_engine
 
-#: Bytes of files below which this process is quicker than workers that must be started.
-SMALL = 100 * 2**20
 #: Seconds before anything is said, and between two lines where there is no terminal.
 QUIET, BETWEEN = 2.0, 10.0
 
@@ -24,9 +22,9 @@ QUIET, BETWEEN = 2.0, 10.0
 @contextmanager
 def open_log(args: Namespace) -> Iterator[DecisionLog]:
     """Give the log that was asked for; while the block runs, its engine works and its progress is shown."""
-    small = args.engine == "local" and sum(file.stat().st_size for file in log_files(args.log)) < SMALL
     with ExitStack() as stack:
-        workers = None if small else stack.enter_context(open_engine(args))
+        engine = stack.enter_context(open_engine(args))
+        workers = Threads(args.jobs) if isinstance(engine, Local) else engine
         shown = stack.enter_context(Shown())
         yield DecisionLog.scan(args.log, engine=workers, progress=shown)
 

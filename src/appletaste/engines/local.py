@@ -1,9 +1,11 @@
-"""The cores of this machine, by joblib."""
+"""The cores of this machine: processes, by joblib, or threads of this process."""
 
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -46,6 +48,37 @@ class Local:
             except TerminatedWorkerError:  # joblib gives up on the whole run; what is left starts again
                 continue
         raise EngineError(f"workers died {1 + RETRIES} times, perhaps because memory ran out; use fewer jobs")
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Threads of this process, for work that reads files and runs kernels: both leave the interpreter to others.
+
+    Nothing is started or copied, so that two threads hold no more than one copy of everything.
+
+    Examples
+    --------
+    >>> list(Threads(2).run(abs, [-3, 2]))
+    [(0, 3), (1, 2)]
+    """
+
+    jobs: int
+
+    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
+        """Yield the index and the result of every task in their order; no more than a few are ahead of the reader."""
+        pool = ThreadPoolExecutor(self.jobs)
+        flight: deque[tuple[int, Future[Result]]] = deque()
+        try:
+            for index, task in enumerate(tasks):
+                flight.append((index, pool.submit(function, task)))
+                if len(flight) > 2 * self.jobs:
+                    first, future = flight.popleft()
+                    yield first, future.result()
+            while flight:
+                first, future = flight.popleft()
+                yield first, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

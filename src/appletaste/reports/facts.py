@@ -13,9 +13,14 @@ from numpy.typing import NDArray
 
 from .._files import for_json
 from ..drift import DriftReport, check
-from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
+from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
 from ..evaluate.answers import Answer
-from ..evaluate.support import settled
+from ..evaluate.by_design import by_design
+from ..evaluate.missed import FLOOR
+from ..evaluate.pieces import pieces
+from ..evaluate.questions import changes
+from ..evaluate.support import support_of
+from ..evaluate.what_if import ask, ground_of
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
@@ -104,20 +109,22 @@ def gather(
     """
     found = missed(log, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
+    ground = ground_of(nameless, level=level)
+    middle = _middle(log)
+    asked = tuple((t, ask(ground, t)) for t in _thresholds(middle))
+    unsettled, logged = ground.left_out, ground.logged
+    del ground  # of a long log it is large, and the rest does not need it
     kind, of = periods_of(log, period)
-    prices, gains = log.alarm_price, log.catch_gain
-    weighed = (prices > 0) & (gains > 0)
-    middle = float(np.median((prices / (prices + gains))[weighed])) if weighed.any() else math.nan
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", nameless, level, found.design.recall),
+        whole=slice_of("all", log, level, found.design.recall, logged),
         missed=found,
         threshold=middle,
-        unsettled=len(log) - len(settled(log)),
-        thresholds=tuple((t, what_if(nameless, t, level=level)) for t in _thresholds(middle)),
+        unsettled=unsettled,
+        thresholds=asked,
         period=kind,
         periods=tuple(slices(nameless, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
@@ -125,6 +132,17 @@ def gather(
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
     )
+
+
+def _middle(log: DecisionLog) -> float:
+    """Return the median of the thresholds that costs imply, of items on which either action can pay; NaN: of none."""
+    found = [np.zeros(0)]
+    for some in pieces(len(log)):
+        saved, price = changes(log, some)
+        weighed = (price > 0) & (saved < 0)
+        found.append((price / (price - saved))[weighed])
+    middles = np.concatenate(found)
+    return float(np.median(middles, overwrite_input=True)) if len(middles) else math.nan
 
 
 def _thresholds(middle: float) -> list[float]:
@@ -139,14 +157,13 @@ def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, late
 
 
 def _slice(part: DecisionLog, name: str, level: float) -> Slice:
-    design = missed(part.unchecked(x=None), level).design  # a slice says nothing of the model
-    return slice_of(name.strip(), part, level, design.recall)
+    recall = by_design(part, support_of(part, FLOOR), level, FLOOR).recall
+    return slice_of(name.strip(), part, level, recall, ground_of(part, level=level).logged)
 
 
-def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:
+def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, cost: Answer) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
-    cost = what_if(log, 1.0, level=level).logged
     saved: Answer = cost
     if isinstance(cost, Estimate):
         saved = Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes)
