@@ -106,17 +106,22 @@ class Question:
         found = self.totals
         return found.least, found.beyond if found.has_guess else 0.5 * (found.most + found.least), found.most
 
-    def open(self, some: slice, positive: bool) -> Floats:
-        """Return how likely each item of a piece was to be seen, and to be positive, or negative.
+    @cached_property
+    def open(self) -> NDArray[np.intp]:
+        """Where items may be that none of the seen ones stands for: supported, and either action may be taken.
 
-        0 for items that cannot be spoken about, were sure to be acted on, or are passed by the alternative: nothing
-        else enters the sum. The chance is the logged one; one half where it is not known for all.
+        An item that the alternative passes for sure does not enter the sum, and is none of them.
         """
-        p = self.log.probability[some]
-        asked = self.support.usable[some] & (p < 1) & (self.acting[some] > 0)
-        weight = np.where(asked, self.support.inclusion[some], 0.0)
+        return np.flatnonzero(self.support.usable & (self.log.probability < 1) & (self.acting > 0))
+
+    def weigh(self, some: slice, positive: bool) -> Floats:
+        """Return how likely each of some open items was to be seen, and to be positive, or negative.
+
+        The chance is the logged one; one half where it is not known for all.
+        """
+        rows = self.open[some]
+        weight = self.support.inclusion[rows]
         if not self.totals.has_guess or self.log.chance is None:
-            return 0.5 * weight
-        chance = np.nan_to_num(self.log.chance[some], nan=0.0)
-        np.clip(chance, LEAST_CHANCE, 1.0 - LEAST_CHANCE, out=chance)
-        return weight * (chance if positive else 1.0 - chance)
+            return np.asarray(0.5 * weight)
+        chance = np.clip(self.log.chance[rows], LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+        return np.asarray(weight * (chance if positive else 1.0 - chance))

@@ -85,12 +85,13 @@ class Noise:
 
 def _one_more(question: Question, positive: bool, rng: np.random.Generator) -> More:
     """Return one more positive, or negative, for each band."""
-    support = question.support
+    support, rows = question.support, question.open
 
     def means(places: NDArray[np.intp]) -> Floats:
-        return np.asarray((1.0 - support.inclusion[places]) / support.inclusion[places])
+        return np.asarray((1.0 - support.inclusion[rows[places]]) / support.inclusion[rows[places]])
 
-    like, count = one_more(lambda some: question.open(some, positive), support.band, means, DRAWS, rng)
+    found, count = one_more(lambda some: question.weigh(some, positive), support.band[rows], means, DRAWS, rng)
+    like = rows[found]
     gain = changes(question.log, like)[0 if positive else 1]
     return More(count, question.acting[like], gain, question.guess(like))
 

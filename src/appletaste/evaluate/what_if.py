@@ -14,6 +14,7 @@ from ..costs import Costs
 from ..logs.decision_log import DecisionLog, Log, opened
 from .alternatives import Change, acting_probabilities
 from .answers import Answer, Estimate, Refusal, brief
+from .arrival import Arrival
 from .missed import FLOOR
 from .questions import Question, changed
 from .savings import saving_of
@@ -136,7 +137,7 @@ def ground_of(log: Log, costs: Costs | None = None, level: float = 0.9, floor: f
     whole, log = len(log), settled(log)
     log = log if costs is None else log.priced(costs)
     support = support_of(log, floor)
-    return Ground(log, support, _logged(log, support, level), level, whole - len(log))
+    return Ground(log, support, logged_cost(log, support.arrival, level), level, whole - len(log))
 
 
 def ask(ground: Ground, change: Change, learn: bool = False) -> WhatIf:
@@ -214,16 +215,16 @@ def _estimate(question: Question, draws: Draws | None, level: float) -> tuple[An
     return widened(ips(seen, errors, level)), widened(snips(seen, errors, question.supported, level)), dr
 
 
-def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
+def logged_cost(log: DecisionLog, arrival: Arrival, level: float) -> Answer:
     """Return what the logged decisions cost: known once labels have arrived, weighted by 1 / q while some have not."""
     if not log.act.any():
         return Estimate(0.0, 0.0, 0.0, level, "none: nothing was acted on")
-    known, q = support.arrival.known, support.arrival.seen
+    known, q = arrival.known, arrival.seen
     if not len(known):
         return Refusal("no label has arrived yet", "wait for labels")
     gain = changed(log, known)
     value = weighted_sum(gain, q)
     assumes = "labels that have not arrived are missing at random within a block of rounds"
-    spread = float(np.hypot(np.sqrt((gain**2 * (1 - q) / q**2).sum()), support.arrival.sway(gain)))
+    spread = float(np.hypot(np.sqrt((gain**2 * (1 - q) / q**2).sum()), arrival.sway(gain)))
     reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * spread
     return Estimate(value, value - reach, value + reach, level, assumes)

@@ -15,12 +15,13 @@ from .._files import for_json
 from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
 from ..evaluate.answers import Answer
+from ..evaluate.arrival import arrival_of
 from ..evaluate.by_design import by_design
 from ..evaluate.missed import FLOOR
 from ..evaluate.pieces import pieces
 from ..evaluate.questions import changes
-from ..evaluate.support import support_of
-from ..evaluate.what_if import ask, ground_of
+from ..evaluate.support import settled, support_of
+from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
@@ -157,8 +158,10 @@ def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, late
 
 
 def _slice(part: DecisionLog, name: str, level: float) -> Slice:
-    recall = by_design(part, support_of(part, FLOOR), level, FLOOR).recall
-    return slice_of(name.strip(), part, level, recall, ground_of(part, level=level).logged)
+    support, done = support_of(part, FLOOR), settled(part)
+    recall = by_design(part, support, level, FLOOR).recall
+    cost = logged_cost(done, support.arrival if done is part else arrival_of(done), level)
+    return slice_of(name.strip(), part, level, recall, cost)
 
 
 def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, cost: Answer) -> Slice:
