@@ -27,6 +27,7 @@ from ..policies import Policy
 from ..policies import policy as make_policy
 from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
+from .arrival import by_round
 from .by_design import LEAST_LABELS
 from .chance_sums import chance_sums
 from .stand_ins import Floats, generator, interval
@@ -50,21 +51,24 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
     The chances are those of ``policy``, which has learnt from the log, or of a Laplace posterior fitted to the labels
     of the log; without features x the logged chances.
     """
-    passed, checked = ~log.act, support.seen & (log.probability < 1)
+    passed, seen = ~log.act, support.seen_rows
+    checked = seen[log.probability[seen] < 1]
     if not passed.any():
         return Estimate(0.0, 0.0, 0.0, level, "none: nothing was passed")
     if not log.labelled.any():
         return Refusal("no label has arrived yet", "wait for labels")
-    if int(checked.sum()) < LEAST_LABELS:
+    if len(checked) < LEAST_LABELS:
         return Refusal(
-            f"only {int(checked.sum())} labels are of items that might have been passed, so the model cannot be "
+            f"only {len(checked)} labels are of items that might have been passed, so the model cannot be "
             f"checked there; {LEAST_LABELS} are needed",
             "use a randomised policy or an audit lane (a floor on the probability of acting)",
         )
-    weights = ((1.0 - log.probability) / np.maximum(support.inclusion, 1e-300))[checked]
+    weights = (1.0 - log.probability[checked]) / support.inclusion[checked]
     if log.x is None:
         return _by_chances(log, support, passed, checked, weights, level, policy)
-    student = policy or fitted(log, log.x)
+    known = support.arrival.known
+    labelled = log.x[known]  # of a long log these are few
+    student = policy or fitted(log, labelled)
     posterior = None if student.learner.belief is None else student.posterior
     if posterior is None or posterior.is_point:
         return Refusal(f"{student.name} has no posterior to draw from", "leave policy out: one is fitted to the log")
@@ -73,21 +77,22 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
             f"x has {log.x.shape[1]} features and the policy {student.n_features}: is it another stream's?"
         )
     thetas = _thetas(posterior)
-    sums, noise = chance_sums(log.x, passed, thetas)
-    items = log.x[np.flatnonzero(checked)]
+    sums, noise = chance_sums(log.x, passed, thetas, paired=posterior.is_gaussian)
+    items = labelled[np.searchsorted(known, checked)]
     expected = np.array([weights @ _chances(items, theta) for theta in thetas])
-    error = _error(log, support, checked, weights, _chances(items, thetas.mean(axis=0)))
+    error = _error(log, support, weights, _chances(items, thetas.mean(axis=0)))
     return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
 
 
-def _error(log: DecisionLog, support: Support, checked: NDArray[np.bool_], weights: Floats, chances: Floats) -> float:
+def _error(log: DecisionLog, support: Support, weights: Floats, chances: Floats) -> float:
     """Return the relative error of the ratio beyond that of its count: which items were seen, and how labels arrive.
 
     sqrt(sum w (1 + w) m^2) / sum w m is that of the expected number, a sum over a sample (``stand_ins``).
     """
-    stands_for = (1.0 - log.probability) / np.maximum(log.probability, 1e-300)
-    positives = checked & (log.label == 1)
-    sway = support.arrival.sway(np.where(positives, stands_for, 0.0)) / max(float(stands_for[positives].sum()), 1.0)
+    known = support.arrival.known
+    p, unsure = log.probability[known], support.usable[known] & (log.label[known] == 1) & (log.probability[known] < 1)
+    stands_for = np.where(unsure, (1.0 - p) / p, 0.0)
+    sway = support.arrival.sway(stands_for) / max(float(stands_for.sum()), 1.0)
     drawn = math.sqrt(float((weights * (1.0 + weights) * chances**2).sum())) / max(float(weights @ chances), 1e-300)
     return math.hypot(sway, drawn)
 
@@ -96,20 +101,20 @@ def _by_chances(
     log: DecisionLog,
     support: Support,
     passed: NDArray[np.bool_],
-    checked: NDArray[np.bool_],
+    checked: NDArray[np.intp],
     weights: Floats,
     level: float,
     policy: Policy | None,
 ) -> Answer:
     if policy is not None:
         return Refusal("the log has no features x, which the policy's posterior needs", "log x, or leave policy out")
-    if log.chance is None or np.isnan(log.chance[passed | checked]).any():
+    if log.chance is None or np.isnan(log.chance[passed]).any() or np.isnan(log.chance[checked]).any():
         return Refusal("the log records neither the features nor the model's chance of every item", "log x, or chance")
     chance = log.chance[passed]
     sums = np.full(GIVEN_DRAWS, chance.sum())
     noise = np.full(GIVEN_DRAWS, (chance * (1.0 - chance)).sum())
     expected = np.full(GIVEN_DRAWS, (weights * log.chance[checked]).sum())
-    error = _error(log, support, checked, weights, log.chance[checked])
+    error = _error(log, support, weights, log.chance[checked])
     return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
 
 
@@ -138,14 +143,14 @@ def _calibrated(
     return Estimate(min(value, float(passes)), *interval(draws, level), level, ASSUMES)
 
 
-def fitted(log: DecisionLog, items: Floats) -> Policy:
-    """Return a policy that has learnt the labels of the log, in order."""
+def fitted(log: DecisionLog, labelled: Floats) -> Policy:
+    """Return a policy that has learnt the labels of the log, in order, from the features of the labelled items."""
     costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
-    student = make_policy("ts", n_features=items.shape[1], costs=costs)
+    student = make_policy("ts", n_features=labelled.shape[1], costs=costs)
     known = np.flatnonzero(log.labelled)
-    labelled = items[known]  # of a long log these are few
-    for k in np.argsort(log.round[known], kind="stable"):
-        student.teach(labelled[k], int(log.label[known[k]]))
+    order = np.argsort(log.round[known], kind="stable")
+    for x, label in zip(labelled[order], log.label[known][order].tolist(), strict=True):
+        student.teach(x, label)
     return student
 
 
@@ -169,11 +174,10 @@ def cold(log: DecisionLog) -> NDArray[np.bool_]:
     """
     if log.chance is None:
         return np.zeros(len(log), dtype=bool)
-    blank = np.abs(log.chance - 0.5) < 1e-9
-    first = np.argsort(log.round, kind="stable")
-    started = int(np.argmin(blank[first])) if not blank.all() else len(log)
+    blank, order = np.abs(log.chance - 0.5) < 1e-9, by_round(log)
+    started = int(np.argmin(blank if order is None else blank[order])) if not blank.all() else len(log)
     found = np.zeros(len(log), dtype=bool)
-    found[first[:started]] = True
+    found[slice(started) if order is None else order[:started]] = True
     return found
 
 
@@ -182,7 +186,7 @@ def _chances(items: Floats, theta: Floats) -> Floats:
 
 
 def _thetas(posterior: CurrentPosterior) -> Floats:
-    """Return draws of theta, one row each."""
+    """Return draws of theta, one row each; those of a Gaussian in pairs, the second half opposite to the first."""
     if not posterior.is_gaussian:
         return posterior.draws(CHAIN_DRAWS)
     mean, covariance = posterior.mean, posterior.covariance

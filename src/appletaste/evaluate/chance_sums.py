@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.chances import add_chances
+from ..kernels.chances import add_chances, add_paired_chances
 from ..logs.stored import Stored
 
 Floats = NDArray[np.float64]
 #: Draws of theta that are summed at a time, so that they stay in the cache, and items of an array in a batch.
 DRAWS, ITEMS = 200, 2**16
+#: The largest score x'middle at which a pair is summed as one: exp(-|z|) is that of 700 beyond, for both of its parts.
+FAR = 600.0
 
 
-def chance_sums(x: Floats | Stored, chosen: NDArray[np.bool_], thetas: Floats) -> tuple[Floats, Floats]:
+def chance_sums(
+    x: Floats | Stored, chosen: NDArray[np.bool_], thetas: Floats, paired: bool = False
+) -> tuple[Floats, Floats]:
     """Return sum sigma(x'theta) and sum sigma (1 - sigma) over the chosen items, for each theta (a row of thetas).
+
+    ``paired`` says that the second half of the thetas lies opposite to the first, about one middle: half of the work.
 
     Examples
     --------
@@ -23,14 +29,14 @@ def chance_sums(x: Floats | Stored, chosen: NDArray[np.bool_], thetas: Floats) -
     >>> sums.round(4).tolist(), spreads.round(4).tolist()
     ([1.0, 1.3808], [0.5, 0.355])
     """
-    rows = np.flatnonzero(chosen)
+    rows, work = np.flatnonzero(chosen), of_pairs if paired else of_batch
     total = np.zeros((2, len(thetas)))
     if isinstance(x, Stored):
-        for part in x.each(of_batch, thetas, rows=rows, what="asking the model about passed items"):
+        for part in x.each(work, thetas, rows=rows, what="asking the model about passed items"):
             total += part
     else:
         for start in range(0, len(rows), ITEMS):
-            total += of_batch(x[rows[start : start + ITEMS]], thetas)
+            total += work(x[rows[start : start + ITEMS]], thetas)
     return total[0], total[1]
 
 
@@ -44,3 +50,21 @@ def of_batch(items: Floats, thetas: Floats) -> Floats:
         add_chances(items, some, sums[0], sums[1], np.empty((3, some.shape[1])))
         found[:, start : start + DRAWS] = sums
     return found
+
+
+def of_pairs(items: Floats, thetas: Floats) -> Floats:
+    """Return the same for thetas of which the second half lies opposite to the first."""
+    items = np.ascontiguousarray(items, dtype=np.float64)
+    half = len(thetas) // 2
+    middle = 0.5 * (thetas[0] + thetas[half])
+    steps = 0.5 * (thetas[:half] - thetas[half:])
+    far = np.abs(items @ middle) > FAR
+    if far.any():
+        return of_batch(items[far], thetas) + of_pairs(items[~far], thetas)
+    found = np.zeros((2, 2, half))
+    for start in range(0, half, DRAWS):
+        some = np.ascontiguousarray(steps[start : start + DRAWS].T)
+        sums, spreads = np.zeros((2, 2, some.shape[1]))
+        add_paired_chances(items, middle, some, sums, spreads, np.empty((3, some.shape[1])))
+        found[:, :, start : start + DRAWS] = sums, spreads
+    return found.reshape(2, 2 * half)

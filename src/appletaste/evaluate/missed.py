@@ -169,7 +169,7 @@ def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy
     if names is None:
         raise InputError(f"the log has no {by}: give each item one when it is decided, decide(..., {by}=...)")
     if policy is None and log.x is not None and log.labelled.any():
-        policy = fitted(log, log.x)
+        policy = fitted(log, log.x[log.labelled])
     return {name: missed(log.where(names == name), level, floor=floor, policy=policy) for name in counts_of(names)}
 
 

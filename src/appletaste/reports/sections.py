@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..evaluate import Estimate, Refusal
 from ..evaluate.support import excluded
-from ..logs.coded import counts_of
+from ..logs.coded import Coded, counts_of
 from ..logs.stored import each_batch
 from ..pages.table import Table
 from . import charts as pictures
@@ -64,13 +64,14 @@ def _span(facts: Facts) -> str:
     if time is None or time.dtype.kind != "U":
         return ""
     ends = list(each_batch(time, _ends, what="reading times"))
-    first, last = min(end[0] for end in ends)[:10], max(end[1] for end in ends)[:10]
+    first, last = min(end[0] for end in ends), max(end[1] for end in ends)
     return f" on {first}" if first == last else f" from {first} to {last}"
 
 
 def _ends(times: NDArray[np.str_]) -> tuple[str, str]:
-    found = times.tolist()
-    return min(found), max(found)
+    """Return the first and the last day: of times in a batch there are many, of days few."""
+    days = Coded.of(times.astype("U10")).levels
+    return str(days[0]), str(days[-1])
 
 
 def decided(facts: Facts) -> Section:

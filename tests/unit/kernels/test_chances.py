@@ -22,6 +22,20 @@ def test_sums_are_those_of_numpy(monkeypatch):
     np.testing.assert_allclose(chance_sums(x, chosen, thetas), found, rtol=1e-12)
 
 
+def test_pairs_are_the_same_draws(monkeypatch):
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((400, 4)) * [1.0, 5.0, 50.0, 1000.0]
+    middle, steps = rng.standard_normal(4), rng.standard_normal((23, 4))
+    thetas = np.concatenate([middle + steps, middle - steps])
+    chosen = rng.random(400) < 0.7
+    found = chance_sums(x, chosen, thetas, paired=True)
+    one_by_one = chance_sums(x, chosen, thetas)
+    np.testing.assert_allclose(found[0], one_by_one[0], rtol=1e-12)
+    np.testing.assert_allclose(found[1], one_by_one[1], rtol=1e-9, atol=1e-12)
+    monkeypatch.setattr(sums, "DRAWS", 5)
+    np.testing.assert_allclose(chance_sums(x, chosen, thetas, paired=True), found, rtol=1e-12)
+
+
 def test_of_no_item_the_sum_is_nothing():
     found = chance_sums(np.ones((3, 2)), np.zeros(3, dtype=bool), np.ones((4, 2)))
     assert np.array(found).tolist() == [[0.0] * 4] * 2
