@@ -17,6 +17,7 @@ from .answers import Answer, Estimate, Refusal, brief
 from .missed import FLOOR
 from .savings import Question, saving_of
 from .support import Support, check_question, excluded, settled, support_of
+from .truths import beside, cost_of_acting
 from .weighting import Errors, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
@@ -125,10 +126,14 @@ def what_if(
     question = Question(log, support, e)
     answers = (refusal, refusal, refusal) if refusal is not None else _estimate(question, level)
     logged, best = _logged(log, support, level), answers[2] or answers[0]
+    truth, done = cost_of_acting(log, e), cost_of_acting(log, log.act)
+    saving = saving_of(question, best, logged, bool(answers[2]), level)
     return WhatIf(
-        *answers,
-        logged=logged,
-        saving=saving_of(question, best, logged, bool(answers[2]), level),
+        ips=beside(answers[0], truth),
+        snips=beside(answers[1], truth),
+        dr=beside(answers[2], truth),
+        logged=beside(logged, done),
+        saving=beside(saving, None if truth is None or done is None else done - truth),
         acts=acts,
         logged_acts=int(log.act.sum()),
         effective_sample_size=size,

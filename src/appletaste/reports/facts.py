@@ -16,6 +16,7 @@ from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
 from ..evaluate.answers import Answer
 from ..evaluate.support import settled
+from ..evaluate.truths import beside, positives_among
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
@@ -64,6 +65,11 @@ class Facts:
     states: dict[str, int]
     oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
     drift: DriftReport
+
+    @property
+    def known(self) -> bool:
+        """Whether the log knows the truth, as that of a replay does."""
+        return self.log.truth is not None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON; lists of ids are left out."""
@@ -146,18 +152,22 @@ def _slice(part: DecisionLog, name: str, level: float) -> Slice:
 def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
+    acts, hits = int(log.act.sum()), positives_among(log, log.act)
     cost = what_if(log, 1.0, level=level).logged
     saved: Answer = cost
     if isinstance(cost, Estimate):
-        saved = Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes)
+        saved = beside(
+            Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes),
+            None if cost.truth is None else 0.0 - cost.truth,
+        )
     return Slice(
         name=name,
         decisions=len(log),
-        acts=int(log.act.sum()),
+        acts=acts,
         audits=int(log.audit.sum()),
         labels=labels,
         positives=positives,
-        precision=share(positives, labels, level),
+        precision=beside(share(positives, labels, level), None if hits is None else hits / max(acts, 1)),
         saved=saved,
         recall=recall,
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluate import Estimate, Refusal
+from ..evaluate.answers import known_truth
 from ..evaluate.support import excluded
 from ..logs.coded import counts_of
 from ..logs.stored import each_batch
@@ -17,7 +18,7 @@ from ..pages.table import Table
 from . import charts as pictures
 from .facts import Facts
 from .slice_table import left_out, slice_table
-from .wording import cell, count, in_words, labels_awaited, money, percent
+from .wording import HEADINGS, cell, count, in_words, labels_awaited, money, percent
 
 #: Alarms that are shown.
 MOST_ALARMS = 12
@@ -80,7 +81,7 @@ def decided(facts: Facts) -> Section:
          "everything, whose own cost nobody can know, without recent items, most of whose labels have not arrived; "
          "recall is by design, from the logged probabilities alone.",
          *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
-        [slice_table(facts.periods, facts.period)],
+        [slice_table(facts.periods, facts.period, facts.known)],
         lambda target: pictures.draw_periods(facts, target),
     )  # fmt: skip
 
@@ -94,7 +95,7 @@ def by_stratum(facts: Facts) -> Section | None:
         "By stratum",
         "Where does it come from?",
         ["The same numbers for each stratum by itself.", *left_out(facts.strata, facts.whole, "the largest")],
-        [slice_table(facts.strata, "stratum")],
+        [slice_table(facts.strata, "stratum", facts.known)],
     )
 
 
@@ -103,10 +104,14 @@ def missing(facts: Facts) -> Section:
     found = facts.missed
     design = found.design
     rows = [
-        ("by design (Horvitz-Thompson)", *cell(design.missed, "count"), *cell(design.recall, "percent")),
-        ("by design (Hájek)", *cell(design.missed_hajek, "count"), *cell(design.recall_hajek, "percent")),
-        ("by the model", *cell(found.model, "count"), "-", "-"),
+        (f"by design ({who})", *cell(passed, "count", facts.known), *cell(caught, "percent", facts.known))
+        for who, passed, caught in (
+            ("Horvitz-Thompson", design.missed, design.recall),
+            ("Hájek", design.missed_hajek, design.recall_hajek),
+        )
     ]
+    beside = HEADINGS[: 1 + facts.known]
+    rows.append(("by the model", *cell(found.model, "count", facts.known), *["-"] * (2 + facts.known)))
     sentences = [
         f"By design, from the logged probabilities alone: {in_words(design.missed, 'count')} positives were passed"
         + (f"; recall is {in_words(design.recall, 'percent')}." if design.recall else "."),
@@ -117,7 +122,10 @@ def missing(facts: Facts) -> Section:
     ]
     if found.total_bounds is not None and found.unsupported_passes:
         low, high = map(count, found.total_bounds)
-        sentences.append(f"Counting the part the log cannot see, between {low} and {high} positives were passed.")
+        truth = "" if found.truth is None else f"; {known_truth(count(found.truth))}"
+        sentences.append(
+            f"Counting the part the log cannot see, between {low} and {high} positives were passed{truth}."
+        )
     if abs(found.model_surprise) > 3:
         which = "more" if found.model_surprise > 0 else "fewer"
         sentences.append(
@@ -129,7 +137,7 @@ def missing(facts: Facts) -> Section:
         "What is being missed",
         "How many positives were passed, and what share was caught?",
         sentences,
-        [Table("", ("way", "missed", "interval", "recall", "interval"), rows)],
+        [Table("", ("way", "missed", *beside, "recall", *beside), rows)],
         lambda target: pictures.draw_missed(facts, target),
     )
 
@@ -159,14 +167,16 @@ def thresholds(facts: Facts) -> Section:
     if not facts.thresholds:
         sentences.append("The log cannot say: acting never, or always, pays at the logged costs.")
     rows = [
-        (f"{threshold:.3g}", count(found.acts), *cell(found.saving, "money")) for threshold, found in facts.thresholds
+        (f"{threshold:.3g}", count(found.acts), *cell(found.saving, "money", facts.known))
+        for threshold, found in facts.thresholds
     ]
+    header = ("act from chance", "acts", "saved against what was done", *HEADINGS[: 1 + facts.known])
     return Section(
         "thresholds",
         title,
         question,
         sentences,
-        [Table("", ("act from chance", "acts", "saved against what was done", "interval"), rows)] if answered else [],
+        [Table("", header, rows)] if answered else [],
         (lambda target: pictures.draw_thresholds(facts, target)) if answered else None,
     )
 
