@@ -106,7 +106,9 @@ def _answer(
     found = [sums(chosen) for chosen in (*(band.passed for band in bands), rest)]
     passes = float(passed.sum())
     value, draws = calibrated(bands, spreads, expected, [one for one, _ in found], [noise for _, noise in found])
-    return Estimate(min(value, passes), *interval(np.clip(draws, 0.0, passes), level), level, ASSUMES)
+    low, high = interval(np.clip(draws, 0.0, passes), level)
+    low = low if any(band.positive.any() for band in bands) else 0.0  # none was seen, and there may be none
+    return Estimate(min(value, passes), math.floor(low), math.ceil(high), level, ASSUMES)  # positives are whole
 
 
 def fitted(log: DecisionLog, items: Floats) -> Policy:

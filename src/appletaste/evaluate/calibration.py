@@ -4,10 +4,12 @@ In each band of probabilities by itself (``support``): a positive that is rarely
 those looked at often do not stand. With m_i the model's chance of item i and w_i = (1 - p_i) / (p_i q_i) the number of
 passed items that a seen one stands for (``stand_ins``), the passed items of a band are taken to hold r sum m positives,
 r being how many more there are than the model says. Among the seen items of the band that might have been passed there
-are sum w y where the model says sum w m. Gathered to counts of equal weight, k = (sum w y)^2 / sum w^2 y seen and
+are sum w y where the model says sum w m. The ratio of both is that of two means weighted by w, so their errors are
+those about the means. Gathered to counts of equal weight, k = (sum w y)^2 / sum w^2 (y - mean y)^2 seen and
 E = k sum w m / sum w y expected, r has the posterior Gamma(1/2 + k, 1/2 + E) of a Poisson rate under a prior of mean 1,
-with k + 1 in the place of k half of the time: the mid-p compromise again. Passed items of which the log says nothing
-get the ratio of all bands together.
+with k + 1 in the place of k half of the time: the mid-p compromise again. The error of sum w m comes on top; that both
+errors go together is not made use of, because the model has learnt from these very labels. Passed items of which the
+log says nothing get the ratio of all bands together.
 
 As labels become many, the sum of r sum m is the separate ratio estimate of survey sampling, which is right however
 wrong the model is (Cochran 1977, chapter 6); while labels are few the model leads.
@@ -41,16 +43,19 @@ class Checked:
     sway: float  #: the relative error of the ratio because nobody knows how labels of each class arrive (``arrival``)
 
     def spread(self, chances: Floats) -> float:
-        """Return the relative error of the expected number, a sum over a sample: sqrt(sum w (1 + w) m^2) / sum w m."""
-        squares = float((self.weights * (1.0 + self.weights) * chances**2).sum())
-        return math.sqrt(squares) / max(float(self.weights @ chances), 1e-300)
+        """Return the relative error of what is expected: sqrt(sum w (1 + w) (m - mean)^2) / sum w m."""
+        expected = float(self.weights @ chances)
+        off = chances - expected / float(self.weights.sum())
+        return math.sqrt(float((self.weights * (1.0 + self.weights) * off**2).sum())) / max(expected, 1e-300)
 
     def ratios(self, expected: Floats, spread: float, unsure: Floats, rng: np.random.Generator) -> tuple[float, Floats]:
         """Return the mean of r and draws of r, for draws of the number that the model expects, sum w m."""
-        weights = self.weights[self.positive]
-        seen, squares = float(weights.sum()), float((weights**2).sum())
-        # what one count weighs: the mean weight of a seen positive, or of a checked item where there is none
-        unit = squares / seen if seen > 0.0 else float((self.weights**2).sum() / self.weights.sum())
+        unit = one = float((self.weights**2).sum() / self.weights.sum())  # what one count weighs
+        seen = float(self.weights[self.positive].sum())
+        if seen > 0.0:
+            rate = seen / (float(self.weights.sum()) + one)  # with one more negative, so that there is one
+            squares = float((self.weights**2 * (self.positive - rate) ** 2).sum()) + (one * rate) ** 2
+            unit = squares / seen
         counts, means = seen / unit, expected / unit
         more = rng.random(len(expected)) < 0.5  # one more positive with probability one half (``stand_ins``)
         draws = rng.gamma(A + counts + more, 1.0) / (A + means)

@@ -73,6 +73,9 @@ def draw_thresholds(facts: Facts, target: Path) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
     asked = np.array([threshold for threshold, _ in facts.thresholds])
     savings = [found.saving for _, found in facts.thresholds]
+    for place, answer in zip(asked, (facts.together.widened(saving) for saving in savings), strict=True):
+        if isinstance(answer, Estimate):  # thin: so wide that all hold at once
+            left.vlines([place], answer.low, answer.high, color=BLUE, linewidth=0.7)
     _intervals(left, asked, savings, BLUE)
     left.axhline(0, color="black", linewidth=0.6)
     low = left.get_ylim()[0]

@@ -16,6 +16,7 @@ from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
 from ..evaluate.answers import Answer
 from ..evaluate.support import settled
+from ..evaluate.together import Together, together
 from ..evaluate.truths import beside, positives_among
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
@@ -59,6 +60,7 @@ class Facts:
     threshold: float  #: that the logged costs imply, in the middle
     unsettled: int  #: recent items, most of whose labels have not arrived
     thresholds: tuple[tuple[float, WhatIf], ...]
+    together: Together  #: how much wider their intervals are where all of them are to hold at once
     period: str  #: month, week, day or block
     periods: tuple[Slice, ...]
     strata: tuple[Slice, ...]
@@ -76,7 +78,7 @@ class Facts:
         asked = []
         for threshold, found in self.thresholds:
             answer = {name: value for name, value in found.as_dict().items() if not name.startswith("would_")}
-            asked.append({"threshold": threshold, **answer})
+            asked.append({"threshold": threshold, **answer, "saving_together": self.together.widened(found.saving)})
         facts: dict[str, Any] = {
             "level": self.level,
             "whole": self.whole,
@@ -84,6 +86,7 @@ class Facts:
             "threshold": self.threshold,
             "unsettled": self.unsettled,
             "thresholds": asked,
+            "together_factor": self.together.factor,
             "period": self.period,
             "periods": self.periods,
             "strata": self.strata,
@@ -114,6 +117,8 @@ def gather(
     prices, gains = log.alarm_price, log.catch_gain
     weighed = (prices > 0) & (gains > 0)
     middle = float(np.median((prices / (prices + gains))[weighed])) if weighed.any() else math.nan
+    thresholds = tuple((t, what_if(nameless, t, level=level)) for t in _thresholds(middle))
+    told = [t for t, answer in thresholds if answer.saving]
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
@@ -123,7 +128,8 @@ def gather(
         missed=found,
         threshold=middle,
         unsettled=len(log) - len(settled(log)),
-        thresholds=tuple((t, what_if(nameless, t, level=level)) for t in _thresholds(middle)),
+        thresholds=thresholds,
+        together=together(log, told, level),
         period=kind,
         periods=tuple(slices(nameless, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),

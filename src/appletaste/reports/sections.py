@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluate import Estimate, Refusal
-from ..evaluate.answers import known_truth
+from ..evaluate.answers import Answer, known_truth
 from ..evaluate.support import excluded
 from ..logs.coded import counts_of
 from ..logs.stored import each_batch
@@ -152,14 +152,7 @@ def thresholds(facts: Facts) -> Section:
         asked = facts.thresholds[0][1].decisions
         sentences.append(f"Asked of {count(asked)} items; {excluded(facts.unsettled)}.")
     if answered:
-        best, saving = max(answered, key=lambda pair: pair[1].value)
-        sentences += [
-            f"By the logged costs, acting pays from a chance of {facts.threshold:.3g}.",
-            f"Of the thresholds asked about, {best:.3g} has the best estimate: against what was done it would have "
-            f"saved {in_words(saving, 'money')}. The best of several estimates is a little too good to be true.",
-            "Where an interval contains 0, the log cannot tell the threshold from what was done. A threshold knows of "
-            "no capacity: see how many acts each one takes.",
-        ]
+        sentences += _told_together(facts, answered)
     if refused:
         places = ", ".join(f"{t:.3g}" for t, _ in refused)
         why = f"{refused[0][1].reason}; {refused[0][1].remedy}"
@@ -167,10 +160,15 @@ def thresholds(facts: Facts) -> Section:
     if not facts.thresholds:
         sentences.append("The log cannot say: acting never, or always, pays at the logged costs.")
     rows = [
-        (f"{threshold:.3g}", count(found.acts), *cell(found.saving, "money", facts.known))
+        (
+            f"{threshold:.3g}",
+            count(found.acts),
+            *cell(found.saving, "money", facts.known),
+            cell(facts.together.widened(found.saving), "money")[1],
+        )
         for threshold, found in facts.thresholds
     ]
-    header = ("act from chance", "acts", "saved against what was done", *HEADINGS[: 1 + facts.known])
+    header = ("act from chance", "acts", "saved against what was done", *HEADINGS[: 1 + facts.known], "all at once")
     return Section(
         "thresholds",
         title,
@@ -179,6 +177,45 @@ def thresholds(facts: Facts) -> Section:
         [Table("", header, rows)] if answered else [],
         (lambda target: pictures.draw_thresholds(facts, target)) if answered else None,
     )
+
+
+def _told_together(facts: Facts, answered: Sequence[tuple[float, Estimate]]) -> list[str]:
+    """Say what thresholds of one log say together: each alone may be lucky, and the luckiest is looked at first."""
+    best, saving = max(answered, key=lambda pair: pair[1].value)
+    better = [t for t, one in answered if _sure(facts.together.widened(one)) > 0]
+    worse = [t for t, one in answered if _sure(facts.together.widened(one)) < 0]
+    others = [t for t, _ in answered if t not in (*better, *worse)]
+    sentences = [
+        f"By the logged costs, acting pays from a chance of {facts.threshold:.3g}.",
+        f"All {len(answered)} answers share the same items and the same luck. So that all of them hold at once, "
+        f"intervals are {facts.together.factor:.2f} times as wide: the column *all at once*.",
+    ]
+    for which, told in ((better, "saved more than what was done"), (worse, "saved less")):
+        if which:
+            sentences.append(f"By those, acting from {_listed(which)} would have {told}.")
+    if others:
+        sentences.append(f"The log cannot tell {_listed(others)} from what was done.")
+    if abs(best - facts.threshold) <= 1e-9:
+        sentences.append(
+            f"The best estimate is that of {best:.3g}, the threshold that the costs imply, so it is no finding that "
+            "another threshold is better. Where it differs from what was done, that is because of a capacity, audits, "
+            "acts to learn, or chance."
+        )
+    else:
+        sentences.append(
+            f"The best estimate is that of {best:.3g}: {in_words(saving, 'money')}. The best of several estimates is "
+            "too good to be true."
+        )
+    return [*sentences, "A threshold knows of no capacity: see how many acts each one takes."]
+
+
+def _sure(answer: Answer) -> int:
+    """Return 1 if an interval lies above 0, -1 if below, 0 if it contains 0."""
+    return int(answer.low > 0) - int(answer.high < 0) if isinstance(answer, Estimate) else 0
+
+
+def _listed(thresholds: Sequence[float]) -> str:
+    return ", ".join(f"{t:.3g}" for t in thresholds)
 
 
 def changed(facts: Facts) -> Section:
