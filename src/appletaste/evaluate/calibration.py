@@ -73,8 +73,8 @@ def checked_bands(log: DecisionLog, support: Support) -> Iterator[Checked]:
         if rows.size:
             weights = (1.0 - log.probability[rows]) / support.inclusion[rows]
             positive = log.label[rows] == 1
-            stands_for = np.zeros(len(log))
-            stands_for[rows[positive]] = ((1.0 - log.probability) / log.probability)[rows[positive]]
+            p, stands_for = log.probability[rows[positive]], np.zeros(len(log))
+            stands_for[rows[positive]] = (1.0 - p) / p
             sway = support.arrival.sway(stands_for) / max(float(stands_for.sum()), 1.0)
             yield Checked(passed & (support.band == band), rows, positive, weights, sway)
 

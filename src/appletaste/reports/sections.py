@@ -116,7 +116,7 @@ def missing(facts: Facts) -> Section:
         f"By design, from the logged probabilities alone: {in_words(design.missed, 'count')} positives were passed"
         + (f"; recall is {in_words(design.recall, 'percent')}." if design.recall else "."),
         f"By a model of the labels: {in_words(found.model, 'count')}"
-        + (" positives were passed; right only if the model is." if found.model else "."),
+        + (" positives were passed, scaled by labels of items that might have been passed." if found.model else "."),
         f"The log says nothing about {percent(found.unsupported_share)} of the traffic"
         + (f", of which {count(found.unsupported_passes)} items were passed." if found.unsupported_passes else "."),
     ]
