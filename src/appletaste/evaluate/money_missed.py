@@ -26,6 +26,7 @@ from .by_design import ASSUMES
 from .pieces import pieces
 from .stand_ins import DRAWS, Floats, generator, interval, one_more, stand_ins
 from .support import Support
+from .truths import beside
 
 #: Some rows of a log: a piece, or places; and the money in the items of some rows.
 Rows: TypeAlias = slice | NDArray[np.intp]
@@ -67,7 +68,15 @@ def money_missed(log: DecisionLog, support: Support, level: float, count: Answer
     for some in pieces(len(log)):
         apart = _missed(log, some)[~support.usable[some] & ~log.act[some]]
         least, most = least + float(np.minimum(apart, 0.0).sum()), most + float(np.maximum(apart, 0.0).sum())
-    return MoneyMissed(cost, gain, (cost.low + least, cost.high + most))
+    bounds = (cost.low + least, cost.high + most)
+    return MoneyMissed(beside(cost, _truth(log, support, _missed)), beside(gain, _truth(log, support, _saved)), bounds)
+
+
+def _truth(log: DecisionLog, support: Support, values: Values) -> float | None:
+    """Return the money in the passed positives of the supported part, if the log knows."""
+    if log.truth is None:
+        return None
+    return float(values(log, np.flatnonzero(support.usable & ~log.act & (log.truth == 1))).sum())
 
 
 def _missed(log: DecisionLog, rows: Rows) -> Floats:

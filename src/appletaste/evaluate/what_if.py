@@ -21,6 +21,7 @@ from .missed import FLOOR
 from .questions import Question, changed
 from .savings import saving_of
 from .support import Support, check_question, excluded, settled, support_of
+from .truths import beside, cost_of_acting
 from .weighting import Draws, Errors, Noise, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
@@ -160,10 +161,14 @@ def ask(ground: Ground, change: Change, learn: bool = False) -> WhatIf:
     answers = (refusal, refusal, refusal) if refusal is not None else _estimate(question, draws, ground.level)
     best, seen = answers[2] or answers[0], support.seen_rows
     weights = e[seen] / support.inclusion[seen]
+    truth, done = cost_of_acting(log, e), cost_of_acting(log, log.act)
+    saving = saving_of(question, best, ground.logged, bool(answers[2]), draws)
     return WhatIf(
-        *answers,
-        logged=ground.logged,
-        saving=saving_of(question, best, ground.logged, bool(answers[2]), draws),
+        ips=beside(answers[0], truth),
+        snips=beside(answers[1], truth),
+        dr=beside(answers[2], truth),
+        logged=beside(ground.logged, done),
+        saving=beside(saving, None if truth is None or done is None else done - truth),
         acts=question.totals.acts,
         logged_acts=int(log.act.sum()),
         effective_sample_size=effective_sample_size(weights),

@@ -82,6 +82,12 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
         wrong_where(~_present(log.time), "time is missing; a log has the time of every decision or of none")
     if log.label_time is not None:
         wrong_where(_present(log.label_time) & ~known, "label_time is {label_time}, but the row has no label")
+    if log.truth is not None:
+        wrong_where(
+            ~np.isin(log.truth, (0, 1)),
+            "truth is missing; a log has the truth of every item, as a replay does, or of none",
+        )
+        wrong_where(known & (log.label != log.truth), "the label is {label} and the truth {truth}")
     if log.x is not None:
         if log.x.ndim != 2:
             raise DataError(f"x must be a matrix, one row per decision; got the shape {log.x.shape}")

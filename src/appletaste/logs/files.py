@@ -72,7 +72,7 @@ def plain(columns: Columns) -> dict[str, list[Any]]:
 
 def _absent(name: str, values: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Return where nothing is known; None for a column that is always known."""
-    if name == "label":
+    if name in ("label", "truth"):
         return np.asarray(values == UNKNOWN)
     if name not in NAN_IS_NOTHING:
         return None

@@ -22,6 +22,8 @@ from ..evaluate.missed import FLOOR
 from ..evaluate.pieces import pieces
 from ..evaluate.questions import changes
 from ..evaluate.support import settled, support_of
+from ..evaluate.together import Together, together
+from ..evaluate.truths import beside, positives_among
 from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
@@ -68,6 +70,7 @@ class Facts:
     by_item: bool  #: whether that differs from item to item; ``thresholds`` are then multiples of each item's own
     unsettled: int  #: recent items, most of whose labels have not arrived
     thresholds: tuple[tuple[float, WhatIf], ...]
+    together: Together  #: how much wider their intervals are where all of them are to hold at once
     period: str  #: month, week, day or block
     periods: tuple[Slice, ...]
     strata: tuple[Slice, ...]
@@ -75,12 +78,17 @@ class Facts:
     oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
     drift: DriftReport
 
+    @property
+    def known(self) -> bool:
+        """Whether the log knows the truth, as that of a replay does."""
+        return self.log.truth is not None
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON; lists of ids are left out."""
         asked = []
         for threshold, found in self.thresholds:
             answer = {name: value for name, value in found.as_dict().items() if not name.startswith("would_")}
-            asked.append({"threshold": threshold, **answer})
+            asked.append({"threshold": threshold, **answer, "saving_together": self.together.widened(found.saving)})
         facts: dict[str, Any] = {
             "level": self.level,
             "whole": self.whole,
@@ -89,6 +97,7 @@ class Facts:
             "thresholds_are_multiples": self.by_item,
             "unsettled": self.unsettled,
             "thresholds": asked,
+            "together_factor": self.together.factor,
             "period": self.period,
             "periods": self.periods,
             "strata": self.strata,
@@ -118,6 +127,7 @@ def gather(
     ground = ground_of(nameless, level=level)
     middle, by_item = _own(log)
     asked = tuple((t, ask(ground, OwnThreshold(t) if by_item else t)) for t in _thresholds(middle, by_item))
+    shared = together(ground, [t for t, answer in asked if answer.saving], by_item)
     unsettled, logged = ground.left_out, ground.logged
     del ground  # of a long log it is large, and the rest does not need it
     kind, of = periods_of(log, period)
@@ -132,6 +142,7 @@ def gather(
         by_item=by_item,
         unsettled=unsettled,
         thresholds=asked,
+        together=shared,
         period=kind,
         periods=tuple(slices(nameless, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
@@ -181,17 +192,21 @@ def _slice(part: DecisionLog, name: str, level: float) -> Slice:
 def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, cost: Answer) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
+    acts, hits = int(log.act.sum()), positives_among(log, log.act)
     saved: Answer = cost
     if isinstance(cost, Estimate):
-        saved = Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes)
+        saved = beside(
+            Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes),
+            None if cost.truth is None else 0.0 - cost.truth,
+        )
     return Slice(
         name=name,
         decisions=len(log),
-        acts=int(log.act.sum()),
+        acts=acts,
         audits=int(log.audit.sum()),
         labels=labels,
         positives=positives,
-        precision=share(positives, labels, level),
+        precision=beside(share(positives, labels, level), None if hits is None else hits / max(acts, 1)),
         saved=saved,
         recall=recall,
     )
