@@ -29,7 +29,7 @@ from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
 from .arrival import by_round
 from .by_design import LEAST_LABELS
-from .chance_sums import chance_sums
+from .chance_sums import chance_sums, of_batch, of_pairs
 from .stand_ins import Floats, generator, interval
 from .support import Support
 
@@ -79,7 +79,7 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
     thetas = _thetas(posterior)
     sums, noise = chance_sums(log.x, passed, thetas, paired=posterior.is_gaussian)
     items = labelled[np.searchsorted(known, checked)]
-    expected = np.array([weights @ _chances(items, theta) for theta in thetas])
+    expected = (of_pairs if posterior.is_gaussian else of_batch)(items, thetas, weights)[0]
     error = _error(log, support, weights, _chances(items, thetas.mean(axis=0)))
     return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
 
