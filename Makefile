@@ -96,7 +96,7 @@ $(VENV)-ope/ready:
 	done
 	touch $@
 
-bench-coverage: setup $(VENV)-ope/ready  ## do intervals cover the truth? 22,000 simulated streams, in an hour on two busy cores: docs/missed.md
+bench-coverage: setup $(VENV)-ope/ready  ## do intervals cover the truth? hard streams, public files, every policy; an hour on two cores, parts by ARGS='--part hard': docs/missed.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.intervals $(ARGS)
 
 bench-drift: setup  ## forgetting and alarms on streams with a known change, in two minutes: docs/drift.md
