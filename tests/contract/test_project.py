@@ -20,6 +20,7 @@ PUBLIC = [
     "Audit",
     "Awaiting",
     "Budget",
+    "Calendar",
     "Costs",
     "Decision",
     "DecisionLog",

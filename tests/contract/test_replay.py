@@ -3,7 +3,10 @@
 import csv
 import json
 import os
+from collections import Counter
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -258,17 +261,39 @@ def test_limited_reviewers_and_an_audit_lane(rng):
     assert result["voi"].cost_per_1000.mean < result["never"].cost_per_1000.mean
 
 
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
+def test_a_week_with_a_calendar_in_a_place(rng, zone):
+    """Three weeks of half-hours: each local day keeps its own cap, and Sundays have no act."""
+    n = 3 * 7 * 48
+    x, start = rng.normal(size=n), np.datetime64("2024-05-27T00:00:00")
+    times = start + np.arange(n) * np.timedelta64(30, "m")
+    table = {"x": x, "at": times.astype(str), "bad": (rng.random(n) < 1 / (1 + np.exp(1 - 2 * x))).astype(int)}
+    week = {"capacity": "Mon-Fri 6, Sat 2", "time_zone": zone, "time": "at", "audit": "2%"}
+    log = at.replay(table, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, log="voi", **week).log
+    when = [datetime.fromtimestamp(t, ZoneInfo(zone)) for t in times.astype("datetime64[s]").astype(int).tolist()]
+    acts = Counter(w.date() for w, act in zip(when, log.act, strict=True) if act)
+    assert all(count <= (2 if day.weekday() == 5 else 6) for day, count in acts.items())
+    assert not any(day.weekday() == 6 for day in acts)
+    assert sum(acts.values()) > 60
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"capacity": "120/day"}, "needs the time of every item"),
-        ({"capacity": "120/week"}, "120/day or 5%"),
+        ({"capacity": "120/week"}, "120/day, 5% or 'Mon-Fri 120, Sat 40'"),
+        ({"capacity": "Mon-Fry 120"}, "'Fry' in 'Mon-Fry 120' is no day of the week"),
+        ({"capacity": "Mon-Fri 120"}, "needs the time of every item"),
+        ({"capacity": "5%", "time_zone": "Europe/Berlin"}, "says when a day begins"),
+        ({"audit": "1%", "time_zone": "Europe/Berlin"}, "says when a day begins"),
+        ({"capacity": "9/day", "time_zone": "Nowhere"}, "no time zone 'Nowhere'"),
+        ({"capacity": "Mon 9", "time": "day", "time_unit": "day"}, "needs dates"),
         ({"capacity": "many"}, "share such as 5%"),
         ({"audit": "150%"}, "share such as 5%"),
         ({"audit": "1%", "wrap": bare}, "give them or wrap=, not both"),
     ],
 )
 def test_impossible_staffing(settings, message):
-    table = {"x": [0.0, 1.0] * 30, "bad": [0, 1] * 30}
+    table = {"x": [0.0, 1.0] * 30, "day": list(range(60)), "bad": [0, 1] * 30}
     with pytest.raises(at.errors.OptionError, match=message):
         at.replay(table, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, **settings)

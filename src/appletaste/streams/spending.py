@@ -172,8 +172,8 @@ class Pace(Spent):
         before = max(window - 1 - self._items, 0)  # items before the first that are in the window
         leaving = self._leaving if not before else self._left_by(soon - before)
         pace = aim / window
-        held, leaving = self._spent + pace * before, leaving + pace * min(before, soon)
-        rate = (pace * (window - 1) - held + leaving) / soon - audits  # the item at hand is not in the window yet
+        held, gone = self._spent + pace * before, leaving + pace * min(before, soon)
+        rate = (pace * (window - 1) - held + gone) / soon - audits  # the item at hand is not in the window yet
         return k - self._spent - aside - KEPT * pace * before, rate
 
     def _left_by(self, items: int) -> int:
