@@ -20,8 +20,9 @@ AHEAD = 0.4
 DAYS, WEEKS = 7, 4
 #: A day may be busier than those before it: at least this share of a mean day's items is taken to be still to come.
 RESERVE = 0.1
-#: Of the acts that are planned for items still to come, this share is kept for them, however good an item looks.
-KEPT = 0.75
+#: Of the acts that are planned for items still to come, this share is kept for them, however good an item looks, or
+#: all but so many standard deviations of their number where that is less.
+KEPT, DEVIATIONS = 0.75, 2.0
 #: How often an audit may find the cap reached while the policy holds back for audits.
 FULL = 0.1
 
@@ -174,7 +175,7 @@ class Pace(Spent):
         pace = aim / window
         held, gone = self._spent + pace * before, leaving + pace * min(before, soon)
         rate = (pace * (window - 1) - held + gone) / soon - audits  # the item at hand is not in the window yet
-        return k - self._spent - aside - KEPT * pace * before, rate
+        return k - self._spent - aside - _kept(pace * before), rate
 
     def _left_by(self, items: int) -> int:
         """Return how many acts are among the first so many items of a window that is not full yet."""
@@ -192,7 +193,7 @@ class Pace(Spent):
         free = most - acts - audits * left - math.sqrt(audits * left)
         whole = left + seen
         planned = max(most - audits * whole - math.sqrt(audits * whole), 0.0) * left / whole
-        return most - acts, free - KEPT * planned, free / left
+        return most - acts, free - _kept(planned), free / left
 
     def _left(self, day: Day, now: float | None) -> float:
         """Return how many items are still to come today: as on the days before; on a first day as fast as so far.
@@ -237,3 +238,8 @@ class Pace(Spent):
         super().restore(arrays)
         self._worths = deque(arrays["worths"].tolist())
         self._sorted, self._usual = sorted(self._worths), (0, None)
+
+
+def _kept(planned: float) -> float:
+    """Return how many of the acts that are planned for items to come no item may have before them."""
+    return max(min(KEPT * planned, planned - DEVIATIONS * math.sqrt(planned)), 0.0) if planned > 0.0 else 0.0

@@ -107,10 +107,12 @@ def test_a_window_knows_which_acts_leave_it_soon():
 
 
 def test_no_policy_spends_a_window_at_once():
-    """One that pays no heed to prices gets a quarter ahead of its pace, and no further."""
+    """One that pays no heed to prices gets a quarter ahead of its pace, or two standard deviations, and no further."""
     desk = at.Desk(make("always", {}), at.Budget(share=0.1, window=400))
     acts = np.cumsum([desk.decide(np.ones(3)).act for _ in range(400)])
-    assert all(acts[k] <= 40 * (0.25 + 0.75 * (k + 1) / 400) + 1 for k in range(400))
+    planned = 0.1 * (399 - np.arange(400))
+    assert (acts <= 40 - np.minimum(0.75 * planned, planned - 2 * np.sqrt(planned)).clip(0) + 1).all()
+    assert acts[39] < 20
     assert acts[-1] == 40
 
 
