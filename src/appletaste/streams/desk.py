@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,9 @@ from ..policies.items import check_costs, check_items
 from ..policies.player import named, part_of
 from ..posteriors import Arrays
 from ..times import instant
-from .audit import Audit
-from .budget import Budget, Spending
+from .audit import Audit, Lane
+from .budget import Budget
+from .spending import Pace, Spent
 
 
 class Desk(Player):
@@ -51,16 +51,16 @@ class Desk(Player):
         #: Who sits at the desk: a policy, or one that knows which labels are on their way.
         self.player, self.budget, self.audit = policy, budget, audit
         self._policy = policy.policy
-        self._acts = None if budget is None else Spending(budget)
+        self._acts = None if budget is None else Pace(budget)
+        self._lane = None if audit is None else Lane(audit)
         own = None if audit is None else audit.budget
+        self._audits = None if own is None else Spent(own)
         #: Whether audits are among the acts that the budget allows.
         self.shared = audit is not None and budget is not None and own is None
-        lane = budget if self.shared else own
-        self._audits = None if lane is None else Spending(lane, priced=False)
-        floor, share = 0.0 if audit is None else audit.floor, None if budget is None else budget.share
-        if self.shared and share is not None and floor >= share:
+        mean, share = 0.0 if self._lane is None else self._lane.mean, None if budget is None else budget.share
+        if self.shared and share is not None and mean >= share:
             raise OptionError(
-                f"audits at rate {floor:g} would use the whole review budget (share={share:g}). Lower the rate, or "
+                f"audits at rate {mean:g} would use the whole review budget (share={share:g}). Lower the rate, or "
                 "give audits a budget of their own: Audit(floor=..., budget=Budget(...))"
             )
         #: What one more act would have saved when the last item was decided, in units of cost.
@@ -75,34 +75,28 @@ class Desk(Player):
         self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
         """Return an item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
-        spending, audit = self._acts, self.audit
-        if spending is None and audit is None:
+        spending, lane = self._acts, self._lane
+        if spending is None and lane is None:
             return self.player.see(x, costs, now, stratum, price)
-        aside, room, spent = self._caps(now)
-        shadow = 0.0 if spending is None else spending.price(now, aside)
+        room, may, shadow = self._caps(now)
         seen = self.player.see(x, costs, now, stratum, price + shadow)
         item, sheet, probability, chance, worth, why, verdict, round_, _, _, _, _, _ = seen
-        floor = 0.0 if audit is None or not room else audit.floor_of(stratum, chance)
+        floor = 0.0 if lane is None or not room else lane.floor(seen, shadow)
         if spending is None:
             shadow = math.nan
         else:
-            why = {**why, "shadow_price": shadow, "budget_spent": 1.0 if spent else 0.0}
-            probability = 0.0 if spent else probability
-        fields = (item, sheet, probability, chance, worth, why, verdict, round_, now, stratum, floor, shadow, spent)
+            why = {**why, "shadow_price": shadow, "budget_spent": 0.0 if may else 1.0}
+            probability = probability if may else 0.0
+        fields = (item, sheet, probability, chance, worth, why, verdict, round_, now, stratum, floor, shadow, not may)
         return new_tuple(Prospect, fields)
 
-    def _caps(self, now: float | None) -> tuple[int, bool, bool]:
-        """Return how many acts are kept for audits, whether the lane has room, and whether the policy has none."""
-        spending, lane = self._acts, self._audits
-        if spending is None:
-            return 0, lane is None or lane.room(now) > 0, False
-        left = spending.room(now)
-        if lane is None:
-            return 0, True, left <= 0
-        if not self.shared:
-            return 0, lane.room(now) > 0, left <= 0
-        aside = lane.still_needed(now)
-        return aside, left > 0, left <= aside
+    def _caps(self, now: float | None) -> tuple[bool, bool, float]:
+        """Return whether the lane has room, whether the policy may act, and the shadow price."""
+        own = self._audits is None or self._audits.room(now) > 0
+        if self._acts is None:
+            return own, True, 0.0
+        left, may, price = self._acts.outlook(now, self._lane.mean if self.shared and self._lane is not None else 0.0)
+        return (left > 0 if self.shared else own), may, price
 
     def room(self, time: Any = None) -> int | None:
         """Return how many acts the budget still allows at a time, audits among them where the lane shares it."""
@@ -111,8 +105,8 @@ class Desk(Player):
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at, within the caps as they stand by now."""
         if prospect.round != self._policy.round + 1:  # other items were decided since
-            _, room, spent = self._caps(prospect.time)
-            if spent:
+            room, may, _ = self._caps(prospect.time)
+            if not may:
                 prospect = prospect._replace(probability=0.0, spent=True, why={**prospect.why, "budget_spent": 1.0})
             if not room:
                 prospect = prospect._replace(floor=0.0)
@@ -121,15 +115,14 @@ class Desk(Player):
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision: the budget and the lane take note of it."""
         self.player.commit(prospect, decision)
-        now, acts, audits = prospect.time, self._acts, self._audits
+        now, price, acts, lane = prospect.time, 0.0, self._acts, self._lane
         if acts is not None:
-            acts.record(now, decision.act and (self.shared or not decision.audit), prospect.worth)
-            self.shadow_price = prospect.price
-        if audits is not None and self.audit is not None:
-            floor = prospect.floor or self.audit.floor_of(
-                prospect.stratum, prospect.chance
-            )  # 0 also while caps are hit
-            audits.record(now, decision.audit, floor)
+            acts.note(now, decision.act and (self.shared or not decision.audit), prospect.worth)
+            self.shadow_price = price = prospect.price
+        if lane is not None:
+            lane.note(prospect, price)
+        if self._audits is not None:
+            self._audits.record(now, decision.audit)
 
     def decide_many(
         self, items: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: Any = None
@@ -144,7 +137,7 @@ class Desk(Player):
         >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
         >>> desk = at.Desk(policy, at.Budget(per_day=2, day=1.0))
         >>> desk.decide_many([[1.0], [2.0], [3.0], [1.0]], time=[0.1, 0.2, 0.3, 1.1]).acts.tolist()
-        [True, True, False, True]
+        [True, False, False, True]
         """
         table = check_items(items, self.policy.n_features)
         times, strata = _for_each("time", time, len(table)), _for_each("stratum", stratum, len(table))
@@ -176,25 +169,27 @@ class Desk(Player):
         return {
             "kind": "desk",
             "player": self.player.header(),
-            "budget": None if self.budget is None else asdict(self.budget),
-            "audit": None if self.audit is None else asdict(self.audit),
+            "budget": None if self.budget is None else self.budget.settings(),
+            "audit": None if self.audit is None else self.audit.settings(),
             "shadow_price": self.shadow_price,
         }
 
+    def _carried(self) -> dict[str, Pace | Lane | Spent]:
+        """Return what the desk itself carries, by the name that it is saved under."""
+        carried = {"acts": self._acts, "lane": self._lane, "audits": self._audits}
+        return {name: part for name, part in carried.items() if part is not None}
+
     def arrays(self) -> Arrays:
         """Return the player and what has been spent, for saving."""
-        spent = {"acts": self._acts, "audits": self._audits}
         arrays = named("player", self.player.arrays())
-        for name, spending in spent.items():
-            if spending is not None:
-                arrays |= named(name, spending.arrays())
+        for name, part in self._carried().items():
+            arrays |= named(name, part.arrays())
         return arrays
 
     def restore(self, arrays: Arrays, shadow_price: float) -> None:
         """Take back what has been spent."""
-        for name, spending in (("acts", self._acts), ("audits", self._audits)):
-            if spending is not None:
-                spending.restore(part_of(arrays, name))
+        for name, part in self._carried().items():
+            part.restore(part_of(arrays, name))
         self.shadow_price = shadow_price
 
 
