@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._files import fingerprint, open_archive, write_archive
 from ..costs import SomeCosts
+from ..costs_by_item import CostsByItem
 from ..decision import Decision, Observation, check_label
 from ..errors import DataError, FeedbackError, InputError, SaveFileError
 from ..logs import DecisionLog
@@ -82,6 +83,8 @@ class Ledger:
         self.features: FeatureMap | None = None
         #: Which columns of its tables hold the id, the time, ... (``appletaste.desks``); kept in the file.
         self.roles: dict[str, str] = {}
+        #: What each item costs by its columns (``appletaste.desks``); kept in the file. None: as the policy says.
+        self.costs_by_item: CostsByItem | None = None
         #: Lets one thread in at a time.
         self.alone = Alone("ledger")
         self._file: str | None = None  # the fingerprint of the file that this ledger was read from or saved as
@@ -366,6 +369,8 @@ class Ledger:
             header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
             if self.roles:
                 header["roles"] = self.roles
+            if self.costs_by_item is not None:
+                header["costs_by_item"] = self.costs_by_item.outcomes()
             state = {**named("player", self.player.arrays()), **named("events", events)}
             whole = with_features(header, state, chosen, self.policy.n_features)
             self._check_step(features)
