@@ -158,7 +158,8 @@ def _told(args: argparse.Namespace, made: Created) -> list[str]:
     lines.append(f"{made.ledger.policy.name}: {taught}")
     sheet, usual = made.ledger.costs_by_item, made.ledger.policy.costs.threshold
     if sheet is not None:
-        lines.append(f"costs by item: {', '.join(f'{name} = {cost}' for name, cost in sheet.outcomes().items())}")
+        given = [f"{name} = {cost}" for name, cost in sheet.outcomes().items() if cost != 0.0]
+        lines.append(f"costs by item: {', '.join(given)}")
     lines.append(f"acting pays from a chance of {usual:.3g} on{'' if sheet is None else ', at the average costs'}")
     limits = [f"capacity {args.capacity}"] if args.capacity else []
     limits += [f"audits {args.audit}"] if args.audit else []

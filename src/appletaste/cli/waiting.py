@@ -118,6 +118,8 @@ class Watch(threading.Thread):
 
     def reach(self, done: int) -> None:
         """Take in how much is done."""
+        if not self.done:  # what came before, such as loading kernels, comes once and is no measure of the rest
+            self.began = time.monotonic()
         self.done = done
 
     def __enter__(self) -> Watch:
@@ -134,7 +136,8 @@ class Watch(threading.Thread):
         """Return the seconds that the rest will take; None: not known yet."""
         found = time_left(self.table, self.kinds, self.workers)
         if self.done and not self.table.any():  # workers elsewhere say nothing before a task is done
-            found = (time.monotonic() - self.began) * (self.total - self.done) / self.done
+            taken = time.monotonic() - self.began
+            found = taken * (self.total - self.done) / self.done if taken >= PROBE else None
         return found
 
     def run(self) -> None:
