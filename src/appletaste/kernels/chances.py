@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ._jit import kernel
 from .elementary import exp_minus_abs
 from .types import Matrix, Vector
@@ -30,3 +32,44 @@ def add_chances(items: Matrix, thetas: Matrix, sums: Vector, spreads: Vector, sp
             part = 1.0 / (1.0 + e)
             sums[k] += part if scores[k] >= 0.0 else e * part
             spreads[k] += e * part * part
+
+
+@kernel
+def add_paired_chances(
+    items: Matrix, middle: Vector, steps: Matrix, sums: Matrix, spreads: Matrix, spare: Matrix
+) -> None:
+    """Do the same for draws in pairs, middle + step_k and middle - step_k: rows 0 and 1 of ``sums`` and ``spreads``.
+
+    With a = x'middle, b = x'step, A = exp(-|a|) and B = exp(-|b|), the four chances sigma(+-|a| +- |b|) are
+
+        1 / (1 + AB),  AB / (1 + AB),  B / (A + B),  A / (A + B):
+
+    one exponential and one division for two draws, which takes half of the time.
+    """
+    pairs = steps.shape[1]
+    scores, small = spare[0], spare[1]
+    for i in range(items.shape[0]):
+        centre = 0.0
+        for k in range(pairs):
+            scores[k] = 0.0
+        for j in range(items.shape[1]):
+            value = items[i, j]
+            centre += value * middle[j]
+            for k in range(pairs):
+                scores[k] += value * steps[j, k]
+        exp_minus_abs(scores, 0, pairs, small, spare[2])
+        a = math.exp(-min(abs(centre), 700.0))
+        positive = centre >= 0.0
+        for k in range(pairs):
+            b = small[k]
+            ab = a * b
+            both = 1.0 / ((1.0 + ab) * (a + b))
+            same, apart = (a + b) * both, (1.0 + ab) * both  # 1 / (1 + AB), 1 / (A + B)
+            far, near = ab * same * same, (a * apart) * (b * apart)  # sigma (1 - sigma), away from 1/2 and towards it
+            upper, lower = (same, b * apart) if positive else (a * apart, ab * same)
+            upper_spread, lower_spread = (far, near) if positive else (near, far)
+            up = scores[k] >= 0.0
+            sums[0, k] += upper if up else lower
+            sums[1, k] += lower if up else upper
+            spreads[0, k] += upper_spread if up else lower_spread
+            spreads[1, k] += lower_spread if up else upper_spread

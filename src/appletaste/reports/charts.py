@@ -14,6 +14,8 @@ from ..pages.charts import require_pyplot, save_figure
 from .facts import Facts
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#cccccc"
+#: How a truth is marked.
+TRUTH: dict[str, Any] = {"marker": "D", "markersize": 5, "color": "black", "linestyle": "none", "zorder": 5}
 
 
 def draw_periods(facts: Facts, target: Path) -> None:
@@ -31,6 +33,7 @@ def draw_periods(facts: Facts, target: Path) -> None:
     left.legend()
     _intervals(right, places, [one.saved for one in facts.periods], BLUE)
     right.axhline(0, color="black", linewidth=0.6)
+    _name_truth(right, facts.known)
     right.set(ylabel="saved, against passing everything", ylim=(min(0.0, right.get_ylim()[0]), None))
     for axis in (left, right):
         axis.set_xticks(places, names, rotation=30 if len(names) > 3 else 0, ha="right" if len(names) > 3 else "center")
@@ -52,12 +55,15 @@ def draw_missed(facts: Facts, target: Path) -> None:
                 ends = None if np.isnan(answer.low) else scale * _ends(answer)
                 colour = GREEN if place == 2 else BLUE
                 axis.errorbar([scale * answer.value], [place], xerr=ends, fmt="o", capsize=4, color=colour)
+                if answer.truth is not None:
+                    axis.plot([scale * answer.truth], [place], **TRUTH)
             elif answer is not None:
                 axis.text(0.5, place, "no answer", ha="center", va="center", color="#777777", transform=_mixed(axis))
         axis.set(xlabel=label, ylim=(2.6, -0.6))
     left.set_yticks(range(3), ways)
     left.set_xlim(left=0)
     right.set_xlim(0, 100)
+    _name_truth(right, facts.known)
     save_figure(figure, [target])
 
 
@@ -67,6 +73,9 @@ def draw_thresholds(facts: Facts, target: Path) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
     asked = np.array([threshold for threshold, _ in facts.thresholds])
     savings = [found.saving for _, found in facts.thresholds]
+    for place, answer in zip(asked, (facts.together.widened(saving) for saving in savings), strict=True):
+        if isinstance(answer, Estimate):  # thin: so wide that all hold at once
+            left.vlines([place], answer.low, answer.high, color=BLUE, linewidth=0.7)
     _intervals(left, asked, savings, BLUE)
     left.axhline(0, color="black", linewidth=0.6)
     low = left.get_ylim()[0]
@@ -75,6 +84,7 @@ def draw_thresholds(facts: Facts, target: Path) -> None:
         left.plot(refused, np.full(len(refused), low), "x", color="#777777", label="no answer")
         left.legend()
     asked_about = "act from so many times the item's own threshold on" if facts.by_item else "act from this chance on"
+    _name_truth(left, facts.known)
     left.set(xlabel=asked_about, ylabel="saved against what was done")
     right.plot(asked, [found.acts for _, found in facts.thresholds], "o-", color=BLUE)
     right.axhline(facts.thresholds[0][1].logged_acts, color=ORANGE, linewidth=1, linestyle="--", label="what was done")
@@ -90,6 +100,15 @@ def _intervals(axis: Any, places: Any, answers: list[Answer], colour: str) -> No
     for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, Estimate):
             axis.errorbar([place], [answer.value], yerr=_ends(answer), fmt="o", color=colour, capsize=3)
+            if answer.truth is not None:
+                axis.plot([place], [answer.truth], **TRUTH)
+
+
+def _name_truth(axis: Any, known: bool) -> None:
+    """Say in a legend which marks are truths, where there are any."""
+    if known:
+        axis.plot([], [], **TRUTH, label="the truth, known in a replay")
+        axis.legend()
 
 
 def _ends(answer: Estimate) -> NDArray[np.float64]:

@@ -13,10 +13,18 @@ from numpy.typing import NDArray
 
 from .._files import for_json
 from ..drift import DriftReport, check
-from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
-from ..evaluate.alternatives import OwnThreshold, thresholds_of
+from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
+from ..evaluate.alternatives import OwnThreshold
 from ..evaluate.answers import Answer
-from ..evaluate.support import settled
+from ..evaluate.arrival import arrival_of
+from ..evaluate.by_design import by_design
+from ..evaluate.missed import FLOOR
+from ..evaluate.pieces import pieces
+from ..evaluate.questions import changes
+from ..evaluate.support import settled, support_of
+from ..evaluate.together import Together, together
+from ..evaluate.truths import beside, positives_among
+from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
@@ -62,6 +70,7 @@ class Facts:
     by_item: bool  #: whether that differs from item to item; ``thresholds`` are then multiples of each item's own
     unsettled: int  #: recent items, most of whose labels have not arrived
     thresholds: tuple[tuple[float, WhatIf], ...]
+    together: Together  #: how much wider their intervals are where all of them are to hold at once
     period: str  #: month, week, day or block
     periods: tuple[Slice, ...]
     strata: tuple[Slice, ...]
@@ -69,12 +78,17 @@ class Facts:
     oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
     drift: DriftReport
 
+    @property
+    def known(self) -> bool:
+        """Whether the log knows the truth, as that of a replay does."""
+        return self.log.truth is not None
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON; lists of ids are left out."""
         asked = []
         for threshold, found in self.thresholds:
             answer = {name: value for name, value in found.as_dict().items() if not name.startswith("would_")}
-            asked.append({"threshold": threshold, **answer})
+            asked.append({"threshold": threshold, **answer, "saving_together": self.together.widened(found.saving)})
         facts: dict[str, Any] = {
             "level": self.level,
             "whole": self.whole,
@@ -83,6 +97,7 @@ class Facts:
             "thresholds_are_multiples": self.by_item,
             "unsettled": self.unsettled,
             "thresholds": asked,
+            "together_factor": self.together.factor,
             "period": self.period,
             "periods": self.periods,
             "strata": self.strata,
@@ -109,24 +124,25 @@ def gather(
     """
     found = missed(log, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
+    ground = ground_of(nameless, level=level)
+    middle, by_item = _own(log)
+    asked = tuple((t, ask(ground, OwnThreshold(t) if by_item else t)) for t in _thresholds(middle, by_item))
+    shared = together(ground, [t for t, answer in asked if answer.saving], by_item)
+    unsettled, logged = ground.left_out, ground.logged
+    del ground  # of a long log it is large, and the rest does not need it
     kind, of = periods_of(log, period)
-    own = thresholds_of(log)
-    weighed = own[(own > 0.0) & (own < 1.0)]
-    middle = float(np.median(weighed)) if len(weighed) else math.nan
-    by_item = bool(len(weighed)) and float(np.ptp(weighed)) > SAME * middle
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", nameless, level, found.design.recall),
+        whole=slice_of("all", log, level, found.design.recall, logged),
         missed=found,
         threshold=middle,
         by_item=by_item,
-        unsettled=len(log) - len(settled(log)),
-        thresholds=tuple(
-            (t, what_if(nameless, OwnThreshold(t) if by_item else t, level=level)) for t in _thresholds(middle, by_item)
-        ),
+        unsettled=unsettled,
+        thresholds=asked,
+        together=shared,
         period=kind,
         periods=tuple(slices(nameless, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
@@ -134,6 +150,23 @@ def gather(
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
     )
+
+
+def _own(log: DecisionLog) -> tuple[float, bool]:
+    """Return the median of the thresholds that costs imply, of items on which either action can pay (NaN: of none).
+
+    And whether they differ from item to item.
+    """
+    found = [np.zeros(0)]
+    for some in pieces(len(log)):
+        saved, price = changes(log, some)
+        weighed = (price > 0) & (saved < 0)
+        found.append((price / (price - saved))[weighed])
+    own = np.concatenate(found)
+    if not len(own):
+        return math.nan, False
+    spread, middle = float(np.ptp(own)), float(np.median(own, overwrite_input=True))
+    return middle, spread > SAME * middle
 
 
 def _thresholds(middle: float, by_item: bool) -> list[float]:
@@ -150,25 +183,30 @@ def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, late
 
 
 def _slice(part: DecisionLog, name: str, level: float) -> Slice:
-    design = missed(part.unchecked(x=None), level).design  # a slice says nothing of the model
-    return slice_of(name.strip(), part, level, design.recall)
+    support, done = support_of(part, FLOOR), settled(part)
+    recall = by_design(part, support, level, FLOOR).recall
+    cost = logged_cost(done, support.arrival if done is part else arrival_of(done), level)
+    return slice_of(name.strip(), part, level, recall, cost)
 
 
-def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:
+def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, cost: Answer) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
-    cost = what_if(log, 1.0, level=level).logged
+    acts, hits = int(log.act.sum()), positives_among(log, log.act)
     saved: Answer = cost
     if isinstance(cost, Estimate):
-        saved = Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes)
+        saved = beside(
+            Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes),
+            None if cost.truth is None else 0.0 - cost.truth,
+        )
     return Slice(
         name=name,
         decisions=len(log),
-        acts=int(log.act.sum()),
+        acts=acts,
         audits=int(log.audit.sum()),
         labels=labels,
         positives=positives,
-        precision=share(positives, labels, level),
+        precision=beside(share(positives, labels, level), None if hits is None else hits / max(acts, 1)),
         saved=saved,
         recall=recall,
     )

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from ..pages.table import Table
 from .facts import Slice
-from .wording import cell, count
+from .wording import HEADINGS, cell, count
 
 
-def slice_table(slices: Sequence[Slice], what: str) -> Table:
-    """Return slices as a table."""
-    header = (what, "items", "acted", "audits", "labels", "positive", "precision", "saved", "interval", "recall",
-              "interval")  # fmt: skip
+def slice_table(slices: Sequence[Slice], what: str, known: bool) -> Table:
+    """Return slices as a table, with the truth where the log knows it."""
+    beside = HEADINGS[: 1 + known]
+    header = (what, "items", "acted", "audits", "labels", "positive", "precision", "saved", *beside, "recall", *beside)
     rows = []
     for one in slices:
         numbers = (one.decisions, one.acts, one.audits, one.labels, one.positives)
-        answers = (cell(one.precision, "percent")[0], *cell(one.saved, "money"), *cell(one.recall, "percent"))
-        rows.append((one.name, *map(count, numbers), *answers))
+        saved, recall = cell(one.saved, "money", known), cell(one.recall, "percent", known)
+        rows.append((one.name, *map(count, numbers), cell(one.precision, "percent")[0], *saved, *recall))
     return Table("", header, rows)
 
 

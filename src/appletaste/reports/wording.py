@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..evaluate import Refusal
-from ..evaluate.answers import Answer
+from ..evaluate.answers import Answer, known_truth
 
 
 def money(value: float) -> str:
@@ -49,19 +49,26 @@ def in_words(answer: Answer, how: str) -> str:
     write = WRITERS[how]
     if isinstance(answer, Refusal):
         return str(answer)
-    if answer.low != answer.low:
-        return f"{write(answer.value)} (no interval: {answer.assumes})"
     if answer.low == answer.high:
         return f"{write(answer.value)} (known exactly)"
-    return f"{write(answer.value)} ({100 * answer.level:.0f} % interval {write(answer.low)} to {write(answer.high)})"
+    told = "" if answer.truth is None else f"; {known_truth(write(answer.truth))}"
+    if answer.low != answer.low:
+        return f"{write(answer.value)} (no interval: {answer.assumes}{told})"
+    ends = f"{100 * answer.level:.0f} % interval {write(answer.low)} to {write(answer.high)}"
+    return f"{write(answer.value)} ({ends}{told})"
 
 
-def cell(answer: Answer, how: str) -> tuple[str, str]:
-    """Return an answer for a table: the number and its interval; dashes where it was refused."""
+#: The headings of an answer in a table, with the truth where the log knows it.
+HEADINGS = ("interval", "the truth")
+
+
+def cell(answer: Answer, how: str, known: bool = False) -> tuple[str, ...]:
+    """Return an answer for a table: the number, its interval and, if ``known``, the truth; dashes where refused."""
     write = WRITERS[how]
     if isinstance(answer, Refusal):
-        return "-", "no answer"
+        return ("-", "no answer", *["-"] * known)
+    truth = [write(answer.value if answer.truth is None else answer.truth)] * known
     if answer.low != answer.low:
-        return write(answer.value), "-"
+        return (write(answer.value), "-", *truth)
     exact = answer.low == answer.high
-    return write(answer.value), "exact" if exact else f"{write(answer.low)} to {write(answer.high)}"
+    return (write(answer.value), "exact" if exact else f"{write(answer.low)} to {write(answer.high)}", *truth)

@@ -81,6 +81,7 @@ class Spending:
 
     def __init__(self, budget: Budget, priced: bool = True) -> None:
         self.budget, self._priced = budget, priced
+        self._most = budget.most
         self._acts: deque[bool] = deque()  # of the window but its newest item, which is the one at hand
         self._spent = 0  # how many of them were acts
         self._days: dict[int, list[int]] = {}  # items and acts of each day
@@ -107,9 +108,8 @@ class Spending:
 
     def room(self, now: float | None) -> int:
         """Return how many acts the caps still allow, the item at hand among them."""
-        budget, room = self.budget, self.budget.window
-        if budget.share is not None:
-            room = budget.most - self._spent
+        budget = self.budget
+        room = budget.window if budget.share is None else self._most - self._spent
         if budget.per_day is not None:
             if not self._days:
                 self._check_first(now)
@@ -126,8 +126,8 @@ class Spending:
         """
         budget, rate = self.budget, math.inf
         if budget.share is not None:
-            free = budget.most - self._spent - aside
-            rate = free / (AHEAD * budget.window) + self._spent / budget.window
+            spent, window = self._spent, budget.window
+            rate = (self._most - spent - aside) / (AHEAD * window) + spent / window
         if budget.per_day is not None:
             left = self._left(now)
             if left is not None:
@@ -157,7 +157,8 @@ class Spending:
         is random, sqrt(f W) more, less those that are in it; the rest of a day of n items needs f n + sqrt(f n).
         """
         budget, need = self.budget, 0.0
-        floor = max(self._sum, 0.0) / max(len(self._worths), 1)  # a sum of floors that left may be just below zero
+        # a sum of floors that left may be just below zero; ``max`` would take 0.06 us, in every round
+        floor = self._sum / len(self._worths) if self._sum > 0.0 else 0.0
         if budget.share is not None:
             mean = floor * budget.window
             need = mean + math.sqrt(mean) - self._spent
@@ -167,7 +168,7 @@ class Spending:
                 need = max(need, FIRST * budget.per_day - self._days.get(self._day(now), (0, 0))[1])
             else:
                 need = max(need, floor * left + math.sqrt(floor * left))
-        return math.ceil(max(need, 0.0))
+        return math.ceil(need) if need > 0.0 else 0
 
     def price(self, now: float | None, aside: int = 0) -> float:
         """Return the shadow price: the worth of the best recent item beyond the budget; 0: the budget suffices.
@@ -178,16 +179,18 @@ class Spending:
         reach = self.rate(now, aside) * n
         if n < LEAST or reach >= n:
             return 0.0
-        return max(self._sorted[n - 1 - int(max(reach, 0.0))], 0.0)
+        worth = self._sorted[n - 1 - int(reach) if reach > 0.0 else n - 1]
+        return worth if worth > 0.0 else 0.0
 
     def record(self, now: float | None, act: bool, worth: float) -> None:
         """Note an item, what was done, and the highest price at which acting on the item still paid."""
-        budget = self.budget
+        budget, worths = self.budget, self._worths
         if budget.share is not None:
-            self._acts.append(act)
+            acts = self._acts
+            acts.append(act)
             self._spent += act
-            if len(self._acts) >= budget.window:
-                self._spent -= self._acts.popleft()
+            if len(acts) >= budget.window:
+                self._spent -= acts.popleft()
         if budget.per_day is not None:
             day = self._day(now)
             if day not in self._days:
@@ -198,12 +201,12 @@ class Spending:
             counts = self._days[day]
             counts[0] += 1
             counts[1] += act
-        self._worths.append(worth)
+        worths.append(worth)
         self._sum += worth
         if self._priced:
             insort(self._sorted, worth)
-        if len(self._worths) > budget.recent:
-            oldest = self._worths.popleft()
+        if len(worths) > budget.recent:
+            oldest = worths.popleft()
             self._sum -= oldest
             if self._priced:
                 del self._sorted[bisect_left(self._sorted, oldest)]

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..costs import SomeCosts
-from ..decision import Decision, Decisions
+from ..costs import Costs, SomeCosts
+from ..decision import Decision, Decisions, new_tuple
 from ..errors import InputError, OptionError
 from ..policies import Player, Policy, Prospect
 from ..policies.items import check_costs, check_items
@@ -50,6 +50,7 @@ class Desk(Player):
                 raise InputError(f"{name} must be an appletaste.{kind.__name__}, got {value!r}")
         #: Who sits at the desk: a policy, or one that knows which labels are on their way.
         self.player, self.budget, self.audit = policy, budget, audit
+        self._policy = policy.policy
         self._acts = None if budget is None else Spending(budget)
         own = None if audit is None else audit.budget
         #: Whether audits are among the acts that the budget allows.
@@ -68,32 +69,27 @@ class Desk(Player):
     @property
     def policy(self) -> Policy:
         """The policy itself, without what it awaits."""
-        return self.player.policy
+        return self._policy
 
-    def look(
-        self,
-        x: ArrayLike,
-        *,
-        costs: SomeCosts | None = None,
-        time: Any = None,
-        stratum: str | None = None,
-        price: float = 0.0,
+    def see(
+        self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
-        """Return the item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
-        now = instant(time)
+        """Return an item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
+        spending, audit = self._acts, self.audit
+        if spending is None and audit is None:
+            return self.player.see(x, costs, now, stratum, price)
         aside, room, spent = self._caps(now)
-        shadow = 0.0 if self._acts is None else self._acts.price(now, aside)
-        seen = self.player.look(x, costs=costs, time=now, stratum=stratum, price=price + shadow)
-        floor = 0.0 if self.audit is None or not room else self.audit.floor_of(stratum, seen.chance)
+        shadow = 0.0 if spending is None else spending.price(now, aside)
+        seen = self.player.see(x, costs, now, stratum, price + shadow)
         item, sheet, probability, chance, worth, why, verdict, round_, _, _, _, _, _ = seen
-        if self._acts is None:
+        floor = 0.0 if audit is None or not room else audit.floor_of(stratum, chance)
+        if spending is None:
             shadow = math.nan
         else:
-            why = {**why, "shadow_price": shadow, "budget_spent": float(spent)}
+            why = {**why, "shadow_price": shadow, "budget_spent": 1.0 if spent else 0.0}
             probability = 0.0 if spent else probability
-        return Prospect(
-            item, sheet, probability, chance, worth, why, verdict, round_, now, stratum, floor, shadow, spent
-        )  # fmt: skip
+        fields = (item, sheet, probability, chance, worth, why, verdict, round_, now, stratum, floor, shadow, spent)
+        return new_tuple(Prospect, fields)
 
     def _caps(self, now: float | None) -> tuple[int, bool, bool]:
         """Return how many acts are kept for audits, whether the lane has room, and whether the policy has none."""
@@ -114,7 +110,7 @@ class Desk(Player):
 
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at, within the caps as they stand by now."""
-        if prospect.round != self.policy.round + 1:  # other items were decided since
+        if prospect.round != self._policy.round + 1:  # other items were decided since
             _, room, spent = self._caps(prospect.time)
             if spent:
                 prospect = prospect._replace(probability=0.0, spent=True, why={**prospect.why, "budget_spent": 1.0})
@@ -125,12 +121,15 @@ class Desk(Player):
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision: the budget and the lane take note of it."""
         self.player.commit(prospect, decision)
-        now = prospect.time
-        if self._acts is not None:
-            self._acts.record(now, decision.act and (self.shared or not decision.audit), prospect.worth)
+        now, acts, audits = prospect.time, self._acts, self._audits
+        if acts is not None:
+            acts.record(now, decision.act and (self.shared or not decision.audit), prospect.worth)
             self.shadow_price = prospect.price
-        if self._audits is not None and self.audit is not None:
-            self._audits.record(now, decision.audit, self.audit.floor_of(prospect.stratum, prospect.chance))
+        if audits is not None and self.audit is not None:
+            floor = prospect.floor or self.audit.floor_of(
+                prospect.stratum, prospect.chance
+            )  # 0 also while caps are hit
+            audits.record(now, decision.audit, floor)
 
     def decide_many(
         self, items: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: Any = None
