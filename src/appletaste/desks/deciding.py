@@ -37,7 +37,7 @@ def decide_many(ledger: Ledger, items: Items, progress: Callable[[int], None] | 
     >>> from appletaste.desks import read_items
     >>> features = at.Encoder().fit([{"age": 30}, {"age": 50}])
     >>> ledger = at.Ledger(at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
-    >>> ledger.features = features
+    >>> ledger.saved_as(None, features)
     >>> items = read_items([{"case": "a", "age": 31}, {"case": "b", "age": 60}], ledger, id="case")
     >>> [answer.decision.act for answer in decide_many(ledger, items)]
     [True, True]

@@ -86,7 +86,7 @@ def read_items(
     >>> people = [{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}]
     >>> features = at.Encoder().fit(people)
     >>> ledger = at.Ledger(at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
-    >>> ledger.features = features
+    >>> ledger.saved_as(None, features)
     >>> read_items([{"case": 7, "age": 40, "job": "pilot"}], ledger, id="case").ids
     ['7']
     """
