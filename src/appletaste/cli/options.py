@@ -65,7 +65,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add ``--jobs``."""
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="workers at a time (default: all cores)"
     )
 
 

@@ -23,7 +23,7 @@ from .answers import Answer, Estimate, Refusal
 from .arrival import by_round
 from .by_design import LEAST_LABELS
 from .calibration import Checked, calibrated, checked_bands
-from .chance_sums import Groups, chance_sums
+from .chance_sums import Groups, chance_sums, of_batch, of_pairs
 from .stand_ins import Floats, generator, interval
 from .support import Support
 
@@ -69,10 +69,8 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
         )
     thetas, items = _thetas(posterior), log.x
     seen = [labelled[np.searchsorted(known, band.rows)] for band in bands]
-    expected = [
-        np.array([band.weights @ _chances(mine, theta) for theta in thetas])
-        for band, mine in zip(bands, seen, strict=True)
-    ]
+    work = of_pairs if posterior.is_gaussian else of_batch
+    expected = [work(mine, thetas, band.weights)[0] for band, mine in zip(bands, seen, strict=True)]
     spreads = [band.spread(_chances(mine, thetas.mean(axis=0))) for band, mine in zip(bands, seen, strict=True)]
 
     def sums(group: Groups, count: int) -> tuple[Floats, Floats]:

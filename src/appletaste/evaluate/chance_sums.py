@@ -52,31 +52,35 @@ def _by_group(items: Floats, group: Groups, count: int, thetas: Floats, paired: 
     return found
 
 
-def of_batch(items: Floats, thetas: Floats) -> Floats:
-    """Return both sums over a batch: [sum or spread, draw]."""
-    items = np.ascontiguousarray(items, dtype=np.float64)
+def of_batch(items: Floats, thetas: Floats, weights: Floats | None = None) -> Floats:
+    """Return both sums over a batch: [sum or spread, draw]; each item counts by its weight, if there are any."""
+    items, weights = np.ascontiguousarray(items, dtype=np.float64), _or_ones(weights, items)
     found = np.zeros((2, len(thetas)))
     for start in range(0, len(thetas), DRAWS):
         some = np.ascontiguousarray(thetas[start : start + DRAWS].T)
         sums = np.zeros((2, some.shape[1]))
-        add_chances(items, some, sums[0], sums[1], np.empty((3, some.shape[1])))
+        add_chances(items, weights, some, sums[0], sums[1], np.empty((3, some.shape[1])))
         found[:, start : start + DRAWS] = sums
     return found
 
 
-def of_pairs(items: Floats, thetas: Floats) -> Floats:
+def of_pairs(items: Floats, thetas: Floats, weights: Floats | None = None) -> Floats:
     """Return the same for thetas of which the second half lies opposite to the first."""
-    items = np.ascontiguousarray(items, dtype=np.float64)
+    items, weights = np.ascontiguousarray(items, dtype=np.float64), _or_ones(weights, items)
     half = len(thetas) // 2
     middle = 0.5 * (thetas[0] + thetas[half])
     steps = 0.5 * (thetas[:half] - thetas[half:])
-    far = np.abs(items @ middle) > FAR
+    far = np.abs(np.einsum("ij,j->i", items, middle)) > FAR  # a library's threads would wait for one another's work
     if far.any():
-        return of_batch(items[far], thetas) + of_pairs(items[~far], thetas)
+        return of_batch(items[far], thetas, weights[far]) + of_pairs(items[~far], thetas, weights[~far])
     found = np.zeros((2, 2, half))
     for start in range(0, half, DRAWS):
         some = np.ascontiguousarray(steps[start : start + DRAWS].T)
         sums, spreads = np.zeros((2, 2, some.shape[1]))
-        add_paired_chances(items, middle, some, sums, spreads, np.empty((3, some.shape[1])))
+        add_paired_chances(items, weights, middle, some, sums, spreads, np.empty((3, some.shape[1])))
         found[:, :, start : start + DRAWS] = sums, spreads
     return found.reshape(2, 2 * half)
+
+
+def _or_ones(weights: Floats | None, items: Floats) -> Floats:
+    return np.ones(len(items)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)

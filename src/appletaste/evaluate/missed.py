@@ -58,10 +58,11 @@ class Missed:
         if self.total_bounds is not None and self.unsupported_passes:
             low, high = self.total_bounds
             ends = self.money.cost_bounds
-            cost = "" if ends is None else f", which cost {brief(ends[0])} to {brief(ends[1])}"
+            cost = "" if ends is None else f"; their cost: between {brief(ends[0])} and {brief(ends[1])}"
+            truth = "" if self.truth is None else f"; {known_truth(brief(self.truth))}"
             lines.append(
-                f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed{cost}"
-                + ("" if self.truth is None else f"; {known_truth(brief(self.truth))}")
+                f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed"
+                f"{truth}{cost}"
             )
         if self.label_bounds is not None:
             low, high = self.label_bounds

@@ -10,8 +10,8 @@ from .types import Matrix, Vector
 
 
 @kernel
-def add_chances(items: Matrix, thetas: Matrix, sums: Vector, spreads: Vector, spare: Matrix) -> None:
-    """Add sum_i sigma(x_i'theta_k) to ``sums`` and sum_i sigma (1 - sigma) to ``spreads``, item after item.
+def add_chances(items: Matrix, weights: Vector, thetas: Matrix, sums: Vector, spreads: Vector, spare: Matrix) -> None:
+    """Add sum_i w_i sigma(x_i'theta_k) to ``sums`` and sum_i w_i sigma (1 - sigma) to ``spreads``, item after item.
 
     ``thetas`` is [feature, draw], ``spare`` three rows as long as there are draws. Each draw is a lane of the vector
     registers, so the order of every sum is that of the items: 2 ns for an item and a draw of ten features, where NumPy
@@ -30,13 +30,13 @@ def add_chances(items: Matrix, thetas: Matrix, sums: Vector, spreads: Vector, sp
         for k in range(draws):
             e = small[k]
             part = 1.0 / (1.0 + e)
-            sums[k] += part if scores[k] >= 0.0 else e * part
-            spreads[k] += e * part * part
+            sums[k] += weights[i] * (part if scores[k] >= 0.0 else e * part)
+            spreads[k] += weights[i] * (e * part * part)
 
 
 @kernel
 def add_paired_chances(
-    items: Matrix, middle: Vector, steps: Matrix, sums: Matrix, spreads: Matrix, spare: Matrix
+    items: Matrix, weights: Vector, middle: Vector, steps: Matrix, sums: Matrix, spreads: Matrix, spare: Matrix
 ) -> None:
     """Do the same for draws in pairs, middle + step_k and middle - step_k: rows 0 and 1 of ``sums`` and ``spreads``.
 
@@ -69,7 +69,7 @@ def add_paired_chances(
             upper, lower = (same, b * apart) if positive else (a * apart, ab * same)
             upper_spread, lower_spread = (far, near) if positive else (near, far)
             up = scores[k] >= 0.0
-            sums[0, k] += upper if up else lower
-            sums[1, k] += lower if up else upper
-            spreads[0, k] += upper_spread if up else lower_spread
-            spreads[1, k] += lower_spread if up else upper_spread
+            sums[0, k] += weights[i] * (upper if up else lower)
+            sums[1, k] += weights[i] * (lower if up else upper)
+            spreads[0, k] += weights[i] * (upper_spread if up else lower_spread)
+            spreads[1, k] += weights[i] * (lower_spread if up else upper_spread)

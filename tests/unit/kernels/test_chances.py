@@ -38,6 +38,16 @@ def test_pairs_are_the_same_draws(monkeypatch):
     np.testing.assert_allclose(chance_sums(x, group, 1, thetas, paired=True), found, rtol=1e-12)
 
 
+def test_items_count_by_their_weights():
+    rng = np.random.default_rng(3)
+    x, steps, weights = rng.standard_normal((60, 3)), rng.standard_normal((8, 3)), rng.random(60)
+    thetas = np.concatenate([1.0 + steps, 1.0 - steps])
+    chance = 1.0 / (1.0 + np.exp(-x @ thetas.T))
+    expected = [weights @ chance, weights @ (chance * (1.0 - chance))]
+    for work in (sums.of_batch, sums.of_pairs):
+        np.testing.assert_allclose(work(x, thetas, weights), expected, rtol=1e-12)
+
+
 def test_of_no_item_the_sum_is_nothing():
     found = chance_sums(np.ones((3, 2)), np.full(3, -1, dtype=np.int8), 1, np.ones((4, 2)))
     assert np.array(found).tolist() == [[[0.0] * 4]] * 2

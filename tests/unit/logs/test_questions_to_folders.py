@@ -6,7 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.drift import Watch
 from appletaste.evaluate import pieces
-from appletaste.evaluate.arrival import labelled_shares
+from appletaste.evaluate.arrival import arrival_of, labelled_shares
 from appletaste.evaluate.what_if import ask, ground_of
 from appletaste.logs import files, parts
 from appletaste.reports.facts import gather
@@ -76,6 +76,17 @@ def test_shares_of_labels_are_by_round_and_not_by_row():
     order = np.random.default_rng(5).permutation(len(log))
     assert labelled_shares(log.where(order)).tolist() == labelled_shares(log)[order].tolist()
     assert len(np.unique(labelled_shares(log))) > 20
+
+
+def test_a_label_is_compared_with_the_chances_of_its_own_lane():
+    log = a_log(150)
+    log = log.unchecked(audit=log.act & (np.arange(len(log)) % 2 == 0))
+    arrival = arrival_of(log)
+    for lane in (log.audit, log.act & ~log.audit):
+        assert 20 <= lane.sum() < 80  # one block
+        mine = lane[arrival.known]
+        centre = log.chance[lane].mean()
+        np.testing.assert_allclose(arrival.tilt[mine], log.label[arrival.known[mine]] - centre, rtol=1e-12)
 
 
 def test_a_policy_is_asked_about_items_that_stay_in_their_files(tmp_path):
