@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_engine_options, add_policy_options, add_reading_options, add_verb
+from .options import add_date_options, add_engine_options, add_policy_options, add_reading_options, add_verb
 
 if TYPE_CHECKING:
     from ..replays import ReplayResult, Sweep
@@ -110,9 +110,6 @@ def add(verbs: Any) -> None:
         "--today", metavar="COLUMN", help="what is done today, as a row: past decisions, or a score: 'risk >= 0.7'"
     )
     stream.add_argument(
-        "--time-features", action="store_true", help="hour, weekday and month of a --time of dates are features, too"
-    )
-    stream.add_argument(
         "--capacity",
         metavar="REVIEWS",
         help="reviewers: 120/day or 'Mon-Fri 120, Sat 40' (with --time), or 5%% of any 1,000",
@@ -121,13 +118,7 @@ def add(verbs: Any) -> None:
     stream.add_argument("--audit", metavar="P%", help="audit this share of what is passed, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
     table = add_reading_options(parser)
-    table.add_argument(
-        "--dates",
-        action="append",
-        default=[],
-        metavar="NAME=LATER,EARLIER",
-        help="a feature: the days from one date to a later one (default: from every date to --time); repeat for more",
-    )
+    add_date_options(table)
     table.add_argument(
         "--encoder",
         metavar="SETTINGS",

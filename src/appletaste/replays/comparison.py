@@ -25,7 +25,7 @@ from .findings import Seen, moving_ranges, replay_notes
 from .history import read_history
 from .notes import column_notes, cost_notes, date_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
-from .players import Staffing, Wrapper, awaiting
+from .players import Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
 from .table import default_encoder, read_stream, with_dates
 from .tally import BLOCKS, edges
@@ -168,16 +168,7 @@ def replay(
     width = plan.encoded(0).items.shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            made = make(entry, width, len(stream), usual, seed=0)
-            if made.timed and stream.times is None:
-                told = f"{entry.label} forgets by time, and this replay has no times: name the time column with "
-                raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
-            if made.timed and stream.day is None:
-                told = (
-                    f"{entry.label} forgets by the time, and column {time!r} holds numbers that are no dates. Say what "
-                    "one unit is, day, hour, minute, s or ms, with "
-                )
-                raise OptionError(Message(told, Remedy("time_unit"), ", or give half_life as a number of items"))
+            check_forgetting(entry.label, make(entry, width, len(stream), usual, seed=0), stream.clock, stream.day)
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
     kept: DecisionLog | None = None

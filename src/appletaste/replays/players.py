@@ -111,6 +111,19 @@ class Staffing:
         return replace(self.budget, day=day or DAY)
 
 
+def check_forgetting(label: str, policy: Policy, clock: str | None, day: float | None) -> None:
+    """Refuse a policy that forgets by the time where there are no times, or nobody knows what a day is."""
+    if policy.timed and clock is None:
+        told = f"{label} forgets by time, and there are no times: name the time column with "
+        raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
+    if policy.timed and day is None:
+        told = (
+            f"{label} forgets by the time, and column {clock!r} holds numbers that are no dates. Say what one unit is, "
+            "day, hour, minute, s or ms, with "
+        )
+        raise OptionError(Message(told, Remedy("time_unit"), ", or give half_life as a number of items"))
+
+
 def _budget(text: str, time_zone: str | None) -> Budget:
     """Return the budget of ``120/day``, of ``5%`` or of ``Mon-Fri 120, Sat 40``."""
     number, slash, unit = text.partition("/")

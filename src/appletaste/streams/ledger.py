@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._files import fingerprint, write_archive
 from ..costs import SomeCosts
+from ..costs_by_item import CostsByItem
 from ..decision import Decision, check_label, new_tuple, shown_label
 from ..errors import DataError, FeedbackError, InputError
 from ..logs import DecisionLog
@@ -80,6 +81,8 @@ class Ledger:
         self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
         #: Which columns of its tables hold the id, the time, ... (``appletaste.desks``); kept in the file.
         self.roles: dict[str, str] = {}
+        #: What each item costs by its columns (``appletaste.desks``); kept in the file. None: as the policy says.
+        self.costs_by_item: CostsByItem | None = None
         #: Lets one thread in at a time.
         self.alone = Alone("ledger")
         self._file = LedgerFile()
@@ -367,6 +370,8 @@ class Ledger:
             header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
             if self.roles:
                 header["roles"] = self.roles
+            if self.costs_by_item is not None:
+                header["costs_by_item"] = self.costs_by_item.outcomes()
             state = {**named("player", self.player.arrays()), **named("events", events)}
             whole = with_features(header, state, chosen, self.policy.n_features)
             self._file.check_map(features, len(self))
