@@ -105,7 +105,7 @@ def test_a_desk_made_from_the_command_line_is_the_one_made_in_python(shop, capsy
     features = at.Encoder(warm_up=len(past)).fit(past)
     policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=95, false_alarm=6, hit=4), seed=1)
     policy.learn_history(features.transform_many(past), past.labels)
-    ledger = at.Ledger(at.Desk(at.Awaiting(policy), at.Budget(per_day=5), at.Audit(floor=0.05)))
+    ledger = at.Ledger(at.Desk(at.Awaiting(policy), at.Budget(per_day=5), at.Audit(rate=0.05)))
     assert call(capsys, "decide", "shop.at", "new.csv", "--out", "out.csv")[0] == 0
     for order, row in zip(shop, rows_of("out.csv"), strict=True):
         decision = ledger.decide(features.transform(order), id=order["order"], time=order["placed_at"])

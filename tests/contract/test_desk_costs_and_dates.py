@@ -70,7 +70,7 @@ def test_a_desk_decides_each_item_by_its_own_costs_as_python_would(cases, capsys
     policy = at.policy(n_features=features.n_features, costs=SHEET.of_table(columns).average(), seed=1)
     known = [None if k % 7 == 0 else label for k, label in enumerate(past.labels.tolist())]
     policy.learn_history(features.transform_many(past, update=False), known)
-    ledger = at.Ledger(at.Desk(at.Awaiting(policy), audit=at.Audit(floor=0.05)))
+    ledger = at.Ledger(at.Desk(at.Awaiting(policy), audit=at.Audit(rate=0.05)))
     for row in cases:
         x = features.transform({name: value for name, value in row.items() if name not in ("case", "amount")})
         ledger.decide(x, id=row["case"], time=row["came"], costs=own_costs(row))
