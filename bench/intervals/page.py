@@ -186,17 +186,19 @@ def known_part(cells: list[Cell], what: str) -> str:
             if len(c)
         ],
     )
-    return "\n\n".join(
-        [
-            f"{count} {what} a row; one standard error of a row is {error(count)}, more where fewer were answered (in "
-            f"brackets: how many).",
-            known_rows(cells, (*KNOWN_MISSED, *KNOWN_WHAT_IF)),
-            summary,
+    parts = [
+        f"{count} {what} a row; one standard error of a row is {error(count)}, more where fewer were answered (in "
+        "brackets: how many).",
+        known_rows(cells, (*KNOWN_MISSED, *KNOWN_WHAT_IF)),
+        summary,
+    ]
+    if np.nanmax([np.nanmean(factor) for factor in stretched]) > 1.005:  # else only one of them is not known
+        parts += [
             "Three thresholds, half, once and twice the one that the costs imply: how often all intervals of what they "
             "save cover, each by itself and stretched to hold at once (`evaluate/together.py`).",
             factors,
         ]
-    )
+    return "\n\n".join(parts)
 
 
 def streams_part(cells: list[Cell], page: Path) -> str:

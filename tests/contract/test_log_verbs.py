@@ -7,6 +7,8 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
+from appletaste.evaluate.together import Together, together
+from appletaste.evaluate.what_if import ground_of
 
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
 
@@ -94,9 +96,11 @@ def test_the_same_answers_everywhere(capsys, tmp_path):
     assert json.loads(call(capsys, "missed", path, "--json")[1]) == at.missed(log).as_dict()
     facts = json.loads(call(capsys, "report", path, "--out", tmp_path / "r", "--json")[1])
     assert facts["unsettled"] == told.left_out
+    answered = [one["threshold"] for one in facts["thresholds"] if "value" in one["saving"]]
+    assert facts["together_factor"] == together(ground_of(log), answered).factor
     first = facts["thresholds"][2]
-    assert "saving_together" in first  # which a single question does not have
-    del first["saving_together"]
+    wider = Together(facts["together_factor"]).widened(at.what_if(log, first["threshold"]).saving)
+    assert first.pop("saving_together") == wider.as_dict()
     same = at.what_if(log, first["threshold"]).as_dict()
     assert first == {"threshold": first["threshold"]} | {k: v for k, v in same.items() if not k.startswith("would_")}
 
