@@ -124,12 +124,12 @@ def test_a_plan_made_with_a_model_that_is_off_still_covers():
 
 
 def test_audits_by_rate_tell_no_less_and_cost_less_than_an_even_floor():
-    """Over 12 streams with 5 % positives: as many audits, within 3 standard errors, and more of them positive by 2.
+    """Over 24 streams with 5 % positives: as many audits, within 3 standard errors, and more of them positive by 2.
 
     Estimates of what was missed stay centred, which exact probabilities see to; the control takes all of them as even.
     """
     shares, hits, errors, naive = [], [], [], []
-    for seed in range(12):
+    for seed in range(24):
         items, chances, labels = rare(seed)
         found = {}
         for name, lane in (("rate", at.Audit(rate=0.05)), ("floor", at.Audit(floor=0.05))):

@@ -137,7 +137,7 @@ class Desk(Player):
         >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
         >>> desk = at.Desk(policy, at.Budget(per_day=2, day=1.0))
         >>> desk.decide_many([[1.0], [2.0], [3.0], [1.0]], time=[0.1, 0.2, 0.3, 1.1]).acts.tolist()
-        [True, False, False, True]
+        [True, True, False, True]
         """
         table = check_items(items, self.policy.n_features)
         times, strata = _for_each("time", time, len(table)), _for_each("stratum", stratum, len(table))
