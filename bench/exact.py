@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 import appletaste as at
-from appletaste.cli.console import progress_bar
+from appletaste.cli.waiting import progress_of
 from appletaste.posteriors import Exact, Gaussian, Gibbs
 from appletaste.simulate import Entry
 
@@ -170,7 +170,7 @@ def main() -> None:
     print_tails(args.rounds)
     for name, (problem, planned) in PROBLEMS.items():
         count = args.replications or planned
-        with progress_bar(name, len(ENTRIES) * count) as step:
+        with progress_of(name, [entry.label for entry in ENTRIES] * count, args.jobs) as step:
             results = at.replicate(
                 problem, ENTRIES, count, seed=11, jobs=args.jobs, progress=lambda entry: step(entry.label)
             )

@@ -15,7 +15,7 @@ import numpy as np
 from bench.peers.play import all_environments, table_of
 
 import appletaste as at
-from appletaste.cli.console import progress_bar
+from appletaste.cli.waiting import progress_of
 from appletaste.policies import Bayesian
 
 LEFT_OUT = ("d200", "long", "iii")  # time, time, and a problem that giving up solves
@@ -66,7 +66,10 @@ def main() -> None:
     names = [name for name in all_environments(Path()) if name not in (*LEFT_OUT, *real)]
     tasks = [Stream(name, r) for name in names for r in range(args.replications * (4 if name == "random" else 1))]
     regrets: dict[str, list[list[float]]] = {name: [] for name in names}
-    with progress_bar("playing", len(tasks)) as step, at.engines.engine("local", jobs=args.jobs) as workers:
+    with (
+        progress_of("playing", [task.environment for task in tasks], args.jobs) as step,
+        at.engines.engine("local", jobs=args.jobs) as workers,
+    ):
         for index, found in workers.run(Stream.play, tasks):
             regrets[tasks[index].environment].append(found)
             step(tasks[index].environment)

@@ -10,6 +10,7 @@ import numpy as np
 
 import appletaste as at
 from appletaste.evaluate.together import together
+from appletaste.evaluate.what_if import ground_of
 
 from .checks import LEVEL, NOTHING, Row
 from .hard import HARD, hard_log
@@ -52,7 +53,7 @@ def asked(log: at.DecisionLog) -> list[Row]:
     rows += [row(one) for one in (answers[0].ips, answers[0].dr, answers[0].saving)]
     if len(told) < 2:
         return [*rows, NOTHING, NOTHING, NOTHING]
-    wider = together(log, [t for t, _ in told], LEVEL)
+    wider = together(ground_of(log, level=LEVEL), [t for t, _ in told])
     alone = [saving for _, saving in told]
     return [*rows, holds(alone), holds([wider.widened(one) for one in alone]), (wider.factor, *NOTHING[1:])]
 

@@ -16,7 +16,8 @@ import threading
 import time
 from pathlib import Path
 
-from appletaste.cli.console import print_table, progress_bar
+from appletaste.cli.console import print_table
+from appletaste.cli.waiting import progress_of
 
 from .stream import write_folder
 
@@ -35,7 +36,7 @@ def made(decisions: int) -> Path:
     folder, days = OUT / f"{decisions}", 30
     if len(list(folder.glob("*.parquet"))) < days:
         shutil.rmtree(folder, ignore_errors=True)
-        with progress_bar(f"writing {decisions:,} decisions", days) as step:
+        with progress_of(f"writing {decisions:,} decisions", ["day"] * days, 1) as step:
             write_folder(folder, decisions, days, step)
     return folder
 

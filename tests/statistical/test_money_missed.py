@@ -75,4 +75,4 @@ def test_what_the_log_cannot_see_is_anything_at_all():
     out = kept.miss[~kept.act & (kept.probability == 0.0)].sum()
     assert found.unsupported_passes > 0
     assert found.money.cost_bounds[1] == pytest.approx(found.money.cost.high + out)
-    assert "which cost" in str(found)
+    assert "their cost" in str(found)

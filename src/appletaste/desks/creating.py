@@ -126,7 +126,7 @@ def create_desk(
         time_unit=time_unit,
         label_time=label_time,
         costs=by_item,
-        unlabelled=True,
+        some_labels=True,
         **reading,
     )
     table, labels = stream.table, _arrived(stream)

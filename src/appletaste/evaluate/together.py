@@ -117,6 +117,7 @@ def together(ground: Ground, thresholds: Sequence[float], by_item: bool = False)
     Examples
     --------
     >>> import appletaste as at
+    >>> from appletaste.evaluate.what_if import ground_of
     >>> table = at.problem("synthetic", rounds=2000).draw(at.Key(1))
     >>> log = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
     >>> 1.0 < together(ground_of(log), [0.2, 0.3, 0.5]).factor < 1.5

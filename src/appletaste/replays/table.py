@@ -100,10 +100,10 @@ def read_stream(
     label_time: str | None = None,
     today: str | None = None,
     costs: CostsByItem | None = None,
-    unlabelled: bool = False,
+    some_labels: bool = False,
     **reading: Any,
 ) -> Stream:
-    """Read a table whose rows have labels, all or, if ``unlabelled``, some; ``time`` names the column of the clock.
+    """Read a table whose rows have labels, all or, if ``some_labels``, some; ``time`` names the column of the clock.
 
     The clock itself is no feature. Where it holds dates, the days since other dates are (``table``), unless the clock
     is dropped, too.
@@ -160,22 +160,21 @@ def read_stream(
                     source,
                     label=label,
                     drop=[name for name in drop if name not in used],
-                    unlabelled=unlabelled,
-                    **reading,
+                    **(reading | {"unlabelled": True} if some_labels else reading),
                 )
         except OneClassWarning as warning:
             raise DataError(str(warning)) from None
     if records.labels is None:
         raise OptionError("these records have no labels: read them with read_records(..., label='...')")
     unknown = np.flatnonzero(records.labels < 0)
-    if len(unknown) and not unlabelled:
+    if len(unknown) and not some_labels:
         raise DataError(
             f"{records.where(int(unknown[0]))}: no label, as in {len(unknown)} of {len(records)} rows. A replay counts "
             "cost against the label of every row. Leave out the rows without a label, or start a policy from the "
             "labelled rows with policy.learn_history"
         )
     labels = np.where(records.labels < 0, UNKNOWN, 1 - records.labels) if flip_label else records.labels
-    labels = labels.astype(np.int8) if unlabelled else _both(labels, records.source)
+    labels = labels.astype(np.int8) if some_labels else _both(labels, records.source)
     each = None if costs is None else costs.of_table(records.columns, records.where, len(records), records.source)
     rule = None if today is None else Today.of(today, list(records.columns))
     acts = None if rule is None else rule.acts(records)

@@ -38,7 +38,7 @@ def test_every_answer_has_the_truth_about_the_same_items(log):
     assert found.design.missed.truth == found.design.missed_hajek.truth == missed
     assert found.design.recall.truth == found.design.recall_hajek.truth == caught / (caught + missed)
     assert found.model.truth == found.truth == log.truth[~log.act].sum()
-    assert str(found).count("the truth, known in a replay: ") == 5  # two of them in money
+    assert str(found).count("the truth, known in a replay: ") == 6  # two of them in money, one of the whole
     silent = log.unchecked(probability=np.where(log.act | (np.arange(len(log)) % 3 > 0), log.probability, 1e-5))
     assert f"positives passed; the truth, known in a replay: {found.truth:.0f}" in str(at.missed(silent))
     other = at.what_if(log, 0.2)
