@@ -78,7 +78,7 @@ class Shown:
             if what not in self.tasks:
                 self.tasks[what] = self.bar.add_task(what, total=of)
             self.bar.update(self.bar.task_ids[self.tasks[what]], completed=done, total=of)
-        elif now - self.said >= BETWEEN:
+        elif done < of and now - self.said >= BETWEEN:
             self.said = now
             left = in_words((now - self.starts[what]) * (of - done) / done)
             print(f"{what}: {done} of {of} parts, {left} left", file=sys.stderr, flush=True)
