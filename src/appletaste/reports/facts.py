@@ -20,6 +20,7 @@ from ..evaluate.support import settled
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
+from .days import Reported, reported
 from .periods import periods_of
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
@@ -43,10 +44,22 @@ class Slice:
     precision: Answer
     saved: Answer  #: against passing everything, without recent items, most of whose labels have not arrived
     recall: Answer  #: by design
+    missed: Answer  #: what the positives that were passed cost, by design
+    caught: Answer  #: what the positives that were caught would have cost, had they been passed
+    settled: int  #: decisions that ``saved`` and ``caught`` count
+    supported: int  #: decisions that ``missed`` counts
+
+    @property
+    def at_stake(self) -> Answer:
+        """What all positives would have cost if nothing had been done: those caught and those missed.
+
+        The interval adds those of both end by end: they rest on the same labels, so that no less is safe.
+        """
+        return added(self.caught, self.missed)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers for JSON."""
-        found: dict[str, Any] = for_json(vars(self))
+        found: dict[str, Any] = for_json({**vars(self), "at_stake": self.at_stake})
         return found
 
 
@@ -68,6 +81,8 @@ class Facts:
     states: dict[str, int]
     oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
     drift: DriftReport
+    reported: Reported  #: the days that the facts are about
+    before: Slice | None = None  #: the days before, where somebody chose days
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON; lists of ids are left out."""
@@ -89,14 +104,23 @@ class Facts:
             "states": self.states,
             "oldest_pending": self.oldest,
             "alarms": self.drift.alarms,
+            "before": self.before,
         }
         return {name: for_json(part) for name, part in facts.items()}
 
 
 def gather(
-    log: DecisionLog, level: float = 0.9, period: str | None = None, names: Sequence[str] | None = None
+    log: DecisionLog,
+    level: float = 0.9,
+    period: str | None = None,
+    names: Sequence[str] | None = None,
+    *,
+    first_day: Any = None,
+    last_day: Any = None,
 ) -> Facts:
     """Compute all that a report says about a log; ``names`` are those of the features x, for alarms.
+
+    With ``first_day`` and ``last_day`` the facts are about these days, and ``before`` is about the days before them.
 
     Examples
     --------
@@ -107,6 +131,8 @@ def gather(
     >>> facts.whole.acts == int(log.act.sum()), facts.period, len(facts.periods)
     (True, 'block', 6)
     """
+    chosen = reported(log, first_day, last_day)
+    log = chosen.log
     found = missed(log, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
     kind, of = periods_of(log, period)
@@ -119,7 +145,7 @@ def gather(
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", nameless, level, found.design.recall),
+        whole=slice_of("all", nameless, level, found),
         missed=found,
         threshold=middle,
         by_item=by_item,
@@ -133,6 +159,8 @@ def gather(
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
+        reported=chosen,
+        before=None if chosen.before is None else _slice(chosen.before, str(chosen.days_before), level),
     )
 
 
@@ -150,17 +178,14 @@ def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, late
 
 
 def _slice(part: DecisionLog, name: str, level: float) -> Slice:
-    design = missed(part.unchecked(x=None), level).design  # a slice says nothing of the model
-    return slice_of(name.strip(), part, level, design.recall)
+    nameless = part.unchecked(id=np.broadcast_to("", len(part)), x=None)  # a slice says nothing of the model
+    return slice_of(name.strip(), nameless, level, missed(nameless, level))
 
 
-def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice:
+def slice_of(name: str, log: DecisionLog, level: float, found: Missed) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
-    cost = what_if(log, 1.0, level=level).logged
-    saved: Answer = cost
-    if isinstance(cost, Estimate):
-        saved = Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes)
+    done = what_if(log, 1.0, level=level)
     return Slice(
         name=name,
         decisions=len(log),
@@ -169,9 +194,34 @@ def slice_of(name: str, log: DecisionLog, level: float, recall: Answer) -> Slice
         labels=labels,
         positives=positives,
         precision=share(positives, labels, level),
-        saved=saved,
-        recall=recall,
+        saved=minus(done.logged),
+        recall=found.design.recall,
+        missed=found.money.cost,
+        caught=minus(what_if(_only_misses(log), 1.0, level=level).logged),
+        settled=done.decisions,
+        supported=round((1.0 - found.unsupported_share) * len(log)),
     )
+
+
+def _only_misses(log: DecisionLog) -> DecisionLog:
+    """Return the log as if a miss were all that costs: what was done then saves what it caught."""
+    nothing = np.broadcast_to(0.0, len(log))
+    return log.unchecked(false_alarm=nothing, hit=nothing, correct_pass=nothing)
+
+
+def added(one: Answer, other: Answer) -> Answer:
+    """Return the sum of two answers, their intervals added end by end; a refusal if one is."""
+    if isinstance(one, Refusal) or isinstance(other, Refusal):
+        return one if isinstance(one, Refusal) else other
+    ends = (one.value + other.value, one.low + other.low, one.high + other.high)
+    return Estimate(*ends, other.level, other.assumes)
+
+
+def minus(cost: Answer) -> Answer:
+    """Return a cost as a saving."""
+    if isinstance(cost, Refusal):
+        return cost
+    return Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, cost.level, cost.assumes)
 
 
 def share(count: int, total: int, level: float) -> Answer:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..evaluate import Estimate
 from ..pages.table import Table
 from .facts import Slice
-from .wording import cell, count
+from .wording import Writer, cell, count, percent
 
 
-def slice_table(slices: Sequence[Slice], what: str) -> Table:
+def slice_table(slices: Sequence[Slice], what: str, money: Writer) -> Table:
     """Return slices as a table."""
-    header = (what, "items", "acted", "audits", "labels", "positive", "precision", "saved", "interval", "recall",
-              "interval")  # fmt: skip
+    header = (what, "items", "acted", "audits", "labels", "positives", "precision", "saved", "interval", "missed",
+              "interval", "recall", "interval")  # fmt: skip
     rows = []
     for one in slices:
         numbers = (one.decisions, one.acts, one.audits, one.labels, one.positives)
-        answers = (cell(one.precision, "percent")[0], *cell(one.saved, "money"), *cell(one.recall, "percent"))
-        rows.append((one.name, *map(count, numbers), *answers))
+        amounts = (*cell(one.saved, money), *cell(one.missed, money))
+        shares = (cell(one.precision, percent)[0], *amounts, *cell(one.recall, percent))
+        rows.append((one.name, *map(count, numbers), *shares))
     return Table("", header, rows)
+
+
+def by_loss(slices: Sequence[Slice]) -> list[Slice]:
+    """Return slices by what was missed in them, the largest loss first; those that cannot be said come last."""
+    return sorted(
+        slices, key=lambda one: (0, -one.missed.value) if isinstance(one.missed, Estimate) else (1, -one.decisions)
+    )
 
 
 def left_out(slices: Sequence[Slice], whole: Slice, which: str) -> list[str]:
