@@ -67,7 +67,7 @@ def draw_missed(facts: Facts, target: Path, words: Words) -> None:
     plt = require_pyplot()
     design = facts.missed.design
     figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 3.6), layout="constrained", sharey=True)
-    ways = ("from the\nprobabilities", f"scaled to\nall {words.items}", "by the model")
+    ways = ("from the\nprobabilities", "scaled to\nthe whole", "by the model")
     for axis, answers, scale, label in (
         (left, (design.missed, design.missed_hajek, facts.missed.model), 1.0, f"{words.positives} passed"),
         (right, (design.recall, design.recall_hajek, None), 100.0, "recall, %"),

@@ -46,6 +46,8 @@ class Slice:
     recall: Answer  #: by design
     missed: Answer  #: what the positives that were passed cost, by design
     caught: Answer  #: what the positives that were caught would have cost, had they been passed
+    saved_swing: float  #: the standard deviation of ``saved`` from one draw of as many such items to the next
+    caught_swing: float  #: that of ``caught``
     settled: int  #: decisions that ``saved`` and ``caught`` count
     supported: int  #: decisions that ``missed`` counts
 
@@ -198,6 +200,8 @@ def slice_of(name: str, log: DecisionLog, level: float, found: Missed) -> Slice:
         recall=found.design.recall,
         missed=found.money.cost,
         caught=minus(what_if(_only_misses(log), 1.0, level=level).logged),
+        saved_swing=_swing(log.relative_cost[log.labelled]),
+        caught_swing=_swing(log.miss[log.label == 1]),
         settled=done.decisions,
         supported=round((1.0 - found.unsupported_share) * len(log)),
     )
@@ -207,6 +211,11 @@ def _only_misses(log: DecisionLog) -> DecisionLog:
     """Return the log as if a miss were all that costs: what was done then saves what it caught."""
     nothing = np.broadcast_to(0.0, len(log))
     return log.unchecked(false_alarm=nothing, hit=nothing, correct_pass=nothing)
+
+
+def _swing(amounts: NDArray[np.float64]) -> float:
+    """Return the standard deviation of a sum of so many amounts if their number is Poisson."""
+    return math.sqrt(float((amounts**2).sum()))
 
 
 def added(one: Answer, other: Answer) -> Answer:

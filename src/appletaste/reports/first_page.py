@@ -181,6 +181,8 @@ def first_page(facts: Facts, words: Words, money: Writer) -> FirstPage:
     left: list[str] = []
     if isinstance(stake, Estimate) and isinstance(saved, Estimate):
         left = [f"Doing nothing would have cost that; what was done cost {money(stake.value - saved.value)}."]
+    elif isinstance(whole.caught, Estimate):
+        left = [f"At least {money(whole.caught.value)}, which the positives that were caught would have cost."]
     beside = [
         ("saved", saved, ["Against passing everything.", *_against(compared, "saved", money)]),
         ("missed", whole.missed, ["Positives among the passed items.", *_against(compared, "missed", money)]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,17 +93,22 @@ def now_and_before(facts: Facts) -> tuple[Slice, Slice] | None:
 
 
 def per_thousand(some: Slice) -> dict[str, Answer]:
-    """Return the three amounts for every 1,000 decisions that each counts, as months of other lengths compare."""
-    saved, caught = (_scaled(answer, some.settled) for answer in (some.saved, some.caught))
-    missed = _scaled(some.missed, some.supported)
+    """Return the three amounts for every 1,000 decisions that each counts, as months of other lengths compare.
+
+    What was saved may be known exactly and still be luck: its interval here allows for other items of the same kind.
+    """
+    saved = _scaled(some.saved, some.settled, some.saved_swing)
+    caught, missed = _scaled(some.caught, some.settled, some.caught_swing), _scaled(some.missed, some.supported)
     return {"saved": saved, "missed": missed, "at_stake": added(caught, missed)}
 
 
-def _scaled(answer: Answer, counted: int) -> Answer:
+def _scaled(answer: Answer, counted: int, swing: float = 0.0) -> Answer:
     if isinstance(answer, Refusal):
         return answer
-    scale = 1000.0 / max(1, counted)
-    return Estimate(scale * answer.value, scale * answer.low, scale * answer.high, answer.level, answer.assumes)
+    scale, reach = 1000.0 / max(1, counted), NormalDist().inv_cdf(0.5 + 0.5 * answer.level) * swing
+    low, high = (math.hypot(end - answer.value, reach) for end in (answer.low, answer.high))
+    value = answer.value
+    return Estimate(scale * value, scale * (value - low), scale * (value + high), answer.level, answer.assumes)
 
 
 def not_counted(facts: Facts) -> list[str]:

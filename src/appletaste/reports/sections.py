@@ -130,7 +130,7 @@ def missing(facts: Facts, money: Writer = PLAIN) -> Section:
     design = found.design
     rows = [
         ("from the probabilities", *cell(design.missed, count), *cell(design.recall, percent)),
-        ("the same, scaled to all items", *cell(design.missed_hajek, count), *cell(design.recall_hajek, percent)),
+        ("the same, scaled to the whole", *cell(design.missed_hajek, count), *cell(design.recall_hajek, percent)),
         ("by the model", *cell(found.model, count), "-", "-"),
     ]
     sentences = [
