@@ -180,7 +180,7 @@ def late_labels(facts: Facts, money: Writer) -> Advice | None:
         "labels",
         f"Chase {many} that {'is' if found.labels == 1 else 'are'} overdue, the oldest of {found.since}",
         hang,
-        f"counted: 95 % of the labels that arrived took at most {found.usual}",
+        f"counted: 95 % of labels arrive within {found.usual}",
         found.money,
     )
 

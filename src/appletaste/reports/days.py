@@ -88,11 +88,12 @@ def reported(log: DecisionLog, first_day: Any = None, last_day: Any = None) -> R
     if not asked:
         return Reported(log, Days(*there))
     wanted = Days(chosen.get("first_day", there[0]), chosen.get("last_day", there[1]))
-    if wanted.first > wanted.last:
+    if wanted.first > wanted.last and len(asked) == 2:
         raise OptionError(f"a report goes from one day to a later one; got {wanted.first} to {wanted.last}")
     inside = _within(days, wanted)
     if not inside.any():
-        raise OptionError(f"no decision is from {wanted.first} to {wanted.last}; the log has {there[0]} to {there[1]}")
+        which = " and ".join(f"{'from' if name == 'first_day' else 'to'} {day}" for name, day in chosen.items())
+        raise OptionError(f"no decision is {which}; the log has {there[0]} to {there[1]}")
     earlier = wanted.before()
     old = _within(days, earlier)
     before = log.where(old) if old.any() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -87,7 +87,7 @@ def now_and_before(facts: Facts) -> tuple[Slice, Slice] | None:
     None where there is nothing before.
     """
     if facts.before is not None:
-        return facts.whole, facts.before
+        return replace(facts.whole, name=str(facts.reported.days)), facts.before
     chosen = facts.reported.days_before is not None
     return None if chosen or len(facts.periods) < 2 else (facts.periods[-1], facts.periods[-2])
 

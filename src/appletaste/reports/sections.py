@@ -101,7 +101,7 @@ def decided(facts: Facts, money: Writer = PLAIN) -> Section:
         "decided",
         "What was decided, and what it saved",
         f"How many items came, how many were acted on, and how many positives were found, by {facts.period}?",
-        [f"By {facts.period}: precision is the share of labelled acts that were positive; saved is against passing "
+        [f"By {facts.period}: precision is the share of labelled acts that were positives; saved is against passing "
          "everything, whose own cost nobody can know, without recent items, most of whose labels have not arrived; "
          "missed is what the positives that were passed cost, from the logged probabilities alone.",
          *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],

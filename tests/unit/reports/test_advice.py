@@ -14,7 +14,7 @@ from appletaste.reports.advice import (
     other_threshold,
 )
 from appletaste.reports.facts import gather
-from appletaste.reports.overdue import overdue_labels
+from appletaste.reports.overdue import overdue_labels, usual_delay
 from appletaste.reports.reviews import value_of_a_review
 from appletaste.reports.wording import Currency
 
@@ -130,6 +130,16 @@ def test_labels_are_overdue_after_longer_than_nearly_all_took():
     assert str(advice).startswith("Chase 2 labels that are overdue, the oldest of 2024-05-05: €4.00 of savings")
     assert overdue_labels(with_late_labels({249})) is None
     assert overdue_labels(made(50, label=[None] * 50)) is None
+
+
+def test_how_long_labels_take_is_not_what_those_that_arrived_took():
+    """Delays up to 10 days, watched for up to 12: the quick ones have arrived, and still 95 % take up to 9.5."""
+    rng = np.random.default_rng(10)
+    delay, watched = rng.uniform(0, 10, 20_000), rng.uniform(0, 12, 20_000)
+    early = delay <= watched
+    error = np.sqrt(0.95 * 0.05 / early.sum()) * 10 * 3  # that of a quantile, and three times for those not watched
+    assert abs(usual_delay(delay[early], watched[~early]) - 9.5) < 3 * error
+    assert abs(np.quantile(delay[early], 0.95) - 9.5) > 3 * error
 
 
 def drifting(shift, **more):

@@ -39,8 +39,12 @@ def test_both_ends_are_included_by_the_clock_on_the_wall():
 
 
 def test_days_that_cannot_be_chosen_are_refused():
-    with pytest.raises(OptionError, match="no decision is from 2025-01-01 to 2025-01-31; the log has 2024-05-01 to"):
+    with pytest.raises(
+        OptionError, match="no decision is from 2025-01-01 and to 2025-01-31; the log has 2024-05-01 to"
+    ):
         reported(daily(1, 20), "2025-01-01", "2025-01-31")
+    with pytest.raises(OptionError, match="no decision is from 2025-01-01; the log has"):
+        reported(daily(1, 20), "2025-01-01")
     with pytest.raises(OptionError, match="to a later one; got 2024-05-09 to 2024-05-01"):
         reported(daily(1, 20), "2024-05-09", "2024-05-01")
     with pytest.raises(OptionError, match="first_day= takes a day such as 2024-05-31; got 'soon'"):
@@ -54,7 +58,9 @@ def test_the_report_of_some_days_counts_those_and_compares_with_those_before():
     log = daily(1, 20)
     facts = gather(log, first_day="2024-05-11", last_day="2024-05-15")
     assert (facts.whole.decisions, facts.before.decisions, facts.before.name) == (5, 5, "2024-05-06 to 2024-05-10")
-    assert now_and_before(facts) == (facts.whole, facts.before)
+    now, then = now_and_before(facts)
+    assert (now.name, now.decisions, now.saved) == ("2024-05-11 to 2024-05-15", 5, facts.whole.saved)
+    assert then is facts.before
     whole = gather(log, period="day")
     assert [one.name for one in now_and_before(whole)] == ["2024-05-20", "2024-05-19"]
     assert now_and_before(gather(log, last_day="2024-05-15")) is None

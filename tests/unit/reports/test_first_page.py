@@ -41,8 +41,12 @@ def log():
     )
 
 
-def test_the_cost_sheet_adds_up(log):
-    facts = gather(log)
+@pytest.fixture(scope="module")
+def facts(log):
+    return gather(log)
+
+
+def test_the_cost_sheet_adds_up(log, facts):
     sheet = {one.name: one for one in cost_sheet(facts)}
     assert list(sheet) == ["hit", "false_alarm", "awaited", "miss", "correct_pass"]
     known = sum(sheet[name].decisions.value for name in ("hit", "false_alarm", "awaited"))
@@ -57,15 +61,14 @@ def test_the_cost_sheet_adds_up(log):
     assert sheet["miss"].cost.low < sheet["miss"].cost.value < sheet["miss"].cost.high
 
 
-def test_what_was_at_stake_is_what_was_caught_and_what_was_missed(log):
-    whole = gather(log).whole
+def test_what_was_at_stake_is_what_was_caught_and_what_was_missed(log, facts):
+    whole = facts.whole
     assert whole.caught.value == pytest.approx(log.miss[log.label == 1].sum(), rel=0.05)  # and 2 % not arrived
     assert whole.at_stake.value == whole.caught.value + whole.missed.value
     assert whole.at_stake.low <= whole.at_stake.value <= whole.at_stake.high
 
 
-def test_the_largest_loss_comes_first_and_what_cannot_be_said_last(log):
-    facts = gather(log)
+def test_the_largest_loss_comes_first_and_what_cannot_be_said_last(facts):
     assert [one.name for one in by_loss(facts.strata)] == ["card", "bank"]
     assert [one.name for one in facts.strata] == ["bank", "card"]
     card, bank = by_loss(facts.strata)
@@ -73,8 +76,8 @@ def test_the_largest_loss_comes_first_and_what_cannot_be_said_last(log):
     assert [one.name for one in by_loss([unknown, bank, card])] == ["card", "bank", "new"]
 
 
-def test_months_are_compared_by_thousand_and_a_difference_that_may_be_chance_is_called_so(log):
-    page = first_page(gather(log), Words(), Currency())
+def test_months_are_compared_by_thousand_and_a_difference_that_may_be_chance_is_called_so(log, facts):
+    page = first_page(facts, Words(), Currency())
     said = page.headlines[0].beside[-1]
     assert re.fullmatch(
         r"Per 1,000 items: [\d,.]+ in 2024-06, [\d,.]+ in 2024-05; the difference may be chance\.", said
