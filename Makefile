@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -96,7 +96,7 @@ $(VENV)-ope/ready:
 	done
 	touch $@
 
-bench-coverage: setup $(VENV)-ope/ready  ## do intervals cover the truth? 22,000 simulated streams, in an hour on two busy cores: docs/missed.md
+bench-coverage: setup $(VENV)-ope/ready  ## do intervals cover the truth? hard streams, public files, every policy; an hour on two cores, parts by ARGS='--part hard': docs/missed.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.intervals $(ARGS)
 
 bench-drift: setup  ## forgetting and alarms on streams with a known change, in two minutes: docs/drift.md
@@ -104,6 +104,9 @@ bench-drift: setup  ## forgetting and alarms on streams with a known change, in 
 
 bench-item-costs: setup  ## what costs by item are worth, and whether the money missed is covered, in ten minutes: docs/replay.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.item_costs $(ARGS)
+
+bench-desk: setup  ## a small-cap desk beside one-sided logistic regression, in half an hour: docs/decisions/0011-pacing.md
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.desk $(ARGS)
 
 bench-logs: setup  ## missed, what-if, drift and report on ten million decisions, in ten minutes: docs/decision-log.md
 	$(BIN)/python -m bench.logs $(ARGS)

@@ -132,11 +132,77 @@ def bench_policies():
     return rows
 
 
+def play_stream(player, items, labels, late):
+    """Return the seconds of every decide and of every label, which arrives ``late`` items after its item was decided.
+
+    Only a ledger knows a decision by its id; a policy by itself gets the decision, and gets each label at once.
+    """
+    clock, kept, by_id = time.perf_counter, {}, isinstance(player, at.Ledger)
+    deciding, learning, ids = [], [], [f"case-{i}" for i in range(len(items))]
+    for i, x in enumerate(items):
+        if by_id:
+            started = clock()
+            decision = player.decide(x, id=ids[i])
+        else:
+            started = clock()
+            decision = player.decide(x)
+        deciding.append(clock() - started)
+        if decision.act:
+            kept[i] = decision
+        decision = kept.pop(i - late, None)
+        if decision is not None and by_id:
+            started = clock()
+            player.label(ids[i - late], labels[i - late])
+            learning.append(clock() - started)
+        elif decision is not None:
+            started = clock()
+            player.learn(decision, labels[i - late])
+            learning.append(clock() - started)
+    return np.array(deciding), np.array(learning)
+
+
+def bench_ledger():
+    """Microseconds of decide and label through a ledger, a desk and a budget, beside the policy by itself."""
+    rows = []
+    budget, lane = at.Budget(share=0.2, window=500), at.Audit(floor=0.02)
+    players = {
+        "the policy by itself": lambda policy: policy,
+        "Awaiting(policy)": at.Awaiting,
+        "Ledger(policy)": at.Ledger,
+        "Ledger(Desk(Awaiting(policy)))": lambda policy: at.Ledger(at.Desk(at.Awaiting(policy))),
+        "the same with budget and audits": lambda policy: at.Ledger(at.Desk(at.Awaiting(policy), budget, lane)),
+    }
+    heading = ("decide", "ratio", "label", "ratio")
+    for d in (20, 25):
+        rng = np.random.default_rng(3)
+        items = rng.standard_normal((1500, d))
+        chances = 1 / (1 + np.exp(1 - items @ rng.uniform(-1, 1, d)))
+        labels = (rng.random(len(items)) < chances).astype(int).tolist()
+        best = {}
+        for _ in range(12):  # the least time of each call: the same calls every time, whatever else the machine does
+            for name, around in players.items():
+                late = 0 if name == "the policy by itself" else 50
+                found = play_stream(around(at.policy("voi", n_features=d, costs=COSTS)), items, labels, late)
+                best[name] = tuple(map(np.minimum, best.get(name, found), found))
+        print(f"\n{f'voi, d = {d}, labels 50 items late, us':<42}" + "".join(f"{word:>12}" for word in heading))
+        first = None
+        for name, found in best.items():
+            deciding, learning = (1e6 * float(np.median(times[len(times) // 4 :])) for times in found)
+            first = first or (deciding, learning)
+            ratios = deciding / first[0], learning / first[1]
+            rows.append(
+                {"what": f"{name}, d={d}", "decide": deciding, "label": learning}
+                | {"decide_ratio": ratios[0], "label_ratio": ratios[1]}
+            )
+            print(f"  {name:<40}{deciding:>12.2f}{ratios[0]:>12.2f}{learning:>12.2f}{ratios[1]:>12.2f}")
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description="Measure appletaste beside its peers, in one run.")
     parser.add_argument("--json", type=Path, help="keep the numbers in this file")
     args = parser.parse_args()
-    rows = [*bench_draws(), *bench_replicates(), *bench_policies()]
+    rows = [*bench_draws(), *bench_replicates(), *bench_policies(), *bench_ledger()]
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2) + "\n")
 

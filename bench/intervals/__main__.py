@@ -1,8 +1,9 @@
 """Do the intervals of the missed-risk meter and of what-if cover the truth? ``make bench-coverage``.
 
 Every stochastic policy plays simulated streams with no audit lane, with one, and with one and labels that come late or
-never; each interval is held against the hidden labels. Cells are kept in out/bench-coverage as they are done, so that
-a run that was stopped goes on; the tables are written into docs/missed.md, with the picture beside it.
+never; hard streams and public files come beside those. Each interval is held against the hidden labels. Cells are kept
+in out/bench-coverage as they are done, so that a run that was stopped goes on; each part is written between its own
+marks of docs/missed.md, with the picture beside it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from .checks import BESIDE, NAMES, NOTHING, check
-from .page import write
+from .known import hard_cells, public_cells
+from .page import known_part, plans_of, put, replays_part, rivals_of, streams_part
 from .plans import plan_cells
 from .rivals import rival_cells
 from .shuffles import shuffle_cells
 from .store import Cell, keep, kept, place
 from .streams import SEED, cells, stream
+
+#: Parts of the page, each measured by itself.
+PARTS = ("hard", "files", "streams", "plans", "rivals", "replays")
 
 
 def one(policy: str, setting: str, number: int, seed: int) -> list[tuple[float, float, float, float]]:
@@ -35,37 +40,59 @@ def measure(policy: str, setting: str, count: int, seed: int, parallel: Parallel
     return Cell(policy, setting, (*NAMES, *BESIDE), rows, time.perf_counter() - began)
 
 
+def stream_cells(policies: list[str] | None, count: int, seed: int, folder: Path, parallel: Parallel) -> list[Cell]:
+    """Return the cells of the registry's policies, or of some of them."""
+    found = []
+    for policy, setting in cells():
+        if policies and policy not in policies:
+            continue
+        path = place(folder, policy, setting, seed)
+        cell = kept(path, policy, setting, count)
+        if cell is None:
+            cell = measure(policy, setting, count, seed, parallel)
+            keep(path, cell)
+            share = cell.covered("missed, HT")
+            said = f"covers {share.mean():.3f}" if len(share) else "refused"
+            print(f"{policy}, {setting}: missed {said} ({cell.seconds:.0f} s)", flush=True)
+        found.append(cell)
+    return found
+
+
 def main() -> None:
     """Measure what is not kept yet, and write the page."""
     parser = argparse.ArgumentParser(prog="bench.intervals", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a smoke run: 20 streams each; writes no page")
+    parser.add_argument("--quick", action="store_true", help="a smoke run: few streams each; writes no page")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this part of the page (repeatable)")
     parser.add_argument("--streams", type=int, default=500, help="streams for each policy and setting")
-    parser.add_argument("--seed", type=int, default=SEED, help="of the streams; the page is of the default")
+    parser.add_argument("--hard", type=int, default=200, help="streams of each hard kind")
+    parser.add_argument("--orders", type=int, default=40, help="replays of each public file and lane")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the registry's streams; the page is of the default")
     parser.add_argument("--jobs", type=int, default=-1, help="processes")
     parser.add_argument("--policy", action="append", help="only this one (repeatable); writes no page")
     parser.add_argument("--out", type=Path, default=Path("out/bench-coverage"), help="where results are kept")
     args = parser.parse_args()
-    count = 20 if args.quick else args.streams
-    chosen = [cell for cell in cells() if not args.policy or cell[0] in args.policy]
-    found: list[Cell] = []
+    count, hard, orders = (20, 4, 2) if args.quick else (args.streams, args.hard, args.orders)
+    page = None if args.quick or args.policy or args.seed != SEED else Path("docs/missed.md")
+    parts = ("streams",) if args.policy else args.part or PARTS
     with Parallel(n_jobs=args.jobs) as parallel:
-        for policy, setting in chosen:
-            path = place(args.out, policy, setting, args.seed)
-            cell = kept(path, policy, setting, count)
-            if cell is None:
-                cell = measure(policy, setting, count, args.seed, parallel)
-                keep(path, cell)
-                share = cell.covered("missed, HT")
-                said = f"covers {share.mean():.3f}" if len(share) else "refused"
-                print(f"{policy}, {setting}: missed {said} ({cell.seconds:.0f} s)", flush=True)
-            found.append(cell)
-        if args.policy:
-            return
-        plans = plan_cells(args.out, count, args.seed, parallel)
-        rivals = rival_cells(args.out, count, args.seed, parallel)
-        shuffles = shuffle_cells(args.out, min(count, 100), args.seed, parallel)
-    if not args.quick and args.seed == SEED:
-        write(found, plans, rivals, shuffles, Path("docs/missed.md"))
+        for part in parts:
+            text = ""
+            if part == "hard":
+                text = known_part(hard_cells(args.out, hard), "streams")
+            elif part == "files":
+                found = public_cells(args.out, orders)
+                text = known_part(found, "replays") if found else ""
+            elif part == "streams":
+                found = stream_cells(args.policy, count, args.seed, args.out, parallel)
+                text = streams_part(found, page) if page else ""
+            elif part == "plans":
+                text = plans_of(plan_cells(args.out, count, args.seed, parallel))
+            elif part == "rivals":
+                text = rivals_of(rival_cells(args.out, count, args.seed, parallel))
+            else:
+                text = replays_part(shuffle_cells(args.out, min(count, 100), args.seed, parallel))
+            if page and text:
+                put(page, part, text)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,11 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ..scale.page import END, START, table
+from ..scale.page import table
 from .checks import BOUNDS, CONTROL, LEVEL, MISSED, SAVING, WHAT_IF
+from .known import FAMILY
+from .known import MISSED as KNOWN_MISSED
+from .known import WHAT_IF as KNOWN_WHAT_IF
 from .plans import MARGIN
 from .rivals import OURS, SAME
 from .store import Cell
@@ -133,43 +136,113 @@ def draw(cells: list[Cell], path: Path) -> None:
     plt.close(figure)
 
 
-def write(cells: list[Cell], plans: list[Cell], rivals: list[Cell], shuffles: list[Cell], page: Path) -> None:
-    """Put the tables between the marks of the page, and the picture beside it."""
-    draw(cells, page.with_suffix(".svg"))
-    count = len(cells[0].rows)
-    late = [c for c in cells if "late" in c.setting]
-    parts = [
-        "![Coverage of every interval](missed.svg)",
-        f"{len(cells) * count:,} streams, {count} for each policy and setting; one standard error of a cell is "
-        f"{100 * (LEVEL * (1 - LEVEL) / count) ** 0.5:.1f} points. In brackets: how many were answered, where that is "
-        f"fewer than {ENOUGH}; bold: outside {100 * BAND[0]:.0f} to {100 * BAND[1]:.0f} %.",
-        outside(cells, (*MISSED, *WHAT_IF, *SAVING)),
-        "### Missed positives and recall",
-        rows_of(cells, MISSED),
-        beside(cells),
-        "### What-if",
-        rows_of(cells, WHAT_IF),
-        "### Savings, and what was done",
-        "Where all labels have arrived, the logged cost is known and a saving is as sure as the doubly robust answer. "
-        "With labels missing:",
-        rows_of(late, (*SAVING, *(f"{kind}, DR" for kind in ("threshold", "rule")))),
-        "### Bounds",
-        "These allow for the worst (missing labels, passes without support), so they must cover 90 % *or more*.",
-        rows_of(late, BOUNDS, last=False),
-        rows_of([c for c in cells if c not in late], BOUNDS[:2], last=False),
-        "### Audit plans",
-        plans_of(plans),
-        "### Beside Open Bandit Pipeline and Vowpal Wabbit",
-        rivals_of(rivals),
-        "### Standard errors of a replay",
-        "Mean ± t s.e. over ten orders of one file of 300 rows, against the mean over 1,000 orders (one standard "
-        "error: 3 points).",
-        rows_of(shuffles, ("cost per 1,000",), last=False),
-        "### Controls that must fail",
-        rows_of(cells, CONTROL),
+def pooled(cells: list[Cell]) -> list[Cell]:
+    """Return one cell for each setting, all policies together: with few streams a policy, that is what can be told."""
+    settings = dict.fromkeys(c.setting for c in cells)
+    return [
+        Cell("all policies", how, cells[0].names, np.concatenate([c.rows for c in cells if c.setting == how]))
+        for how in settings
     ]
-    before, _, rest = page.read_text().partition(START)
-    _, _, after = rest.partition(END)
+
+
+def error(streams: int) -> str:
+    """Return one standard error of a share of 90 % in so many streams, in points."""
+    return f"{100 * (LEVEL * (1 - LEVEL) / streams) ** 0.5:.1f} points"
+
+
+def known_rows(cells: list[Cell], names: tuple[str, ...]) -> str:
+    """Return coverage in percent of logs that were answered, with how many were in brackets where not all were."""
+    rows = []
+    for c in cells:
+        shown_cells = []
+        for name in names:
+            covered, of = c.covered(name), len(c.rows)
+            some = f" ({len(covered)})" if len(covered) < of else ""
+            shown_cells.append(f"{100 * covered.mean():.0f}{some}" if len(covered) else "withheld")
+        rows.append((c.setting, *shown_cells))
+    return table(("covers, %", *names), rows)
+
+
+def known_part(cells: list[Cell], what: str) -> str:
+    """Return the tables of logs that know the truth."""
+    count = len(cells[0].rows)
+    together = [c for c in cells if len(c.covered(FAMILY[0]))]
+    stretched = [c.rows[:, c.names.index("stretched by"), 0] for c in together]
+    factors = table(
+        ("all of three savings cover, %", *FAMILY, "stretched by"),
+        [
+            (c.setting, *(f"{100 * c.covered(name).mean():.0f}" for name in FAMILY), f"{np.nanmean(factor):.2f}")
+            for c, factor in zip(together, stretched, strict=True)
+        ],
+    )
+    every = [np.concatenate([c.covered(name) for c in cells]) for name in (*KNOWN_MISSED, *KNOWN_WHAT_IF, *FAMILY)]
+    names = (*KNOWN_MISSED, *KNOWN_WHAT_IF, *FAMILY)
+    total = sum(len(c.rows) for c in cells)
+    summary = table(
+        ("over all of these", "covers, %", "answered"),
+        [
+            (name, f"{100 * c.mean():.1f}", f"{len(c):,} of {total:,}")
+            for name, c in zip(names, every, strict=True)
+            if len(c)
+        ],
+    )
+    parts = [
+        f"{count} {what} a row; one standard error of a row is {error(count)}, more where fewer were answered (in "
+        "brackets: how many).",
+        known_rows(cells, (*KNOWN_MISSED, *KNOWN_WHAT_IF)),
+        summary,
+    ]
+    if np.nanmax([np.nanmean(factor) for factor in stretched]) > 1.005:  # else only one of them is not known
+        parts += [
+            "Three thresholds, half, once and twice the one that the costs imply: how often all intervals of what they "
+            "save cover, each by itself and stretched to hold at once (`evaluate/together.py`).",
+            factors,
+        ]
+    return "\n\n".join(parts)
+
+
+def streams_part(cells: list[Cell], page: Path) -> str:
+    """Return the tables of the registry's policies, and draw the picture beside the page."""
+    count = len(cells[0].rows)
+    told = cells if count >= ENOUGH else pooled(cells)
+    draw(told, page.with_suffix(".svg"))
+    late = [c for c in told if "late" in c.setting]
+    least = min(len(c.rows) for c in told)
+    return "\n\n".join(
+        [
+            "![Coverage of every interval](missed.svg)",
+            f"{len(cells) * count:,} streams, {count} for each policy and setting; one standard error of a row is "
+            f"{error(least)}. In brackets: how many were answered, where that is fewer than {ENOUGH}; bold: outside "
+            f"{100 * BAND[0]:.0f} to {100 * BAND[1]:.0f} %.",
+            *([outside(told, (*MISSED, *WHAT_IF, *SAVING))] if told is cells else []),
+            rows_of(told, MISSED),
+            beside(told),
+            rows_of(told, WHAT_IF),
+            "Where all labels have arrived, the logged cost is known and a saving is as sure as the doubly robust "
+            "answer. With labels missing:",
+            rows_of(late, (*SAVING, *(f"{kind}, DR" for kind in ("threshold", "rule"))), last=False),
+            "Bounds allow for the worst (missing labels, passes without support), so they must cover 90 % *or more*.",
+            rows_of(late, BOUNDS, last=False),
+            rows_of([c for c in told if c not in late], BOUNDS[:2], last=False),
+            "Controls, which must fail:",
+            rows_of(told, CONTROL),
+        ]
+    )
+
+
+def replays_part(cells: list[Cell]) -> str:
+    """Return whether standard errors of a replay cover."""
+    said = "Mean ± t s.e. over ten orders of one file of 300 rows, against the mean over 1,000 orders (one standard "
+    return f"{said}error: 3 points).\n\n{rows_of(cells, ('cost per 1,000',), last=False)}"
+
+
+def put(page: Path, part: str, text: str) -> None:
+    """Write one part of the page between its marks, and leave the others as they are."""
+    start, end = f"<!-- {part} -->", f"<!-- end of {part} -->"
+    before, found, rest = page.read_text().partition(start)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise ValueError(f"{page} has no marks {start} and {end}")
     aside = page.with_name(f".{page.name}.part")
-    aside.write_text(f"{before}{START}\n\n" + "\n\n".join(parts) + f"\n\n{END}{after}")
+    aside.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}")
     aside.replace(page)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .streams import Audit as Audit
     from .streams import Awaiting as Awaiting
     from .streams import Budget as Budget
+    from .streams import Calendar as Calendar
     from .streams import Desk as Desk
     from .streams import Ledger as Ledger
     from .streams import load as load
@@ -55,7 +56,7 @@ _HOME = {
     "replays": "replay",
     "reports": "write_report",
     "simulate": "play replicate",
-    "streams": "Audit Awaiting Budget Desk Ledger load",
+    "streams": "Audit Awaiting Budget Calendar Desk Ledger load",
 }
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (

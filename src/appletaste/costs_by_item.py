@@ -82,13 +82,17 @@ class CostsByItem:
         return CostsByItem(**{**self.outcomes(), outcome: f"{_written(factor)}*({self.formulas[outcome].text})"})
 
     def of_item(self, record: Mapping[str, Any]) -> Costs:
-        """Return the costs of one item, from a record with the columns that formulas name."""
+        """Return the costs of one item, from a record with the columns that formulas name.
+
+        Numbers may be texts, as a CSV file has them.
+
+        Examples
+        --------
+        >>> CostsByItem.of({"miss": "amount*0.9", "false_alarm": 6, "hit": 4}).of_item({"amount": "100"}).miss
+        90.0
+        """
         self.check_columns(record, "the record")
-        values = {name: record[name] for name in self.columns}
-        for name, value in values.items():
-            if isinstance(value, str) or value is None or not isinstance(value, int | float | np.number):
-                raise CostsError(f"{name!r} is {value!r} in the record: a cost needs a number")
-        columns = {name: np.array([float(value)]) for name, value in values.items()}
+        columns = {name: np.array([_number(name, record[name])]) for name in self.columns}
         return self.of_table(columns, lambda _: "the record").each()[0]
 
     def of_table(
@@ -228,3 +232,13 @@ def _numbers(name: str, column: Any) -> Floats:
 
 def _shown(value: float) -> str:
     return "missing" if value != value else "infinite" if np.isinf(value) else f"{value:g}"
+
+
+def _number(name: str, value: Any) -> float:
+    """Return a value of a record as a number."""
+    try:
+        if isinstance(value, str | int | float | np.number) and not isinstance(value, bool):
+            return float(value)
+    except ValueError:
+        pass
+    raise CostsError(f"{name!r} is {value!r} in the record: a cost needs a number")

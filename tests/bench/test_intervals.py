@@ -1,8 +1,14 @@
 """The coverage bench: who plays, what is kept, and what a page says of it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from bench.intervals.page import agreement, outside, shown
+from bench.intervals.__main__ import PARTS
+from bench.intervals.hard import HARD, hard_log
+from bench.intervals.known import NAMES as KNOWN
+from bench.intervals.known import asked, holds
+from bench.intervals.page import agreement, outside, put, shown
 from bench.intervals.store import Cell, keep, kept, place
 from bench.intervals.streams import SETTINGS, cells, players, stream
 
@@ -72,3 +78,39 @@ def test_agreement_is_of_logs_that_support_every_item():
     found = Cell("ts", "rule", ("VW IPS, Gaussian", "appletaste IPS", "unsupported"), rows)
     assert agreement([found], "VW IPS, Gaussian") == "5e-01"
     assert agreement([found], "VW Cressie-Read") == "another estimate"
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_streams_know_their_truth_and_are_asked_every_question(name):
+    log = hard_log(name, 0, 7)
+    assert (log.truth[log.labelled] == log.label[log.labelled]).all()
+    assert (HARD[name].loss is None) == log.labelled[log.act].all()
+
+
+def test_answers_stand_beside_the_truth_of_the_log():
+    log = hard_log("drift, `voi`, audit 10 %", 0, 7)
+    found = dict(zip(KNOWN, asked(log), strict=True))
+    assert found["missed, model"][3] == log.truth[~log.act].sum()
+    cost = np.where(log.truth == 1, -log.catch_gain, log.alarm_price)
+    half = 0.5 * float(log.alarm_price[0] / (log.alarm_price[0] + log.catch_gain[0]))
+    assert found["threshold, DR"][3] == pytest.approx(cost[log.chance >= half].sum())
+    assert found["stretched by"][0] >= 1
+    lost = at.evaluate.Estimate(1.0, 0.0, 2.0, 0.9, "", truth=3.0)
+    kept_ = at.evaluate.Estimate(1.0, 0.0, 2.0, 0.9, "", truth=2.0)
+    _, low, high, truth = holds([kept_, lost])
+    assert not low <= truth <= high
+    _, low, high, truth = holds([kept_, kept_])
+    assert low <= truth <= high
+
+
+def test_a_part_is_written_between_its_marks_and_the_others_stay(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- hard -->\nold\n<!-- end of hard -->\n<!-- files -->\nkept\n<!-- end of files -->\nz\n")
+    put(page, "hard", "new")
+    assert page.read_text() == (
+        "a\n<!-- hard -->\n\nnew\n\n<!-- end of hard -->\n<!-- files -->\nkept\n<!-- end of files -->\nz\n"
+    )
+    with pytest.raises(ValueError, match="no marks"):
+        put(page, "plans", "new")
+    text = (Path(__file__).parents[2] / "docs" / "missed.md").read_text()
+    assert all(f"<!-- {part} -->" in text and f"<!-- end of {part} -->" in text for part in PARTS)

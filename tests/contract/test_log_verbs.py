@@ -7,6 +7,8 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
+from appletaste.evaluate.together import Together, together
+from appletaste.evaluate.what_if import ground_of
 
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
 
@@ -94,7 +96,11 @@ def test_the_same_answers_everywhere(capsys, tmp_path):
     assert json.loads(call(capsys, "missed", path, "--json")[1]) == at.missed(log).as_dict()
     facts = json.loads(call(capsys, "report", path, "--out", tmp_path / "r", "--json")[1])
     assert facts["unsettled"] == told.left_out
+    answered = [one["threshold"] for one in facts["thresholds"] if "value" in one["saving"]]
+    assert facts["together_factor"] == together(ground_of(log), answered).factor
     first = facts["thresholds"][2]
+    wider = Together(facts["together_factor"]).widened(at.what_if(log, first["threshold"]).saving)
+    assert first.pop("saving_together") == wider.as_dict()
     same = at.what_if(log, first["threshold"]).as_dict()
     assert first == {"threshold": first["threshold"]} | {k: v for k, v in same.items() if not k.startswith("would_")}
 
@@ -225,7 +231,7 @@ def test_replay_writes_a_log_that_the_verbs_read(capsys, tmp_path):
     assert lines[place - 1].split(",")[1] == str(found.time[700])[:16]  # its time, on its line of the file
     assert set(found.stratum) == {"phone", "desktop", "tablet", "missing"}
     assert found.x is not None
-    assert (found.probability >= 0.05).all()
+    assert (found.probability >= 0.05 / 4).all()
     assert found.label[-1] == -1  # not due before the end
     code, _, err = call(capsys, *asked, "--stratum", "device")
     assert code == 2
@@ -239,7 +245,7 @@ def test_replay_writes_a_log_that_the_verbs_read(capsys, tmp_path):
     assert code == 2
     assert "oracle makes none" in err
     code, _, err = call(capsys, *asked, "--capacity", "lots")
-    assert "120/day or a share" in err
+    assert "120/day, 'Mon-Fri 120, Sat 40' or a share" in err
     no_time = [word for word in asked if word not in ("--time", "placed_at")]
     code, _, err = call(capsys, *no_time, "--capacity", "5/day")
     assert "name the time column with --time" in err

@@ -21,6 +21,7 @@ PUBLIC = [
     "Audit",
     "Awaiting",
     "Budget",
+    "Calendar",
     "Costs",
     "CostsByItem",
     "Decision",

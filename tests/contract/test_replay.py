@@ -3,7 +3,10 @@
 import csv
 import json
 import os
+from collections import Counter
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -241,7 +244,7 @@ def test_a_stream_in_its_own_order(capsys):
 
 
 def test_limited_reviewers_and_an_audit_lane(rng):
-    """Never more acts than the capacity in any window; audits are told apart, and every item has its floor."""
+    """Never more acts than the capacity in any window; audits are told apart, and items have a quarter of the rate."""
     n = 3000
     x = rng.normal(size=n)
     table = {"x": x, "day": np.arange(n) / 100, "bad": (rng.random(n) < 1 / (1 + np.exp(2 - 2 * x))).astype(int)}
@@ -253,22 +256,44 @@ def test_limited_reviewers_and_an_audit_lane(rng):
     result = at.replay(table, "bad", costs=costs, time="day", time_unit="day", capacity="12/day", audit="3%", log="voi")
     log = result.log
     assert np.add.reduceat(log.act, np.arange(0, n, 100)).max() == 12  # audits are among them
-    assert np.mean(log.probability < 0.03) < 0.1  # while a day's acts are spent, and recorded as such
+    assert np.mean(log.probability < 0.03 / 4) < 0.1  # while a day's acts are spent, and recorded as such
     assert 0.015 * n < log.audit.sum() < 0.06 * n
     assert result["voi"].cost_per_1000.mean < result["never"].cost_per_1000.mean
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
+def test_a_week_with_a_calendar_in_a_place(rng, zone):
+    """Three weeks of half-hours: each local day keeps its own cap, and Sundays have no act."""
+    n = 3 * 7 * 48
+    x, start = rng.normal(size=n), np.datetime64("2024-05-27T00:00:00")
+    times = start + np.arange(n) * np.timedelta64(30, "m")
+    table = {"x": x, "at": times.astype(str), "bad": (rng.random(n) < 1 / (1 + np.exp(1 - 2 * x))).astype(int)}
+    week = {"capacity": "Mon-Fri 6, Sat 2", "time_zone": zone, "time": "at", "audit": "2%"}
+    log = at.replay(table, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, log="voi", **week).log
+    when = [datetime.fromtimestamp(t, ZoneInfo(zone)) for t in times.astype("datetime64[s]").astype(int).tolist()]
+    acts = Counter(w.date() for w, act in zip(when, log.act, strict=True) if act)
+    assert all(count <= (2 if day.weekday() == 5 else 6) for day, count in acts.items())
+    assert not any(day.weekday() == 6 for day in acts)
+    assert sum(acts.values()) > 60
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"capacity": "120/day"}, "needs the time of every item"),
-        ({"capacity": "120/week"}, "120/day or 5%"),
+        ({"capacity": "120/week"}, "120/day, 5% or 'Mon-Fri 120, Sat 40'"),
+        ({"capacity": "Mon-Fry 120"}, "'Fry' in 'Mon-Fry 120' is no day of the week"),
+        ({"capacity": "Mon-Fri 120"}, "needs the time of every item"),
+        ({"capacity": "5%", "time_zone": "Europe/Berlin"}, "says when a day begins"),
+        ({"audit": "1%", "time_zone": "Europe/Berlin"}, "says when a day begins"),
+        ({"capacity": "9/day", "time_zone": "Nowhere"}, "no time zone 'Nowhere'"),
+        ({"capacity": "Mon 9", "time": "day", "time_unit": "day"}, "needs dates"),
         ({"capacity": "many"}, "share such as 5%"),
         ({"audit": "150%"}, "share such as 5%"),
         ({"audit": "1%", "wrap": bare}, "give them or wrap=, not both"),
     ],
 )
 def test_impossible_staffing(settings, message):
-    table = {"x": [0.0, 1.0] * 30, "bad": [0, 1] * 30}
+    table = {"x": [0.0, 1.0] * 30, "day": list(range(60)), "bad": [0, 1] * 30}
     with pytest.raises(at.errors.OptionError, match=message):
         at.replay(table, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, **settings)

@@ -30,6 +30,16 @@ def test_every_index_once_and_where_it_ran(jobs):
     assert (os.getpid() in {process for _, (_, process) in found}) is (jobs == 1)
 
 
+def test_threads_keep_the_order_and_no_more_than_a_few_ahead():
+    begun = []
+    found = at.engines.Threads(2).run(lambda task: begun.append(task) or task * task, range(50))
+    assert next(found) == (0, 0)
+    assert len(begun) < 8
+    assert list(found) == [(i, i * i) for i in range(1, 50)]
+    with pytest.raises(at.errors.OptionError, match="three is not a number"):
+        list(at.engines.Threads(2).run(work.refuse, range(10)))
+
+
 def test_workers_use_one_thread_each():
     with at.engines.engine("local", jobs=2) as workers:
         for _, settings in workers.run(work.threads, range(4)):

@@ -8,6 +8,7 @@ import pytest
 
 import appletaste as at
 from appletaste.evaluate.arrival import arrival_of
+from appletaste.evaluate.by_model import by_model
 from appletaste.evaluate.missed import FLOOR
 from appletaste.evaluate.support import support_of
 from appletaste.streams.loop import play_through
@@ -57,6 +58,7 @@ def lossy(request):
                 found.design.missed_hajek.covers(truth),
                 not other.dr or other.dr.covers(cost),
                 other.logged.covers(gains[log.act].sum()),
+                found.model.covers(labels[~log.act].sum()),
             ]
         )
         blind = at.missed(replace(log, audit=np.zeros(len(log), bool), chance=None))  # as if nothing could be told
@@ -156,3 +158,26 @@ def test_before_anything_was_learnt_nothing_is_a_surprise():
     fresh, stale = replace(log, chance=begun), replace(log, chance=np.where(begun == 0.5, 0.5001, begun))
     assert abs(at.missed(fresh).model_surprise) < 3
     assert abs(at.missed(stale).model_surprise) > 3  # the same chances, meant
+
+
+def two_lanes(rng, pooled=False):
+    """Half of the items are acted on with 95 %, half with 5 %; the model has the chances of the latter too low."""
+    n = 2000
+    p = np.where(np.arange(n) % 2, 0.95, 0.05)
+    chance = np.where(p < 0.5, 0.01, 0.3)
+    labels = (rng.random(n) < np.where(p < 0.5, 0.02, 0.3)).astype(np.int8)
+    act = rng.random(n) < p
+    costs = {name: np.full(n, cost) for name, cost in (("miss", 5.0), ("false_alarm", 1.0), ("hit", 0.0))}
+    columns = {"id": np.arange(n), "act": act, "probability": p, "chance": chance, **costs}
+    log = at.DecisionLog.from_columns({**columns, "label": np.where(act, labels, np.nan)})
+    support = support_of(log, FLOOR)
+    support = replace(support, band=np.zeros_like(support.band)) if pooled else support
+    return by_model(log, support, 0.9).covers(labels[~act].sum())
+
+
+def test_the_model_is_checked_in_each_band_by_itself():
+    """Where few labels have large weights and many small ones, one ratio for all covers far too seldom."""
+    covered = np.mean([two_lanes(np.random.default_rng([9, k])) for k in range(150)])
+    pooled = np.mean([two_lanes(np.random.default_rng([9, k]), pooled=True) for k in range(150)])
+    assert covered >= 0.86 - 2 * math.sqrt(0.09 / 150)
+    assert pooled < 0.75  # the control

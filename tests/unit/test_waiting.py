@@ -71,6 +71,32 @@ def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
     assert lines[-1] == "replay: voi: 1 of 2 done, about 20 seconds left"
 
 
+def test_items_are_counted_one_by_one(capsys, monkeypatch):
+    for name, seconds in (("BETWEEN", 0.05), ("BLINK", 0.01), ("PROBE", 0.05)):
+        monkeypatch.setattr(waiting, name, seconds)
+    with waiting.progress_to(8000, "items decided") as reach:
+        time.sleep(0.03)
+        reach(1)
+        deadline, said = time.monotonic() + 5, ""
+        while "left" not in said and time.monotonic() < deadline:
+            reach(4000)
+            time.sleep(0.02)
+            said += capsys.readouterr().err
+    assert said.splitlines()[-1] == "items decided: 4000 of 8000 done, about 10 seconds left"
+
+
+def test_what_comes_once_is_no_measure_of_the_rest():
+    """Kernels are loaded before the first item; a second of that is not a second for each of 8,000 items."""
+    watch = waiting.Watch("items decided", np.zeros((1, 2)), ["items decided"], 1, 8000)
+    watch.began -= 20.0
+    watch.reach(1)
+    assert watch.left() is None
+    watch.began -= 10.0
+    watch.reach(2000)
+    assert watch.left() == pytest.approx(30.0, abs=1.0)
+    assert waiting.in_words(watch.left()) == "about 30 seconds"
+
+
 def test_no_estimate_rests_on_the_quick_ones_alone():
     table = np.array([[pulse.BEGUN, 0.0], [0.1, 1.0]])
     watch = waiting.Watch("replay", table, ["pg-ids", "never"], 2)

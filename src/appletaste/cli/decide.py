@@ -35,8 +35,6 @@ More: docs/desk-commands.md
 
 #: The fields of a decided row.
 FIELDS = ("id", "act", "chance", "probability", "code", "why", "reasons")
-#: Rows between two steps of the bar.
-STEP = 100
 
 
 def add(verbs: Any) -> None:
@@ -69,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     from ..desks.reasons import Wording, reason_for
     from .console import print_json
     from .rows import check_rows_path, counted, write_rows
-    from .waiting import progress_of
+    from .waiting import progress_to
 
     check_rows_path(args.out, args.desk, args.file)
     with open_desk(args.desk) as ledger:
@@ -84,8 +82,8 @@ def run(args: argparse.Namespace) -> None:
             missing=args.missing,
             separator=args.separator,
         )
-        with progress_of("decide", ["decide"] * -(-len(items) // STEP), 1) as step:
-            answers = decide_many(ledger, items, lambda done: step("decide") if done % STEP == 0 else None)
+        with progress_to(len(items), "items decided") as reach:
+            answers = decide_many(ledger, items, reach)
         room = ledger.player.room(items.times[-1])
     rows = []
     if args.out or args.json:

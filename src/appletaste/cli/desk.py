@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_json, add_reading_options, add_verb
+from .options import add_date_options, add_json, add_reading_options, add_verb
 
 if TYPE_CHECKING:
     from ..desks import Created
@@ -26,12 +26,17 @@ decision is not its first guess. The options are those of 'appletaste replay': r
 
 The desk keeps which columns are the id, the time, the stratum and the label, so that
 'decide' and 'label' need not be told again. A column that only arrives later (--drop
-settled_on) is no feature. Check the file with 'appletaste look' first."""
+settled_on) is no feature. Check the file with 'appletaste look' first.
+
+Costs may be formulas over columns, as in 'replay': each item is then decided by its own. The
+desk keeps the formulas. A column of a formula that is dropped is a cost, and no feature."""
 
 EXAMPLES = """\
 examples:
   appletaste desk create orders.at --from orders.csv --label fraud --id order --time placed_at \\
       --drop settled_on --costs miss=95,false_alarm=6,hit=4 --capacity 120/day --audit 2% --teach
+  appletaste desk create orders.at --from orders.csv --label fraud --id order --time placed_at \\
+      --label-time settled_on --costs 'miss=amount*0.9+15,false_alarm=6,hit=4' --teach
   appletaste decide orders.at monday.csv --out decisions.csv
   appletaste worklist orders.at --top 20
   appletaste label orders.at outcomes.csv
@@ -57,7 +62,10 @@ def add(verbs: Any) -> None:
         "--label", required=True, metavar="COLUMN", help="the column with the labels; a label may be missing"
     )
     create.add_argument(
-        "--costs", required=True, metavar="miss=5,false_alarm=1,hit=0", help="what outcomes cost; also correct_pass"
+        "--costs",
+        required=True,
+        metavar="miss=5,false_alarm=1,hit=0",
+        help="what outcomes cost; also correct_pass. Formulas over columns give each item its own",
     )
     create.add_argument(
         "--teach", action="store_true", help="learn the labels of the history before the first decision"
@@ -67,6 +75,9 @@ def add(verbs: Any) -> None:
     create.add_argument(
         "--time-unit", metavar="UNIT", help="what one unit of a --time of plain numbers is: day, hour, minute, s or ms"
     )
+    create.add_argument(
+        "--label-time", metavar="COLUMN", help="when the labels arrived; one without a time is not learnt"
+    )
     create.add_argument("--stratum", metavar="COLUMN", help="a column to report by")
     create.add_argument(
         "--policy",
@@ -74,7 +85,12 @@ def add(verbs: Any) -> None:
         metavar="NAME",
         help="what decides (default voi); NAME[option=value,...] sets options",
     )
-    create.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
+    create.add_argument(
+        "--capacity",
+        metavar="REVIEWS",
+        help="reviewers: 120/day or 'Mon-Fri 120, Sat 40' (with --time), or 5%% of any 1,000",
+    )
+    create.add_argument("--time-zone", metavar="ZONE", help="where the days of --capacity begin, e.g. Europe/Berlin")
     create.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
     create.add_argument(
         "--delay",
@@ -84,6 +100,7 @@ def add(verbs: Any) -> None:
     )
     create.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
     table = add_reading_options(create)
+    add_date_options(table)
     table.add_argument("--encoder", metavar="SETTINGS", help="e.g. hashing=64 or levels=20 (docs/features.md)")
     add_json(create)
 
@@ -92,7 +109,7 @@ def run(args: argparse.Namespace) -> None:
     """Make the desk and say what is in it."""
     from ..desks import create_desk
     from ..features.values import MISSING
-    from .arguments import parse_costs, parse_encoder, parse_entries, parse_pairs
+    from .arguments import parse_costs, parse_dates, parse_encoder, parse_entries, parse_pairs
     from .console import print_json
 
     if args.encoder is not None and "warm_up" in parse_pairs(args.encoder, "--encoder"):
@@ -108,13 +125,17 @@ def run(args: argparse.Namespace) -> None:
         id=args.id,
         time=args.time,
         time_unit=args.time_unit,
+        label_time=args.label_time,
         stratum=args.stratum,
         capacity=args.capacity,
+        time_zone=args.time_zone,
         audit=args.audit,
         late=args.delay == "late",
         teach=args.teach,
         drop=args.drop,
         encoder=parse_encoder(args.encoder),
+        time_features=args.time_features,
+        dates=parse_dates(args.dates),
         seed=args.seed,
         positive=args.positive,
         missing=(*MISSING, *args.missing),
@@ -125,7 +146,7 @@ def run(args: argparse.Namespace) -> None:
     notes = [as_flags(note) for note in made.notes]
     if args.json:
         learnt = None if made.history is None else made.history._asdict()
-        columns = [column.name for column in made.features.columns]
+        columns = [*made.columns]
         print_json({"desk": args.desk.name, "columns": columns, "rows": made.rows, "history": learnt, "notes": notes})
         return
     print("\n".join(_told(args, made)))
@@ -135,13 +156,17 @@ def run(args: argparse.Namespace) -> None:
 
 def _told(args: argparse.Namespace, made: Created) -> list[str]:
     """Return what a desk is, in sentences."""
-    columns = [column.name for column in made.features.columns]
-    lines = [f"decides by {len(columns)} columns, fitted on {made.rows:,} rows: {', '.join(columns)}"]
+    columns = ", ".join(made.columns)
+    lines = [f"decides by {len(made.columns)} columns, fitted on {made.rows:,} rows: {columns}"]
     taught = (
         f"{made.history}" if made.history is not None else "nothing learnt yet; --teach learns the labels of the file"
     )
     lines.append(f"{made.ledger.policy.name}: {taught}")
-    lines.append(f"acting pays from a chance of {made.ledger.policy.costs.threshold:.3g} on")
+    sheet, usual = made.ledger.costs_by_item, made.ledger.policy.costs.threshold
+    if sheet is not None:
+        given = [f"{name} = {cost}" for name, cost in sheet.outcomes().items() if cost != 0.0]
+        lines.append(f"costs by item: {', '.join(given)}")
+    lines.append(f"acting pays from a chance of {usual:.3g} on{'' if sheet is None else ', at the average costs'}")
     limits = [f"capacity {args.capacity}"] if args.capacity else []
     limits += [f"audits {args.audit}"] if args.audit else []
     lines.append(", ".join(limits) or "no limit on acts, and no audits: what is passed is never seen")

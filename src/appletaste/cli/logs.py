@@ -12,14 +12,12 @@ from zipfile import is_zipfile
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..engines import Local, Threads
 from ..features import FeatureMap
 from ..logs import DecisionLog
-from ..logs.parts import log_files
 from .console import open_engine
 from .waiting import BETWEEN, in_words
 
-#: Bytes of files below which this process is quicker than workers that must be started.
-SMALL = 100 * 2**20
 #: Seconds before anything is said.
 QUIET = 2.0
 
@@ -35,9 +33,9 @@ def open_log(args: Namespace) -> Iterator[DecisionLog]:
 
         yield read_desk(args.log).log()
         return
-    small = args.engine == "local" and sum(file.stat().st_size for file in log_files(args.log)) < SMALL
     with ExitStack() as stack:
-        workers = None if small else stack.enter_context(open_engine(args))
+        engine = stack.enter_context(open_engine(args))
+        workers = Threads(args.jobs) if isinstance(engine, Local) else engine
         shown = stack.enter_context(Shown())
         yield DecisionLog.scan(args.log, engine=workers, progress=shown)
 

@@ -65,7 +65,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add ``--jobs``."""
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes (default: all cores)"
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="workers at a time (default: all cores)"
     )
 
 
@@ -147,3 +147,17 @@ def add_reading_options(parser: argparse.ArgumentParser) -> Any:
         "--separator", metavar="CHARACTER", help="between the fields of a CSV file, if the guess is wrong"
     )
     return table
+
+
+def add_date_options(table: Any) -> None:
+    """Add to the group of the table what is made of dates."""
+    table.add_argument(
+        "--time-features", action="store_true", help="hour, weekday and month of a --time of dates are features, too"
+    )
+    table.add_argument(
+        "--dates",
+        action="append",
+        default=[],
+        metavar="NAME=LATER,EARLIER",
+        help="a feature: the days from one date to a later one (default: from every date to --time); repeat for more",
+    )

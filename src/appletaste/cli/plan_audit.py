@@ -35,6 +35,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print how many audits to make, by the chance that the model gave."""
     from ..evaluate import plan_audit
+    from ..evaluate.answers import known_truth
     from ..evaluate.support import excluded
     from ..reports.wording import count, percent
     from .console import print_json, print_table
@@ -52,15 +53,17 @@ def run(args: argparse.Namespace) -> None:
         print(f"{early}: no label had arrived, so the model knew nothing of the items")
     ends = [f"{edge:.3g}" for edge in plan.edges]
     rows = zip(["0", *ends], [*ends, "1"], plan.items, plan.missed, plan.floors, strict=True)
-    known = f"recall (now about {100 * plan.recall:.0f} %) to within {100 * plan.margin:.3g} percentage points"
+    truth = "" if plan.true_recall is None else f"; {known_truth(f'{100 * plan.true_recall:.0f} %')}"
+    known = f"recall (now about {100 * plan.recall:.0f} %{truth}) to within {100 * plan.margin:.3g} percentage points"
     print(f"To estimate {known}, audit about {count(plan.audits)} passed items as below")
-    print_table(
-        "",
-        COLUMNS,
-        [
-            (low, high, count(items), count(missed), percent(floor), count(items * floor))
-            for low, high, items, missed, floor in rows
-        ],
-    )
+    shown = [
+        (low, high, count(items), count(missed), percent(floor), count(items * floor))
+        for low, high, items, missed, floor in rows
+    ]
+    if plan.true_missed is None:
+        print_table("", COLUMNS, shown)
+    else:
+        truths = [(*row, count(number)) for row, number in zip(shown, plan.true_missed, strict=True)]
+        print_table("", (*COLUMNS, "positives, the truth"), truths)
     share = percent(plan.uniform / sum(plan.items))
     print(f"the same audit probability for every item would take {count(plan.uniform)} audits, {share} of passed items")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_engine_options, add_policy_options, add_reading_options, add_verb
+from .options import add_date_options, add_engine_options, add_policy_options, add_reading_options, add_verb
 
 if TYPE_CHECKING:
     from ..replays import ReplayResult, Sweep
@@ -62,6 +62,8 @@ examples:
       --time booked_at --capacity 120/day --audit 1% --log decisions.jsonl
   appletaste replay cards_2024.csv --history cards_2023.csv --label fraud --costs miss=80,false_alarm=4,hit=4 \\
       --time booked_at --label-time settled_on --today 'vendor_score >= 700' --capacity 120/day
+  appletaste replay cards.parquet --label fraud --costs miss=80,false_alarm=4,hit=4 \\
+      --time booked_at --capacity 'Mon-Fri 120, Sat 40' --time-zone Europe/Berlin
 
 From a raw file to a table and a picture in ten minutes: docs/replay.md
 and on to a monthly report: docs/guide.md
@@ -108,19 +110,15 @@ def add(verbs: Any) -> None:
         "--today", metavar="COLUMN", help="what is done today, as a row: past decisions, or a score: 'risk >= 0.7'"
     )
     stream.add_argument(
-        "--time-features", action="store_true", help="hour, weekday and month of a --time of dates are features, too"
+        "--capacity",
+        metavar="REVIEWS",
+        help="reviewers: 120/day or 'Mon-Fri 120, Sat 40' (with --time), or 5%% of any 1,000",
     )
-    stream.add_argument("--capacity", metavar="N/day|P%", help="reviewers: 120/day (with --time), or 5%% of any 1,000")
-    stream.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
+    stream.add_argument("--time-zone", metavar="ZONE", help="where the days of --capacity begin, e.g. Europe/Berlin")
+    stream.add_argument("--audit", metavar="P%", help="audit this share of what is passed, e.g. 2%%")
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
     table = add_reading_options(parser)
-    table.add_argument(
-        "--dates",
-        action="append",
-        default=[],
-        metavar="NAME=LATER,EARLIER",
-        help="a feature: the days from one date to a later one (default: from every date to --time); repeat for more",
-    )
+    add_date_options(table)
     table.add_argument(
         "--encoder",
         metavar="SETTINGS",
@@ -190,6 +188,7 @@ def run(args: argparse.Namespace) -> None:
             "time_features": args.time_features,
             "capacity": args.capacity,
             "audit": args.audit,
+            "time_zone": args.time_zone,
             "log": entries[0].label if args.log else None,
             "stratum": args.stratum,
             "engine": workers,

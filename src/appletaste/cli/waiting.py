@@ -81,12 +81,23 @@ def progress_of(title: str, kinds: Sequence[str], workers: int) -> Iterator[Call
             yield shown.step
 
 
+@contextmanager
+def progress_to(total: int, title: str) -> Iterator[Callable[[int], None]]:
+    """Show in the same way how far this process has come among so many items; yields what to tell how many are done."""
+    shown = Watch(title, np.zeros((1, 2)), [title], 1, total)
+    with shown:
+        yield shown.reach
+
+
 class Watch(threading.Thread):
     """A thread that looks at the table of a run and says what it sees."""
 
-    def __init__(self, title: str, table: NDArray[np.float64], kinds: Sequence[str], workers: int) -> None:
+    def __init__(
+        self, title: str, table: NDArray[np.float64], kinds: Sequence[str], workers: int, total: int | None = None
+    ) -> None:
         super().__init__(daemon=True)
         self.title, self.table, self.kinds, self.workers = title, table, kinds, workers
+        self.total = len(kinds) if total is None else total  # what is counted, if not tasks
         self.text, self.done = title, 0
         self.began = time.monotonic()
         self.ended = threading.Event()
@@ -99,11 +110,17 @@ class Watch(threading.Thread):
         )
         self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.terminal = console.is_terminal
-        self.task = self.bar.add_task(title, total=len(kinds), left="")
+        self.task = self.bar.add_task(title, total=self.total, left="")
 
     def step(self, text: str) -> None:
         """Take in that a task is done."""
         self.text, self.done = text, self.done + 1
+
+    def reach(self, done: int) -> None:
+        """Take in how much is done."""
+        if not self.done:  # what came before, such as loading kernels, comes once and is no measure of the rest
+            self.began = time.monotonic()
+        self.done = done
 
     def __enter__(self) -> Watch:
         self.bar.start()
@@ -119,7 +136,8 @@ class Watch(threading.Thread):
         """Return the seconds that the rest will take; None: not known yet."""
         found = time_left(self.table, self.kinds, self.workers)
         if self.done and not self.table.any():  # workers elsewhere say nothing before a task is done
-            found = (time.monotonic() - self.began) * (len(self.kinds) - self.done) / self.done
+            taken = time.monotonic() - self.began
+            found = taken * (self.total - self.done) / self.done if taken >= PROBE else None
         return found
 
     def run(self) -> None:
@@ -137,7 +155,7 @@ class Watch(threading.Thread):
             if not self.terminal and now - said >= BETWEEN:
                 said = now
                 told = "" if left is None else f", {in_words(left)} left"
-                self.say(f"{self.text}: {self.done} of {len(self.kinds)} done{told}")
+                self.say(f"{self.text}: {self.done} of {self.total} done{told}")
 
     def say(self, line: str) -> None:
         """Print a line to the error stream, above the bar if there is one."""

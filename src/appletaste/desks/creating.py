@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
-from ..costs_by_item import CostsByItem
-from ..errors import DataError, InputError, OneClassWarning, OptionError
+from ..costs_by_item import CostColumns, CostsByItem
+from ..decision import UNKNOWN
+from ..errors import InputError, OptionError
 from ..features import Encoder, FeatureMap, Records, read_records
 from ..features.reading import check_column
 from ..features.values import as_level
 from ..policies import Player, Policy, policy
 from ..policies.history import History
 from ..remedies import Message, Remedy
-from ..replays import look
-from ..replays.players import Staffing
-from ..replays.table import UNITS, clock_of
+from ..replays.checks import CHECKS
+from ..replays.findings import Seen
+from ..replays.notes import cost_notes, made_of_dates, unreadable_dates
+from ..replays.players import Staffing, check_forgetting
+from ..replays.table import Stream, read_stream, with_dates
 from ..streams import Awaiting, Desk, Ledger
-from ..times import DAY
 from .tables import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
 
 #: Rows encoded at a time.
@@ -44,48 +45,66 @@ class Created:
     history: History | None  #: None: nothing was taught
     notes: tuple[str, ...]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are decided by; the time, which dates are counted from, is none of them by itself."""
+        return tuple(column.name for column in self.features.columns if column.names or column.hashed)
+
 
 def create_desk(
     path: str | PathLike[str],
     source: Any,
     label: str,
     *,
-    costs: Costs | CostsByItem,
+    costs: Costs | CostsByItem | Mapping[str, Any],
     name: str = "voi",
     options: Mapping[str, Any] | None = None,
     id: str | None = None,
     time: str | None = None,
     time_unit: str | None = None,
+    label_time: str | None = None,
     stratum: str | None = None,
     capacity: str | None = None,
+    time_zone: str | None = None,
     audit: str | None = None,
     late: bool = True,
     teach: bool = False,
     drop: Sequence[str] = (),
     encoder: Encoder | None = None,
+    time_features: bool = False,
+    dates: Mapping[str, tuple[str, str]] | None = None,
     seed: int = 1,
     **reading: Any,
 ) -> Created:
     """Make a desk from a table of past items, and write it to a file.
 
     All of the history lies before the first decision, so the map is fitted on all of its rows (``warm_up`` of the
-    encoder is their number). Which columns are the
-    id, the time, the stratum and the label is kept in the file, and so need not be said again.
+    encoder is their number). Which columns are the id, the time, the stratum and the label is kept in the file, and so
+    need not be said again; so are formulas of costs.
 
     Parameters
     ----------
     source, label
         The history, and the column with its labels, which may be missing in some rows.
+    costs
+        Of every item alike, or formulas over columns; the usual costs of the policy are then the mean of the history.
+        A column of a formula may be a feature as well, or dropped.
     name, options
         The policy.
     id, time, stratum
-        Columns with these roles; the id and the time are no features.
-    capacity, audit
+        Columns with these roles; the id and the time are no features. Other dates are counted in days before a time
+        that holds dates, unless the time is dropped, too.
+    label_time
+        When the labels of the history arrived; no feature. A label without such a time has not arrived, and is not
+        learnt. Policies that forget by the time go by that of the item, whenever its label arrived.
+    capacity, audit, time_zone
         Limited reviewers and audits, as ``replay`` takes them: ``120/day`` or ``5%``; ``2%``.
     late
         Whether labels arrive late; the policy then keeps in mind which labels are on their way (``Awaiting``).
     teach
         Whether the labels of the history are learnt.
+    time_features, dates
+        As ``replay`` takes them: whether the hour, weekday and month of the time are features, and days between dates.
     reading
         What ``read_records`` takes: ``positive``, ``missing``, ``categories``, ``numbers``, ``separator``.
     """
@@ -94,80 +113,91 @@ def create_desk(
         raise InputError(f"{target} is there already: give another name, or delete the file first")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
-    if time_unit is not None and (time is None or time_unit not in UNITS):
-        told = f" is one of {', '.join(UNITS)}, for a column of times, which is named with "
-        raise OptionError(Message(Remedy("time_unit"), told, Remedy("time")))
     roles = {ID: id, TIME: time, UNIT: time_unit, STRATUM: stratum, LABEL: label}
-    _check_apart(roles, drop)
-    if isinstance(costs, CostsByItem):
-        raise OptionError("a desk takes numbers for costs")
-    staffing = Staffing.of(capacity, audit) or Staffing()
-    records = _read(source, label, [*drop, *([] if id is None else [id])], reading)
-    notes = [finding.message for finding in look(records, time=time).findings if finding.code in GRAVE]
-    records, clock, dated, said = _in_order(records, time, time_unit)
-    staffing.check(time is not None, DAY if dated or time_unit else None)
+    _check_apart({**roles, "time of the label": label_time}, drop)
+    sheet = CostsByItem.of(costs)
+    by_item = sheet if isinstance(sheet, CostsByItem) else None
+    staffing = Staffing.of(capacity, audit, time_zone) or Staffing()
+    stream = read_stream(
+        source,
+        label,
+        drop=[*drop, *([] if id is None else [id])],
+        time=time,
+        time_unit=time_unit,
+        label_time=label_time,
+        costs=by_item,
+        unlabelled=True,
+        **reading,
+    )
+    table, labels = stream.table, _arrived(stream)
+    if not isinstance(table, Records):
+        raise OptionError("a desk is made from columns with names, and those of a matrix have none: give a data frame")
+    usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
+    staffing.check(time is not None, stream.day)
     if stratum is not None:
-        check_column(stratum, records.columns, records.source)
-    features = replace(encoder or Encoder(), warm_up=len(records)).fit(records)
-    player = policy(name, n_features=features.n_features, costs=costs, seed=seed, **(options or {}))
-    history = _teach(player, features, records, clock) if teach else None
+        check_column(stratum, table.columns, table.source)
+    if time_features and stream.moments is None:
+        told = " needs a column of dates that is not dropped: name the column with "
+        raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
+    counted = None if stream.moments is None or time_features else stream.clock
+    features = replace(with_dates(encoder or Encoder(), dates), warm_up=len(stream)).fit(table, time=counted)
+    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **(options or {}))
+    check_forgetting(name, player, stream.clock, stream.day)
+    history = _teach(player, features, table, labels, stream.times) if teach else None
     ledger = Ledger(_seated(player, staffing, late))
     ledger.roles = {role: column for role, column in roles.items() if column is not None}
     ledger.roles |= _label_values(source, label, reading)
+    ledger.costs_by_item = by_item
     ledger.save(target, features)
-    return Created(ledger, features, len(records), history, (*notes, *said))
+    return Created(ledger, features, len(stream), history, _notes(stream, labels, features, counted))
 
 
 def _check_apart(roles: Mapping[str, str | None], drop: Sequence[str]) -> None:
     """Refuse a column with two roles, or one that is to be left out as well."""
     taken: dict[str, str] = {}
-    for role in (ID, TIME, LABEL):
-        column = roles[role]
-        if column is None:
+    for role, column in roles.items():
+        if column is None or role in (UNIT, STRATUM):
             continue
         if column in taken:
             raise OptionError(f"{column!r} cannot be both the {taken[column]} and the {role}")
-        if column in drop:
+        if column in drop and role in (ID, LABEL):  # a time is dropped if no dates are to be counted from it
             told = f"{column!r} is the {role}, which is no feature anyway: take it out of "
             raise OptionError(Message(told, Remedy("drop")))
         taken[column] = role
 
 
-def _read(source: Any, label: str, drop: Sequence[str], reading: Mapping[str, Any]) -> Records:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", OneClassWarning)
-        try:
-            return read_records(source, label=label, drop=tuple(drop), unlabelled=True, **reading)
-        except OneClassWarning as warning:
-            raise DataError(str(warning)) from None
+def _arrived(stream: Stream) -> NDArray[np.int8]:
+    """Return the labels that have arrived; where a column says when, one without a time has not."""
+    return stream.labels if stream.told is None else np.where(np.isinf(stream.told), UNKNOWN, stream.labels)
 
 
-def _in_order(
-    records: Records, time: str | None, unit: str | None
-) -> tuple[Records, NDArray[np.float64] | None, bool, tuple[str, ...]]:
-    """Return a history in the order of its time, without that column; its times, and whether they are dates."""
-    if time is None:
-        return records, None, False, ()
-    check_column(time, records.columns, records.source)
-    clock, dated, notes = clock_of(time, records, unit)
-    columns = {name: column for name, column in records.columns.items() if name != time}
-    if not columns:
-        raise DataError(f"{records.source} has no column besides the label and the time: there is nothing to decide by")
-    order = np.argsort(clock, kind="stable")
-    rest = replace(records, columns=columns, dropped=(*records.dropped, time))
-    return rest[order], clock[order], dated, notes
-
-
-def _teach(player: Policy, features: FeatureMap, records: Records, clock: NDArray[np.float64] | None) -> History:
-    """Let the policy learn the labels of a history, in its order."""
-    labels = [] if records.labels is None else [None if label < 0 else int(label) for label in records.labels.tolist()]
-    for start in range(0, len(records), BLOCK):
-        block = features.transform_many(records[start : start + BLOCK], update=False)
+def _teach(
+    player: Policy, features: FeatureMap, table: Records, labels: NDArray[np.int8], times: NDArray[np.float64] | None
+) -> History:
+    """Let the policy learn the labels of a history, in its order, each with the time of its item."""
+    known = [None if label < 0 else int(label) for label in labels.tolist()]
+    for start in range(0, len(table), BLOCK):
+        block = features.transform_many(table[start : start + BLOCK], update=False)
         for row, x in enumerate(block, start):
-            label = labels[row]
+            label = known[row]
             if label is not None:
-                player.teach(x, label, time=None if clock is None else float(clock[row]))
-    return History.of(labels)
+                player.teach(x, label, time=None if times is None else float(times[row]))
+    return History.of(known)
+
+
+def _notes(stream: Stream, labels: NDArray[np.int8], features: FeatureMap, counted: str | None) -> tuple[str, ...]:
+    """Return what to know of a history: what a desk should not be made with unread, and what was made of it."""
+    table, seen = stream.table, Seen.of(replace(stream, labels=labels))
+    assert isinstance(table, Records)
+    assert seen is not None  # only a matrix has nothing to see
+    notes: list[str] = [finding.message for check in CHECKS for finding in check(seen) if finding.code in GRAVE]
+    notes += stream.notes
+    if stream.told_by is not None:
+        notes.append(
+            f"column {stream.told_by!r} says when labels arrived, and is no feature. What is learnt is as old as its "
+            f"item ({stream.clock!r}), whenever its label arrived"
+        )
+    return (*notes, *made_of_dates(features, counted), *unreadable_dates(features, table), *cost_notes(stream))
 
 
 def _seated(player: Policy, staffing: Staffing, late: bool) -> Player:

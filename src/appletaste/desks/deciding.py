@@ -37,7 +37,7 @@ def decide_many(ledger: Ledger, items: Items, progress: Callable[[int], None] | 
     >>> from appletaste.desks import read_items
     >>> features = at.Encoder().fit([{"age": 30}, {"age": 50}])
     >>> ledger = at.Ledger(at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
-    >>> ledger.features = features
+    >>> ledger.saved_as(None, features)
     >>> items = read_items([{"case": "a", "age": 31}, {"case": "b", "age": 60}], ledger, id="case")
     >>> [answer.decision.act for answer in decide_many(ledger, items)]
     [True, True]
@@ -55,7 +55,9 @@ def decide_many(ledger: Ledger, items: Items, progress: Callable[[int], None] | 
         id = ledger.next_id() if given is None else given
         if row in fresh:
             try:
-                decision = ledger.decide(vectors[row], id=id, time=items.times[row], stratum=items.strata[row])
+                decision = ledger.decide(
+                    vectors[row], id=id, time=items.times[row], costs=items.costs[row], stratum=items.strata[row]
+                )
             except InputError as error:
                 raise DataError(after(f"{items.records.where(row)}: ", error)) from None
         else:
@@ -70,7 +72,6 @@ def _new_rows(ledger: Ledger, features: FeatureMap, items: Items, vectors: NDArr
     """Return the rows that are to be decided, if every other row is what its id says."""
     new: list[int] = []
     first: dict[str, int] = {}
-    policy = ledger.policy
     for row, id in enumerate(items.ids):
         if id is None:
             new.append(row)
@@ -78,11 +79,12 @@ def _new_rows(ledger: Ledger, features: FeatureMap, items: Items, vectors: NDArr
             entry = ledger[id]
             differ = _differing(features, vectors[row], entry.decision.x)
             differ += ["the stratum"] if entry.stratum != items.strata[row] else []
-            differ += ["the costs"] if entry.decision.costs != policy.costs else []
+            differ += ["the costs"] if entry.decision.costs != items.costs[row] else []
             _refuse(differ, items, row, id, "was decided before", features.changes)
         elif id in first:
             differ = _differing(features, vectors[row], vectors[first[id]])
             differ += ["the stratum"] if items.strata[row] != items.strata[first[id]] else []
+            differ += ["the costs"] if items.costs[row] != items.costs[first[id]] else []
             _refuse(differ, items, row, id, f"is in {items.records.where(first[id])} too", False)
         else:
             first[id] = row

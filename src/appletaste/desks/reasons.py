@@ -28,7 +28,7 @@ class Wording:
     >>> import appletaste as at
     >>> features = at.Encoder().fit([{"age": 30}, {"age": 50}])
     >>> ledger = at.Ledger(at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
-    >>> ledger.features = features
+    >>> ledger.saved_as(None, features)
     >>> for id, age in (("a", 30), ("b", 50)):
     ...     _ = ledger.decide(features.transform({"age": age}), id=id)
     >>> _ = ledger.label("b", 1)

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from ..costs import Costs
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Records, read_records
 from ..features.label_column import PAIRS, read_labels
 from ..features.reading import check_column
 from ..features.values import MISSING, as_level, as_number
 from ..remedies import Message, Remedy, after
-from ..replays.table import clock_of
+from ..replays.clocks import clock_of, in_front, moments_of
+from ..replays.notes import unreadable_dates
 from ..streams import Ledger
 
 #: The roles that a column can have besides being a feature, as ``Ledger.roles`` names them.
@@ -35,10 +37,11 @@ ID, TIME, UNIT, STRATUM, LABEL, POSITIVE, NEGATIVE = (
 class Items:
     """New items in the order of their table."""
 
-    records: Records  #: the columns of the map, and no others
+    records: Records  #: the fields of the map, and no others
     ids: list[str | None]  #: None: the ledger is to make the id
     times: list[float | str | None]
     strata: list[str | None]
+    costs: list[Costs]  #: the usual ones, or those of each item
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -73,7 +76,9 @@ def read_items(
 ) -> Items:
     """Read a table of new items with the map of a ledger; columns that are not named are those of ``ledger.roles``.
 
-    Every cell is read here, so that a row that cannot be decided is said, with its line, before any row is decided.
+    Every cell is read here, so that a row that cannot be decided is said, with its line, before any row is decided; so
+    is a row whose costs, by the formulas of the ledger, are missing, infinite or below 0. Dates are counted up to the
+    time of the item, whatever its column is called in this table.
 
     Examples
     --------
@@ -81,7 +86,7 @@ def read_items(
     >>> people = [{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}]
     >>> features = at.Encoder().fit(people)
     >>> ledger = at.Ledger(at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
-    >>> ledger.features = features
+    >>> ledger.saved_as(None, features)
     >>> read_items([{"case": 7, "age": 40, "job": "pilot"}], ledger, id="case").ids
     ['7']
     """
@@ -103,31 +108,52 @@ def read_items(
                 ", and a table that is given twice is then decided twice",
             )
         )
-    own = [column.name for column in features.columns]
+    clock = None if time is None else next((name for name in (roles.get(TIME), time) if name in features.fields), None)
+    own = [name for name in features.fields if name != clock]
     numbers = [column.name for column in features.columns if column.numeric]
-    others = [name for name in own if name not in numbers]
     extra = [name for name in (id, time, stratum) if name is not None and name not in own]
+    sheet = ledger.costs_by_item
+    prices = [name for name in (() if sheet is None else sheet.columns) if name not in (*own, *extra)]
     try:
         records = read_records(
             source,
             missing=(*features.missing, *missing),
-            columns=list(dict.fromkeys([*own, *extra])),
-            numbers=numbers,
-            categories=[*others, *extra],
+            columns=list(dict.fromkeys([*own, *extra, *prices])),
+            numbers=[*numbers, *prices],
+            categories=[*(name for name in own if name not in numbers), *extra],
             separator=separator,
             warm_up=10**9,  # the names of all rows: a field that only a late one has is looked at too
         )
+        costs, notes = _costs(records, ledger)
     except DataError as error:
         raise DataError(_of_a_desk(error)) from None
     for name in drop:
         check_column(name, [*records.columns, *records.dropped], records.source)
     features.check_known(records.source, [name for name in records.dropped if name not in drop])
-    times, notes = _times(records, time, roles)
+    times, said = _times(records, time, roles)
     strata: list[str | None] = [None] * len(records)
     if stratum is not None:
         strata = [level or "missing" for level in _levels(records, stratum)]
     plain = replace(records, columns={name: records.columns[name] for name in own})
-    return Items(plain, [None] * len(records) if id is None else _ids(records, id), times, strata, notes)
+    if clock is not None:
+        if not isinstance(times[0], str):
+            raise DataError(
+                f"{records.where(0)}: column {time!r} holds numbers such as {times[0]:g}, and this desk counts days up "
+                "to a date. Write times as 2024-05-31 or 2024-05-31T14:05"
+            )
+        plain = in_front(clock, np.array(times, dtype=object), plain)
+    notes = (*said, *notes, *unreadable_dates(features, plain))
+    return Items(plain, [None] * len(records) if id is None else _ids(records, id), times, strata, costs, notes)
+
+
+def _costs(records: Records, ledger: Ledger) -> tuple[list[Costs], tuple[str, ...]]:
+    """Return what each row costs, and what to tell about that; a row whose costs cannot be is refused."""
+    sheet = ledger.costs_by_item
+    if sheet is None:
+        return [ledger.policy.costs] * len(records), ()
+    numbers = {name: records.numbers(name) for name in sheet.columns}
+    found = sheet.of_table(numbers, records.where, len(records), records.source)
+    return found.each(), tuple(found.notes(records.where))
 
 
 def read_told(
@@ -226,11 +252,7 @@ def _times(
                 )
         records = replace(records, columns={name: np.array([as_number(text, ()) for text in texts])})
     clock, dated, notes = clock_of(name, records, roles.get(UNIT))
-    if not dated:
-        return list(clock.tolist()), notes
-    if records.columns[name].dtype == np.float64:
-        return list(np.round(clock).astype("datetime64[s]").astype(np.str_).tolist()), notes
-    return list(texts), notes
+    return list((moments_of(records.columns[name], clock) if dated else clock).tolist()), notes
 
 
 def _is_number(text: Any) -> bool:

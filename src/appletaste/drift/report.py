@@ -78,7 +78,7 @@ def check(log: Log, baseline: Log | None = None, names: Sequence[str] | None = N
 
 def _play(watch: Watch, log: DecisionLog, known: NDArray[np.bool_]) -> None:
     """Show a log to a watch in the order of its rows: an item, then its label; windows as counts, not item by item."""
-    windows: Iterator[tuple[NDArray[np.float64], ...]] = iter(())
+    windows: list[NDArray[np.float64]] = []
     first, ends = 0, np.zeros(0, dtype=np.int64)
     if log.x is not None:
         if not watch.known_bins and len(log) >= watch.reference:
@@ -88,6 +88,8 @@ def _play(watch: Watch, log: DecisionLog, known: NDArray[np.bool_]) -> None:
             _check_features(watch, log)
             windows = window_counts(log.x, watch.known_bins, first, watch.window)
             ends = np.arange(first + watch.window, len(log) + 1, watch.window)
+            looked_at = watch.may_alarm(windows)
+            windows, ends = [counts[looked_at] for counts in windows], ends[looked_at]
     seen = np.flatnonzero(known)
     chances = np.zeros(0) if log.chance is None else log.chance[seen]
     timed: dict[int, Any] = {}  # the times of alarms alone: of a long log they lie in its files
@@ -96,7 +98,7 @@ def _play(watch: Watch, log: DecisionLog, known: NDArray[np.bool_]) -> None:
         before = len(watch.alarms)
         if event < len(ends):
             watch.items = int(ends[event])
-            watch.counted(next(windows), watch.window, None)
+            watch.counted([counts[event] for counts in windows], watch.window, None)
         else:
             k = event - len(ends)
             watch.items = int(seen[k]) + 1

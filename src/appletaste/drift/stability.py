@@ -145,17 +145,26 @@ def psi(reference: Values, current: Values, bins: int = 10) -> Stability:
 def compare(bins: Bins, before: NDArray[np.float64], now: NDArray[np.float64]) -> Stability:
     """Return the index of the counts of a sample against those of the reference."""
     used = (before + now) > 0
-    return Stability(float(_parts(before, now).sum()), int(used.sum()) - 1, bins, before, now)
+    return Stability(float(indices(before, now)), int(used.sum()) - 1, bins, before, now)
+
+
+def indices(before: NDArray[np.float64], now: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the index of each sample against the reference, many samples at once: counts are [..., bin].
+
+    Examples
+    --------
+    >>> indices(np.array([50.0, 50.0]), np.array([[50.0, 50.0], [90.0, 10.0]])).round(3).tolist()
+    [0.0, 0.853]
+    """
+    return np.asarray(_parts(before, now).sum(axis=-1))
 
 
 def _parts(before: NDArray[np.float64], now: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what each bin adds to the index; a bin that is empty in both adds nothing."""
     used = (before + now) > 0
     p, q = (before + HALF) * used, (now + HALF) * used
-    p, q = p / p.sum(), q / q.sum()
-    parts = np.zeros(len(p))
-    parts[used] = (q[used] - p[used]) * np.log(q[used] / p[used])
-    return parts
+    p, q = p / p.sum(axis=-1, keepdims=True), q / q.sum(axis=-1, keepdims=True)
+    return np.asarray((q - p) * np.log(np.where(used, q, 1.0) / np.where(used, p, 1.0)))
 
 
 def _missing(value: Any) -> bool:

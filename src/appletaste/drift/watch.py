@@ -15,7 +15,7 @@ from ..decision import Decision, Observation
 from ..errors import InputError
 from .alarms import Alarm, feature_alarm, label_alarm
 from .page_hinkley import PageHinkley
-from .stability import SHIFT, Bins, Values, compare
+from .stability import SHIFT, Bins, Values, compare, indices
 
 Item = Mapping[str, Any] | Sequence[float] | NDArray[np.float64]
 
@@ -106,6 +106,15 @@ class Watch:
     def known_bins(self) -> list[Bins]:
         """Where the values of each feature are counted, once there is a reference."""
         return [] if self._known is None else [bins_ for bins_, _ in self._known.values()]
+
+    def may_alarm(self, counts: Sequence[NDArray[np.float64]]) -> NDArray[np.bool_]:
+        """Return which of many windows can raise an alarm: an index is above the least. Counts are [window, bin]."""
+        known = () if self._known is None else self._known.values()
+        found = [
+            indices(before, now) > (1.0 - 1e-9) * self.least_index
+            for (_, before), now in zip(known, counts, strict=True)
+        ]
+        return np.asarray(np.any(found, axis=0))
 
     def counted(self, counts: Sequence[NDArray[np.float64]], items: int, time: Any = None) -> list[Alarm]:
         """Compare a window of so many items, the last of those seen, by how many are in each bin of each feature."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,13 +11,14 @@ from .stability import Bins
 Counts = NDArray[np.float64]
 
 
-def window_counts(
-    x: NDArray[np.float64] | Stored, bins: list[Bins], first: int, window: int
-) -> Iterator[tuple[Counts, ...]]:
-    """Yield, for each full window of items after the first so many, how many are in each bin of each feature."""
+def window_counts(x: NDArray[np.float64] | Stored, bins: list[Bins], first: int, window: int) -> list[Counts]:
+    """Return how many items are in each bin of each feature, for each full window after the first so many items.
+
+    One array a feature, [window, bin], as ``Bins.count`` has them.
+    """
     count = (len(x) - first) // window
     if count <= 0:
-        return
+        return [np.zeros((0, len(one.edges) + 2)) for one in bins]
     wide = max(len(one.edges) for one in bins) + 2
     found = np.zeros((count, len(bins), wide), dtype=np.int64)
     start = 0
@@ -34,8 +33,7 @@ def window_counts(
             high = int(which[-1]) + 1 if len(which) else 0
             counted = np.bincount(flat - low * wide, minlength=(high - low) * wide)
             found[low:high, j] += counted.reshape(high - low, wide)
-    for k in range(count):
-        yield tuple(_with_missing(found[k, j], one) for j, one in enumerate(bins))
+    return [_with_missing(found[:, j], one) for j, one in enumerate(bins)]
 
 
 def places_of(items: NDArray[np.float64], bins: list[Bins]) -> NDArray[np.int16]:
@@ -47,5 +45,5 @@ def places_of(items: NDArray[np.float64], bins: list[Bins]) -> NDArray[np.int16]
 
 
 def _with_missing(counts: NDArray[np.int64], bins: Bins) -> Counts:
-    """Return counts as ``Bins.count`` has them: one for each bin, and none missing."""
-    return np.append(counts[: len(bins.edges) + 1], 0).astype(np.float64)
+    """Return the counts of the bins, and none missing."""
+    return np.pad(counts[:, : len(bins.edges) + 1], ((0, 0), (0, 1))).astype(np.float64)

@@ -8,10 +8,10 @@ from ..errors import OptionError
 from .base import Engine
 from .cluster import Cluster
 from .dask import DaskCluster
-from .local import Local
+from .local import Local, Threads
 from .ray import RayCluster
 
-__all__ = ["ENGINES", "DaskCluster", "Engine", "Local", "RayCluster", "engine"]
+__all__ = ["ENGINES", "DaskCluster", "Engine", "Local", "RayCluster", "Threads", "engine"]
 
 #: The engines by name; all but ``local`` can have an address.
 ENGINES: dict[str, type[Local] | type[Cluster]] = {"local": Local, "ray": RayCluster, "dask": DaskCluster}

@@ -19,6 +19,17 @@ def brief(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1_000 else f"{value:,.0f}"
 
 
+def known_truth(shown: str) -> str:
+    """Return how a truth is told beside an estimate.
+
+    Examples
+    --------
+    >>> known_truth("1,040")
+    'the truth, known in a replay: 1,040'
+    """
+    return f"the truth, known in a replay: {shown}"
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number, and an interval that covers the truth at the stated level under the stated assumption.
@@ -34,6 +45,7 @@ class Estimate:
     high: float
     level: float
     assumes: str  #: what the interval rests on
+    truth: float | None = None  #: where the log knows it, as that of a replay does (``truths``)
 
     def covers(self, truth: float) -> bool:
         """Return whether the truth lies in the interval."""
@@ -43,15 +55,16 @@ class Estimate:
         return True
 
     def __str__(self) -> str:
+        told = "" if self.truth is None else f"; {known_truth(brief(self.truth))}"
         if self.low != self.low:
-            return f"{brief(self.value)} (no interval: {self.assumes})"
+            return f"{brief(self.value)} (no interval: {self.assumes}{told})"
         ends = f"{self.level:.0%} interval {brief(self.low)} to {brief(self.high)}".replace("%", " %", 1)
-        return f"{brief(self.value)} ({ends})"
+        return f"{brief(self.value)} ({ends}{told})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the answer for JSON; an interval that is not there is None."""
+        """Return the answer for JSON; an interval that is not there is None, a truth that nobody knows is left out."""
         found: dict[str, Any] = for_json(vars(self))
-        return found
+        return found if self.truth is not None else {name: part for name, part in found.items() if name != "truth"}
 
 
 @dataclass(frozen=True)

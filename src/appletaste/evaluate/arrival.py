@@ -20,13 +20,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
+from .pieces import pieces
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 #: Acts that a block holds at least, so that its share of labels is known to a few points.
 BLOCK_ACTS = 40
 #: A block with a smaller share of its acts labelled is not spoken about.
@@ -39,36 +42,44 @@ LEAST_BELIEVED = 0.05
 TOLD = 0.2
 #: How much likelier an act of one band of probabilities is than one of the next, where lanes are told apart.
 RATIO = 4.0
+_BANDS = 1 + math.floor(-math.log(1e-12) / math.log(RATIO))  # of probabilities down to 1e-12
 
 
 @dataclass(frozen=True)
 class Arrival:
     """How likely the label of each decision is to have arrived, if it is acted on."""
 
-    share: Floats  #: q, whatever the label says
-    seen: Floats  #: q(y) for labels that have arrived, else q
-    tilt: Floats  #: y - mean c of its block for labels that have arrived, else 0: the slope's part in ``seen``
+    share: Floats  #: q of each decision, whatever the label says
+    known: Places  #: where labels have arrived; the next two are of these decisions alone
+    seen: Floats  #: q(y)
+    tilt: Floats  #: y - mean c of its block: the slope's part in ``seen``; 0 where all labels arrived
     slope: float  #: s; 0 where all labels arrived, or the log cannot tell
     slope_error: float  #: the standard error of s
     unequal: float  #: by how many standard errors labels of likelier items arrive more (or, below 0, less) often
 
+    @property
+    def pull(self) -> Floats:
+        """What a standard error of s moves 1 / q(y) by, for each label that has arrived."""
+        return self.slope_error * self.tilt / self.seen**2
+
     def sway(self, values: Floats) -> float:
-        """Return how far the standard error of s moves the sum of values / q(y) over labels that have arrived."""
-        return abs(float((values * self.tilt / np.maximum(self.seen, LEAST_BELIEVED) ** 2).sum())) * self.slope_error
+        """Return how far a standard error of s moves the sum of values / q(y), a value for each label that arrived."""
+        return abs(float((values * self.pull).sum()))
 
 
 def arrival_of(log: DecisionLog) -> Arrival:
     """Return how likely each label is to have arrived, by block, lane and, where chances are logged, class."""
-    share, block = _by_lane(log)
-    slope, error, centre = _slope(log, share, block)
+    share, acts = _by_lane(log)
+    slope, error, centre = _slope(log, acts)
     unequal = slope / error if error > 0.0 else 0.0
     if error > TOLD:
         slope = error = 0.0
-    known = log.labelled
-    tilt = np.where(known, np.where(known, log.label, 0) - centre, 0.0)
-    seen = np.where(known & (share < 1.0), np.clip(share + slope * tilt, LEAST_BELIEVED, 1.0), share)
-    tilt = np.where(known & (share < 1.0), tilt, 0.0)
-    return Arrival(share, seen, tilt, slope, error, unequal)
+    arrived = np.flatnonzero(log.labelled[acts.rows])
+    arrived = arrived[np.argsort(acts.rows[arrived], kind="stable")]
+    known, q = acts.rows[arrived], acts.share[arrived]
+    tilt = np.where(q < 1.0, log.label[known] - centre[arrived], 0.0)
+    seen = np.where(q < 1.0, np.clip(q + slope * tilt, LEAST_BELIEVED, 1.0), q)
+    return Arrival(share, known, seen, tilt, slope, error, unequal)
 
 
 def labelled_shares(log: DecisionLog) -> Floats:
@@ -84,50 +95,80 @@ def labelled_shares(log: DecisionLog) -> Floats:
     return _by_lane(log)[0]
 
 
-def _by_lane(log: DecisionLog) -> tuple[Floats, NDArray[np.int64]]:
-    """Return q of each decision, and a number for the block and lane of each act."""
-    rising = bool((log.round[1:] >= log.round[:-1]).all())  # as good as always, and sorting takes time and memory
-    order = np.arange(len(log)) if rising else np.argsort(log.round, kind="stable")
+def by_round(log: DecisionLog) -> Places | None:
+    """Return the places of decisions in the order of rounds; None where that is the order of the log."""
+    if (log.round[1:] >= log.round[:-1]).all():  # as good as always, and sorting takes time and memory
+        return None
+    return np.argsort(log.round, kind="stable")
+
+
+class _Acts(NamedTuple):
+    """Acts of one lane, or of all: where they are, and the block of each with its labelled share."""
+
+    rows: Places
+    block: Places
+    share: Floats
+
+    def joined(self, other: _Acts) -> _Acts:
+        """Return both, their blocks apart."""
+        block = np.concatenate([self.block, other.block + self.block.max(initial=-1) + 1])
+        return _Acts(np.concatenate([self.rows, other.rows]), block, np.concatenate([self.share, other.share]))
+
+
+def _by_lane(log: DecisionLog) -> tuple[Floats, _Acts]:
+    """Return q of each decision, and the acts with their blocks."""
+    order = by_round(log)
     audits = log.audit & log.act
     if min(int(audits.sum()), int((log.act & ~audits).sum())) < LEAST_AUDITS:
-        share, block = _blocks(log, log.act, order)
-        return share, block
-    own, own_block = _blocks(log, log.act & ~audits, order)
-    lane, lane_block = _blocks(log, audits, order)
-    band = np.floor(-np.log(np.maximum(log.probability, 1e-12)) / math.log(RATIO)).astype(np.int64)
-    acted = np.bincount(band, weights=log.act)
-    audited = np.divide(np.bincount(band, weights=audits), acted, out=np.ones(len(acted)), where=acted > 0)[band]
-    share = np.where(audits, lane, np.where(log.act, own, audited * lane + (1.0 - audited) * own))
-    return share, np.where(audits, lane_block + own_block.max(initial=0) + 1, own_block)
+        return _blocks(log, log.act, order)
+    share, own = _blocks(log, log.act & ~audits, order)
+    lane_share, lane = _blocks(log, audits, order)
+    band = np.empty(len(log), dtype=np.int8)
+    counts = np.zeros((2, _BANDS))
+    for some in pieces(len(log)):
+        band[some] = np.floor(-np.log(np.maximum(log.probability[some], 1e-12)) / math.log(RATIO))
+        for count, acts in zip(counts, (log.act[some], audits[some]), strict=True):
+            count += np.bincount(band[some], weights=acts, minlength=_BANDS)
+    audited = np.divide(counts[1], counts[0], out=np.ones(_BANDS), where=counts[0] > 0)
+    for some in pieces(len(log)):
+        part, mine = audited[band[some]], share[some]
+        mixed = part * lane_share[some] + (1.0 - part) * mine
+        share[some] = np.where(audits[some], lane_share[some], np.where(log.act[some], mine, mixed))
+    return share, own.joined(lane)
 
 
-def _blocks(log: DecisionLog, acts: NDArray[np.bool_], order: NDArray[np.intp]) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the labelled share of these acts in the block of each decision, and its block."""
-    mine = acts[order]
-    total = int(mine.sum())
+def _blocks(log: DecisionLog, acts: NDArray[np.bool_], order: Places | None) -> tuple[Floats, _Acts]:
+    """Return the labelled share of these acts in the block of each decision, and the acts."""
+    places = np.flatnonzero(acts if order is None else acts[order])
+    total = len(places)
     blocks = max(1, total // BLOCK_ACTS)
-    before: NDArray[np.int64] = np.cumsum(mine) - mine
-    place = np.minimum(before * blocks // max(1, total), blocks - 1)
-    acted = np.bincount(place, weights=mine, minlength=blocks)
-    known = np.bincount(place, weights=mine & log.labelled[order], minlength=blocks)
+    after = np.minimum(np.arange(total + 1) * blocks // max(1, total), blocks - 1)  # the block by acts that went before
+    rows = places if order is None else order[places]
+    block = after[:total]
+    acted = np.bincount(block, minlength=blocks)
+    known = np.bincount(block, weights=log.labelled[rows], minlength=blocks)
     share = np.divide(known, acted, out=np.zeros(blocks), where=acted > 0)
-    block = np.empty(len(log), dtype=np.int64)
-    block[order] = place
-    return np.asarray(share[block]), block
+    lengths = np.diff(np.concatenate([[-1], places, [len(log) - 1]]))
+    everywhere = np.repeat(share[after], lengths)
+    if order is not None:
+        spread = np.empty(len(log))
+        spread[order] = everywhere
+        everywhere = spread
+    return everywhere, _Acts(rows, block, share[block])
 
 
-def _slope(log: DecisionLog, share: Floats, block: NDArray[np.int64]) -> tuple[float, float, Floats]:
-    """Return the slope of arrival on chance within blocks, its standard error, and the mean chance of each block."""
-    centre = np.zeros(len(log))
+def _slope(log: DecisionLog, acts: _Acts) -> tuple[float, float, Floats]:
+    """Return the slope of arrival on chance within blocks, its standard error, and the mean chance of each act's."""
     if log.chance is None:
-        return 0.0, 0.0, centre
-    chance = np.where(np.isnan(log.chance), 0.0, log.chance)
-    some = log.act & ~np.isnan(log.chance) & (share >= LEAST_SHARE)
-    counts = np.bincount(block[some], minlength=block.max(initial=0) + 1)
-    sums = np.bincount(block[some], weights=chance[some], minlength=len(counts))
-    centre = np.divide(sums, counts, out=np.zeros(len(counts)), where=counts > 0)[block]
+        return 0.0, 0.0, np.zeros(len(acts.rows))
+    chance, share = log.chance[acts.rows], acts.share
+    some = ~np.isnan(chance) & (share >= LEAST_SHARE)
+    chance = np.where(some, chance, 0.0)
+    counts = np.bincount(acts.block, weights=some)
+    sums = np.bincount(acts.block, weights=chance)
+    centre = np.divide(sums, counts, out=np.zeros(len(counts)), where=counts > 0)[acts.block]
     some &= share < 1.0
-    away, came = (chance - centre)[some], (log.labelled - share)[some]
+    away, came = (chance - centre)[some], (log.labelled[acts.rows] - share)[some]
     squares = float((away**2).sum())
     if squares <= 0.0:
         return 0.0, 0.0, centre

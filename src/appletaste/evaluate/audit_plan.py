@@ -37,6 +37,8 @@ class AuditPlan:
     uniform: float  #: how many audits the same margin would take with one floor for all
     left_out: int = 0  #: recent decisions of a log that the plan does not rest on: most labels have not arrived yet
     left_out_early: int = 0  #: and early ones: no label had arrived, so the model knew nothing of them
+    true_missed: tuple[float, ...] | None = None  #: what ``missed`` really is, where the log knows (``truths``)
+    true_recall: float | None = None  #: and ``recall``
 
     @property
     def audits(self) -> float:
@@ -46,6 +48,8 @@ class AuditPlan:
     def as_dict(self) -> dict[str, Any]:
         """Return the plan for JSON."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        if self.true_recall is None:
+            del plain["true_missed"], plain["true_recall"]
         return plain | {"audits": self.audits}
 
     def lane(self, budget: Budget | None = None) -> Audit:
@@ -130,6 +134,11 @@ def plan_audit(
     even = fewest(sizes, np.full(len(sizes), total) * sizes / sizes.sum(), allowed)
     variance = float((missed * (1.0 / floors - 1.0)).sum()) if total > 0.0 else 0.0
     reached = quantile * recall * (1.0 - recall) * math.sqrt(variance) / total if total > 0.0 else 0.0
+    truths = recalled = None
+    if isinstance(source, DecisionLog) and log.truth is not None:  # as that of a replay; nothing above looks at it
+        passed, caught = log.truth[~log.act] == 1, float((log.truth[log.act] == 1).sum())
+        truths = tuple((np.bincount(places[passed], minlength=len(sizes)) * scale).tolist())
+        recalled = caught / max(caught + float(passed.sum()), 1.0)
     return AuditPlan(
         edges=tuple(edges.tolist()),
         floors=tuple(floors.tolist()),
@@ -141,6 +150,8 @@ def plan_audit(
         uniform=float((sizes * even).sum()),
         left_out=left_out,
         left_out_early=left_out_early,
+        true_missed=truths,
+        true_recall=recalled,
     )
 
 

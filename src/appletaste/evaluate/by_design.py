@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
 from .answers import Answer, Estimate, Refusal
@@ -48,43 +49,49 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     label) and labels missing at random within blocks; nothing of the model. The interval is exact (mid-p) for equal
     probabilities, asymptotically right for adaptive ones; see ``stand_ins``.
     """
-    seen = support.seen
-    uncertain = int((seen & (log.probability < 1)).sum())
-    positives = seen & (log.label == 1)
+    rows = support.seen_rows
+    positive = log.label[rows] == 1
+    uncertain = int((log.probability[rows] < 1).sum())
     refusal = _refuse(log, support, uncertain, floor)
     if refusal is not None:
-        return ByDesign(refusal, refusal, refusal, refusal, int(positives.sum()), uncertain)
-    p = log.probability
-    passes = int((support.usable & ~log.act).sum())
+        return ByDesign(refusal, refusal, refusal, refusal, int(positive.sum()), uncertain)
+    p, passes = log.probability, int((support.usable & ~log.act).sum())
     rng = generator("by design")
-    open_ = support.usable & (p < 1)
-    seen_with = support.inclusion[open_]
-    more = one_more((1 - p[open_]) / seen_with, seen_with, support.band[open_], DRAWS, rng)[1].sum(axis=0)
-    weights = (1 - p[positives]) / support.inclusion[positives]
+
+    def open_(some: slice) -> Floats:
+        return support.inclusion[some] * (support.usable[some] & (p[some] < 1))
+
+    def passed(places: NDArray[np.intp]) -> Floats:
+        return np.asarray((1 - p[places]) / support.inclusion[places])
+
+    more = one_more(open_, support.band, passed, DRAWS, rng)[1].sum(axis=0)
+    positives, negatives = rows[positive], rows[~positive]
+    weights = passed(positives)
     unsure = rng.standard_normal(DRAWS)  # of how positives arrive
-    passed = np.where(positives, (1 - p) / np.maximum(p, 1e-300), 0.0)
-    missed_draws = np.maximum(geometric_sums(weights, DRAWS, rng) + more + support.arrival.sway(passed) * unsure, 0.0)
-    q = support.arrival.seen
-    known = float((1.0 / q[positives]).sum())
-    out = geometric_sums((1 - q[positives]) / q[positives], DRAWS, rng)
-    out = np.maximum(out + support.arrival.sway(positives.astype(np.float64)) * unsure, 0.0)
-    caught_draws = positives.sum() + out
+    arrival, known = support.arrival, support.arrival.known
+    counts = support.usable[known] & (log.label[known] == 1)
+    moved = arrival.sway(counts * (1 - p[known]) / p[known])
+    missed_draws = np.maximum(geometric_sums(weights, DRAWS, rng) + more + moved * unsure, 0.0)
+    q = arrival.seen[counts]
+    known_positives = float((1.0 / q).sum())
+    out = geometric_sums((1 - q) / q, DRAWS, rng)
+    out = np.maximum(out + arrival.sway(counts.astype(np.float64)) * unsure, 0.0)
+    caught_draws = len(positives) + out
     value = float(weights.sum())
     missed = _clip(Estimate(value, *interval(missed_draws, level), level, ASSUMES), passes)
-    recall = _recall(known, value, caught_draws, missed_draws, level, passes)
+    recall = _recall(known_positives, value, caught_draws, missed_draws, level, passes)
     # Hájek: the weights of positives and negatives come to the number of items.
-    negatives = seen & (log.label == 0)
     n = float(support.usable.sum())
     all_positives = 1.0 / support.inclusion[positives]
     all_negatives = 1.0 / support.inclusion[negatives]
-    drawn_negatives = negatives.sum() + geometric_sums(all_negatives - 1.0, DRAWS, rng)
+    drawn_negatives = len(negatives) + geometric_sums(all_negatives - 1.0, DRAWS, rng)
     scale_draws = n / np.maximum(caught_draws + missed_draws + drawn_negatives, 1.0)
     scale = n / max(float(all_positives.sum() + all_negatives.sum()), 1.0)
-    value_h = max(0.0, scale * (known + value) - known)
+    value_h = max(0.0, scale * (known_positives + value) - known_positives)
     draws_h = np.maximum(0.0, scale_draws * (caught_draws + missed_draws) - caught_draws)
     missed_h = _clip(Estimate(value_h, *interval(draws_h, level), level, ASSUMES), passes)
-    recall_h = _recall(known, value_h, caught_draws, draws_h, level, passes)
-    return ByDesign(missed, missed_h, recall, recall_h, int(positives.sum()), uncertain)
+    recall_h = _recall(known_positives, value_h, caught_draws, draws_h, level, passes)
+    return ByDesign(missed, missed_h, recall, recall_h, len(positives), uncertain)
 
 
 def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) -> Refusal | None:

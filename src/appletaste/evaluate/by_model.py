@@ -1,21 +1,14 @@
 """What was missed by a model of the labels, held against the labels that were seen.
 
 A model extrapolates from what was acted on to what was passed, and may be wrong there without a word. So its answer is
-calibrated. With m_i the model's chance of item i and w_i = (1 - p_i) / (p_i q_i) the number of passed items that a seen
-one stands for (``stand_ins``), the passed items are taken to hold r sum m positives, r being how many more there are
-than the model says. Among the seen items that might have been passed there are sum w y where the model says sum w m.
-Gathered to counts of equal weight, k = (sum w y)^2 / sum w^2 y seen and E = k sum w m / sum w y expected, r has the
-posterior Gamma(1/2 + k, 1/2 + E) of a Poisson rate under a prior of mean 1, with k + 1 in the place of k half of the
-time: the mid-p compromise again.
-
-As labels become many, r sum m is the ratio estimate of survey sampling, which is right however wrong the model is
-(Cochran 1977, chapter 6); while labels are few the model leads. Without labels on items that might have been passed
-nothing can be checked, and the model's answer is withheld.
+scaled by how many positives were seen, where the model expected one, among items that might have been passed
+(``calibration``). Without such labels nothing can be checked, and the model's answer is withheld.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +20,10 @@ from ..policies import Policy
 from ..policies import policy as make_policy
 from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
+from .arrival import by_round
 from .by_design import LEAST_LABELS
-from .chance_sums import chance_sums
+from .calibration import Checked, calibrated, checked_bands
+from .chance_sums import Groups, chance_sums, of_batch, of_pairs
 from .stand_ins import Floats, generator, interval
 from .support import Support
 
@@ -36,8 +31,6 @@ from .support import Support
 GAUSSIAN_DRAWS, CHAIN_DRAWS = 1000, 400
 #: Draws of the calibration where the chances are given.
 GIVEN_DRAWS = 2000
-#: The prior of the calibration, Gamma(A, A): of mean 1, and worth half a positive.
-A = 0.5
 ASSUMES = (
     "each action was drawn with its recorded probability; the model says which items are likelier, and labels of items "
     "that might have been passed say how many positives there are"
@@ -50,21 +43,23 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
     The chances are those of ``policy``, which has learnt from the log, or of a Laplace posterior fitted to the labels
     of the log; without features x the logged chances.
     """
-    passed, checked = ~log.act, support.seen & (log.probability < 1)
+    passed, bands = ~log.act, list(checked_bands(log, support))
     if not passed.any():
         return Estimate(0.0, 0.0, 0.0, level, "none: nothing was passed")
     if not log.labelled.any():
         return Refusal("no label has arrived yet", "wait for labels")
-    if int(checked.sum()) < LEAST_LABELS:
+    labels = sum(len(band.rows) for band in bands)
+    if labels < LEAST_LABELS:
         return Refusal(
-            f"only {int(checked.sum())} labels are of items that might have been passed, so the model cannot be "
+            f"only {labels} labels are of items that might have been passed, so the model cannot be "
             f"checked there; {LEAST_LABELS} are needed",
             "use a randomised policy or an audit lane (a floor on the probability of acting)",
         )
-    weights = ((1.0 - log.probability) / np.maximum(support.inclusion, 1e-300))[checked]
     if log.x is None:
-        return _by_chances(log, support, passed, checked, weights, level, policy)
-    student = policy or fitted(log, log.x)
+        return _by_chances(log, bands, passed, level, policy)
+    known = support.arrival.known
+    labelled = log.x[known]  # of a long log these are few
+    student = policy or fitted(log, labelled)
     posterior = None if student.learner.belief is None else student.posterior
     if posterior is None or posterior.is_point:
         return Refusal(f"{student.name} has no posterior to draw from", "leave policy out: one is fitted to the log")
@@ -72,80 +67,68 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
         raise InputError(
             f"x has {log.x.shape[1]} features and the policy {student.n_features}: is it another stream's?"
         )
-    thetas = _thetas(posterior)
-    sums, noise = chance_sums(log.x, passed, thetas)
-    items = log.x[np.flatnonzero(checked)]
-    expected = np.array([weights @ _chances(items, theta) for theta in thetas])
-    error = _error(log, support, checked, weights, _chances(items, thetas.mean(axis=0)))
-    return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
+    thetas, items = _thetas(posterior), log.x
+    seen = [labelled[np.searchsorted(known, band.rows)] for band in bands]
+    work = of_pairs if posterior.is_gaussian else of_batch
+    expected = [work(mine, thetas, band.weights)[0] for band, mine in zip(bands, seen, strict=True)]
+    spreads = [band.spread(_chances(mine, thetas.mean(axis=0))) for band, mine in zip(bands, seen, strict=True)]
 
+    def sums(group: Groups, count: int) -> tuple[Floats, Floats]:
+        return chance_sums(items, group, count, thetas, paired=posterior.is_gaussian)
 
-def _error(log: DecisionLog, support: Support, checked: NDArray[np.bool_], weights: Floats, chances: Floats) -> float:
-    """Return the relative error of the ratio beyond that of its count: which items were seen, and how labels arrive.
-
-    sqrt(sum w (1 + w) m^2) / sum w m is that of the expected number, a sum over a sample (``stand_ins``).
-    """
-    stands_for = (1.0 - log.probability) / np.maximum(log.probability, 1e-300)
-    positives = checked & (log.label == 1)
-    sway = support.arrival.sway(np.where(positives, stands_for, 0.0)) / max(float(stands_for[positives].sum()), 1.0)
-    drawn = math.sqrt(float((weights * (1.0 + weights) * chances**2).sum())) / max(float(weights @ chances), 1e-300)
-    return math.hypot(sway, drawn)
+    return _answer(bands, spreads, expected, sums, passed, level)
 
 
 def _by_chances(
-    log: DecisionLog,
-    support: Support,
-    passed: NDArray[np.bool_],
-    checked: NDArray[np.bool_],
-    weights: Floats,
-    level: float,
-    policy: Policy | None,
+    log: DecisionLog, bands: list[Checked], passed: NDArray[np.bool_], level: float, policy: Policy | None
 ) -> Answer:
     if policy is not None:
         return Refusal("the log has no features x, which the policy's posterior needs", "log x, or leave policy out")
-    if log.chance is None or np.isnan(log.chance[passed | checked]).any():
+    asked = passed.copy()
+    asked[np.concatenate([band.rows for band in bands])] = True
+    if log.chance is None or np.isnan(log.chance[asked]).any():
         return Refusal("the log records neither the features nor the model's chance of every item", "log x, or chance")
-    chance = log.chance[passed]
-    sums = np.full(GIVEN_DRAWS, chance.sum())
-    noise = np.full(GIVEN_DRAWS, (chance * (1.0 - chance)).sum())
-    expected = np.full(GIVEN_DRAWS, (weights * log.chance[checked]).sum())
-    error = _error(log, support, checked, weights, log.chance[checked])
-    return _calibrated(log.label[checked] == 1, weights, error, sums, noise, expected, int(passed.sum()), level)
+    given, draws = log.chance, np.ones(GIVEN_DRAWS)
+
+    def sums(group: Groups, count: int) -> tuple[Floats, Floats]:
+        chosen = group >= 0
+        mine, place = given[chosen], group[chosen]
+        found = (np.bincount(place, weights=values, minlength=count) for values in (mine, mine * (1.0 - mine)))
+        total, spread = (np.outer(values, draws) for values in found)
+        return total, spread
+
+    expected = [float(band.weights @ given[band.rows]) * draws for band in bands]
+    return _answer(bands, [band.spread(given[band.rows]) for band in bands], expected, sums, passed, level)
 
 
-def _calibrated(
-    positive: NDArray[np.bool_],
-    weights: Floats,
-    error: float,
-    sums: Floats,
-    noise: Floats,
-    expected: Floats,
-    passes: int,
+def _answer(
+    bands: list[Checked],
+    spreads: list[float],
+    expected: list[Floats],
+    sums: Callable[[Groups, int], tuple[Floats, Floats]],
+    passed: NDArray[np.bool_],
     level: float,
 ) -> Answer:
-    """Return r sum m with its interval, from draws of the sums over passed items and over the checked ones."""
-    seen, squares = float(weights[positive].sum()), float((weights[positive] ** 2).sum())
-    # what one count weighs: the mean weight of a seen positive, or of a checked item where there is none
-    unit = squares / seen if seen > 0.0 else float((weights**2).sum() / weights.sum())
-    counts, means = seen / unit, expected / unit
-    rng = generator("calibration")
-    more = rng.random(len(sums)) < 0.5  # one more positive with probability one half, as mid-p has it (``stand_ins``)
-    ratios = rng.gamma(A + counts + more, 1.0) / (A + means)
-    ratios *= np.exp(error * rng.standard_normal(len(sums)) - 0.5 * error**2)
-    labels = rng.standard_normal(len(sums)) * np.sqrt(np.minimum(ratios, 1.0) * noise)
-    draws = np.clip(ratios * sums + labels, 0.0, float(passes))
-    value = float(np.mean((A + counts) / (A + means) * sums))
-    return Estimate(min(value, float(passes)), *interval(draws, level), level, ASSUMES)
+    """Return the estimate; ``sums`` adds up the model's chances, and their spread, over the items of each group."""
+    group = np.where(passed, len(bands), -1).astype(np.int8)  # the last: passed items outside all bands
+    for place, band in enumerate(bands):
+        group[band.passed] = place
+    found, noise = sums(group, len(bands) + 1)
+    passes = float(passed.sum())
+    value, draws = calibrated(bands, spreads, expected, list(found), list(noise))
+    low, high = interval(np.clip(draws, 0.0, passes), level)
+    low = low if any(band.positive.any() for band in bands) else 0.0  # none was seen, and there may be none
+    return Estimate(min(value, passes), math.floor(low), math.ceil(high), level, ASSUMES)  # positives are whole
 
 
-def fitted(log: DecisionLog, items: Floats) -> Policy:
-    """Return a policy that has learnt the labels of the log, in order."""
+def fitted(log: DecisionLog, labelled: Floats) -> Policy:
+    """Return a policy that has learnt the labels of the log, in order, from the features of the labelled items."""
     costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
-    student = make_policy("ts", n_features=items.shape[1], costs=costs)
+    student = make_policy("ts", n_features=labelled.shape[1], costs=costs)
     known = np.flatnonzero(log.labelled)
-    labelled = items[known]  # of a long log these are few
-    for k in np.argsort(log.round[known], kind="stable"):
-        student.teach(labelled[k], int(log.label[known[k]]))
+    order = np.argsort(log.round[known], kind="stable")
+    for x, label in zip(labelled[order], log.label[known][order].tolist(), strict=True):
+        student.teach(x, label)
     return student
 
 
@@ -169,11 +152,10 @@ def cold(log: DecisionLog) -> NDArray[np.bool_]:
     """
     if log.chance is None:
         return np.zeros(len(log), dtype=bool)
-    blank = np.abs(log.chance - 0.5) < 1e-9
-    first = np.argsort(log.round, kind="stable")
-    started = int(np.argmin(blank[first])) if not blank.all() else len(log)
+    blank, order = np.abs(log.chance - 0.5) < 1e-9, by_round(log)
+    started = int(np.argmin(blank if order is None else blank[order])) if not blank.all() else len(log)
     found = np.zeros(len(log), dtype=bool)
-    found[first[:started]] = True
+    found[slice(started) if order is None else order[:started]] = True
     return found
 
 
@@ -182,7 +164,7 @@ def _chances(items: Floats, theta: Floats) -> Floats:
 
 
 def _thetas(posterior: CurrentPosterior) -> Floats:
-    """Return draws of theta, one row each."""
+    """Return draws of theta, one row each; those of a Gaussian in pairs, the second half opposite to the first."""
     if not posterior.is_gaussian:
         return posterior.draws(CHAIN_DRAWS)
     mean, covariance = posterior.mean, posterior.covariance

@@ -11,11 +11,12 @@ from ..errors import InputError
 from ..logs.coded import counts_of
 from ..logs.decision_log import DecisionLog, Log, opened
 from ..policies import Policy
-from .answers import Answer, Estimate, Refusal, brief
+from .answers import Answer, Estimate, Refusal, brief, known_truth
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
 from .money_missed import MoneyMissed, money_missed
 from .support import check_question, support_of
+from .truths import beside, design_beside, positives_among
 
 #: Decisions whose probability of acting was smaller are ignored: the log says nothing about such items.
 FLOOR = 1e-3
@@ -43,6 +44,7 @@ class Missed:
     label_bounds: tuple[float, float] | None  #: Horvitz-Thompson, if all missing labels were negative, or positive
     money: MoneyMissed  #: what the positives that were passed come to, by design
     unequal_arrival: float = 0.0  #: by how many standard errors labels of likelier items arrive more, or less, often
+    truth: float | None = None  #: positives among all passes, where the log knows, as that of a replay does
 
     def __str__(self) -> str:
         lines = [
@@ -56,9 +58,11 @@ class Missed:
         if self.total_bounds is not None and self.unsupported_passes:
             low, high = self.total_bounds
             ends = self.money.cost_bounds
-            cost = "" if ends is None else f", which cost {brief(ends[0])} to {brief(ends[1])}"
+            cost = "" if ends is None else f"; their cost: between {brief(ends[0])} and {brief(ends[1])}"
+            truth = "" if self.truth is None else f"; {known_truth(brief(self.truth))}"
             lines.append(
-                f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed{cost}"
+                f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed"
+                f"{truth}{cost}"
             )
         if self.label_bounds is not None:
             low, high = self.label_bounds
@@ -89,6 +93,7 @@ class Missed:
         found |= {f"design_{name}": getattr(self.design, name).as_dict() for name in answers}
         bounds = {"total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
         found |= {"model": self.model.as_dict(), "money": self.money.as_dict()}
+        found |= {} if self.truth is None else {"truth": self.truth}
         return found | {name: ends and list(ends) for name, ends in bounds.items()}
 
 
@@ -142,13 +147,14 @@ def missed(
     design = by_design(log, support, level, floor)
     unsupported = int((~support.usable & ~log.act).sum())
     total, recall = _whole(log, design, unsupported)
+    passed_positives = positives_among(log, ~log.act)
     share, waiting = support.unsupported_share, float(support.waiting.mean())
     return Missed(
         decisions=len(log),
         passes=int((~log.act).sum()),
         floor=floor,
-        design=design,
-        model=by_model(log, support, level, policy),
+        design=design_beside(design, log, support),
+        model=beside(by_model(log, support, level, policy), passed_positives),
         model_surprise=surprise(log),
         unsupported_share=share,
         unsupported_passes=unsupported,
@@ -158,6 +164,7 @@ def missed(
         label_bounds=_label_bounds(log, floor, level),
         money=money_missed(log, support, level, design.missed),
         unequal_arrival=support.arrival.unequal,
+        truth=passed_positives,
     )
 
 
@@ -169,7 +176,7 @@ def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy
     if names is None:
         raise InputError(f"the log has no {by}: give each item one when it is decided, decide(..., {by}=...)")
     if policy is None and log.x is not None and log.labelled.any():
-        policy = fitted(log, log.x)
+        policy = fitted(log, log.x[log.labelled])
     return {name: missed(log.where(names == name), level, floor=floor, policy=policy) for name in counts_of(names)}
 
 

@@ -13,17 +13,24 @@ to be seen, and not to p q alone: among lognormal amounts intervals without that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
 from .answers import Answer, Estimate, Refusal
 from .by_design import ASSUMES
+from .pieces import pieces
 from .stand_ins import DRAWS, Floats, generator, interval, one_more, stand_ins
 from .support import Support
+from .truths import beside
 
+#: Some rows of a log: a piece, or places; and the money in the items of some rows.
+Rows: TypeAlias = slice | NDArray[np.intp]
+Values: TypeAlias = Callable[[DecisionLog, Rows], Floats]
 #: Seen positives whose stand-ins are drawn; the rest, which carry least of the error, are together as good as normal.
 MOST_DRAWN = 400
 
@@ -56,41 +63,68 @@ def money_missed(log: DecisionLog, support: Support, level: float, count: Answer
     """
     if isinstance(count, Refusal):
         return MoneyMissed(count, count, None)
-    miss, saving = np.asarray(log.miss), np.maximum(log.catch_gain, 0.0)
-    cost, gain = (_money_in(log, support, values, level, count) for values in (miss, saving))
-    apart = np.asarray(miss[~support.usable & ~log.act])
-    bounds = (cost.low + float(np.minimum(apart, 0.0).sum()), cost.high + float(np.maximum(apart, 0.0).sum()))
-    return MoneyMissed(cost, gain, bounds)
+    cost, gain = (_money_in(log, support, values, level, count) for values in (_missed, _saved))
+    least = most = 0.0
+    for some in pieces(len(log)):
+        apart = _missed(log, some)[~support.usable[some] & ~log.act[some]]
+        least, most = least + float(np.minimum(apart, 0.0).sum()), most + float(np.maximum(apart, 0.0).sum())
+    bounds = (cost.low + least, cost.high + most)
+    return MoneyMissed(beside(cost, _truth(log, support, _missed)), beside(gain, _truth(log, support, _saved)), bounds)
 
 
-def _money_in(log: DecisionLog, support: Support, values: Floats, level: float, count: Estimate) -> Estimate:
+def _truth(log: DecisionLog, support: Support, values: Values) -> float | None:
+    """Return the money in the passed positives of the supported part, if the log knows."""
+    if log.truth is None:
+        return None
+    return float(values(log, np.flatnonzero(support.usable & ~log.act & (log.truth == 1))).sum())
+
+
+def _missed(log: DecisionLog, rows: Rows) -> Floats:
+    """Return what missing a positive costs, of some rows."""
+    return np.asarray(log.miss[rows], dtype=np.float64)
+
+
+def _saved(log: DecisionLog, rows: Rows) -> Floats:
+    """Return what acting on a positive saves, of some rows."""
+    return np.maximum(np.asarray(log.miss[rows] - log.hit[rows], dtype=np.float64), 0.0)
+
+
+def _money_in(log: DecisionLog, support: Support, values: Values, level: float, count: Estimate) -> Estimate:
     """Return the money in the positives that were passed: by item, or so much for each of their number."""
-    first = float(values[0])
-    if first >= 0.0 and (values == first).all():
+    first = float(values(log, slice(0, 1))[0])
+    if first >= 0.0 and all((values(log, some) == first).all() for some in pieces(len(log))):
         return Estimate(first * count.value, first * count.low, first * count.high, level, count.assumes)
     return _estimate(log, support, values, level)
 
 
-def _estimate(log: DecisionLog, support: Support, values: Floats, level: float) -> Estimate:
+def _estimate(log: DecisionLog, support: Support, values: Values, level: float) -> Estimate:
     """Return the Horvitz-Thompson sum of values over passed positives, with its interval."""
     rng = generator("money missed")
-    p, positives = log.probability, support.seen & (log.label == 1)
-    open_ = support.usable & (p < 1)
-    seen_with, at_stake = support.inclusion[open_], values[open_]
-    like, count = one_more(
-        (1 - p[open_]) / seen_with, seen_with * np.abs(at_stake), support.band[open_], DRAWS, rng
-    )  # fmt: skip
-    draws = (count * at_stake[like]).sum(axis=0)
-    chosen = positives & (p < 1)
-    means, worth = (1 - p[chosen]) / support.inclusion[chosen], values[chosen]
+    p, inclusion, usable, arrival = log.probability, support.inclusion, support.usable, support.arrival
+
+    def at_stake(some: slice) -> Floats:
+        return inclusion[some] * np.abs(values(log, some)) * (usable[some] & (p[some] < 1))
+
+    def passed(places: NDArray[np.intp]) -> Floats:
+        return np.asarray((1 - p[places]) / inclusion[places])
+
+    like, count = one_more(at_stake, support.band, passed, DRAWS, rng)
+    draws = (count * values(log, like.ravel()).reshape(like.shape)).sum(axis=0)
+    seen = support.seen_rows
+    chosen = seen[(log.label[seen] == 1) & (p[seen] < 1)]
+    means, worth = passed(chosen), values(log, chosen)
     variances = worth**2 * means * (1.0 + means)
     order = np.argsort(-variances, kind="stable")
     drawn, rest = order[:MOST_DRAWN], order[MOST_DRAWN:]
     draws += worth[drawn] @ stand_ins(means[drawn], DRAWS, rng)
     draws += float(worth[rest] @ means[rest]) + np.sqrt(variances[rest].sum()) * rng.standard_normal(DRAWS)
-    stood = np.where(chosen, values * (1 - p) / np.maximum(p, 1e-300), 0.0)
-    draws += support.arrival.sway(stood) * rng.standard_normal(DRAWS)
-    passed = values[support.usable & ~log.act]
-    least, most = float(np.minimum(passed, 0.0).sum()), float(np.maximum(passed, 0.0).sum())  # all of them, or none
+    known = arrival.known
+    counts = usable[known] & (log.label[known] == 1)
+    stood = counts * values(log, known) * (1 - p[known]) / np.maximum(p[known], 1e-300)
+    draws += arrival.sway(stood) * rng.standard_normal(DRAWS)
+    least = most = 0.0  # all of the passed items, or none
+    for some in pieces(len(log)):
+        there = values(log, some)[usable[some] & ~log.act[some]]
+        least, most = least + float(np.minimum(there, 0.0).sum()), most + float(np.maximum(there, 0.0).sum())
     value, low, high = np.clip([float(worth @ means), *interval(draws, level)], least, most).tolist()
     return Estimate(value, low, high, level, ASSUMES)

@@ -68,7 +68,10 @@ def reason_of(
         return Reason(EXPLORE, f"{compared}; {lesson}")
     wanted = passing - acting + value
     if wanted > 0 and not math.isnan(price) and (spent or probability == 0.0 or price >= wanted):
-        return Reason(CAPACITY, f"acting would save {wanted:.4g}, one more review saves {price:.4g} elsewhere")
+        instead = "reviews are used up, or kept for items to come"
+        if price >= wanted:
+            instead = f"one more review saves {price:.4g} elsewhere"
+        return Reason(CAPACITY, f"acting would save {wanted:.4g}, {instead}")
     if costs.best(chance) and probability > 0.0:
         return Reason(RANDOM, f"{compared}; acting had {_odds(probability)}")
     return Reason(PASS, compared)

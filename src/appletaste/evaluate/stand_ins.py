@@ -20,10 +20,13 @@ its own half: a positive that is rarely looked at is exactly the kind that the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..keys import Key
+from .pieces import pieces
 
 Floats = NDArray[np.float64]
 #: Draws behind an interval; its ends are off by about a fiftieth of its width.
@@ -59,30 +62,78 @@ def geometric_sums(means: Floats, draws: int, rng: np.random.Generator) -> Float
 
 def stand_ins(means: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """Return draws of the geometric number of unseen items that each seen one stands for: [item, draw]."""
+    return counted(rng.standard_exponential((len(means), draws)), means)
+
+
+def counted(units: Floats, means: Floats) -> Floats:
+    """Return standard exponentials, [item, draw], as geometric numbers with the given means, one an item."""
+    found = units / _rate(means)[:, None]
+    return np.floor(found, out=found)
+
+
+def _rate(means: Floats) -> Floats:
+    """Return the rate of an exponential that is geometric when rounded down."""
     with np.errstate(divide="ignore"):
-        rate = np.log1p(1.0 / means)  # infinite for what was sure to be seen: it stands for itself alone
-    return np.asarray(np.floor(rng.standard_exponential((len(means), draws)) / rate[:, None]))
+        return np.log1p(1.0 / means)  # infinite for what was sure to be seen: it stands for itself alone
 
 
 def one_more(
-    means: Floats, weight: Floats, band: NDArray[np.int16], draws: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], Floats]:
+    weigh: Callable[[slice], Floats],
+    band: NDArray[np.int16],
+    means: Callable[[NDArray[np.intp]], Floats],
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.intp], Floats]:
     """Return one more seen item for each band, there with probability one half: what it is like, and its stand-ins.
 
-    It is like an item of the band, chosen in proportion to ``weight``: how likely each was to be seen (and to be of the
-    kind asked for). Both results are [band, draw].
+    It is like an item of the band, chosen in proportion to what ``weigh`` gives for the items of a slice: how likely
+    each was to be seen (and to be of the kind asked for). ``means`` gives (1 - p) / p at some places. Both results are
+    [band, draw], the first of them places. Nothing as long as the log is made: weights are summed by piece, and looked
+    at again in the piece where a draw falls.
     """
-    likes: list[NDArray[np.int64]] = [np.zeros((0, draws), dtype=np.int64)]
-    counts: list[Floats] = [np.zeros((0, draws))]
-    for place in np.unique(band[weight > 0]):
-        mine = np.flatnonzero((band == place) & (weight > 0))
-        shares = np.cumsum(weight[mine])
-        shares /= shares[-1]
-        like = mine[shares.searchsorted(rng.random(draws), side="right")]  # as rng.choice has it, in half the memory
-        drawn = np.minimum(stand_ins(means[like], 1, rng)[:, 0], mine.size)
-        likes.append(like[None])
-        counts.append(np.where(rng.random(draws) < 0.5, drawn, 0.0)[None])
-    return np.concatenate(likes), np.concatenate(counts)
+    places, bands = list(pieces(len(band))), int(band.max(initial=-1)) + 1
+    sums, there = np.zeros((len(places), bands)), np.zeros(bands, dtype=np.int64)
+    for k, some in enumerate(places):
+        weight, mine = weigh(some), band[some]
+        sums[k] = np.bincount(mine, weights=weight, minlength=bands)
+        there += np.bincount(mine[weight > 0], minlength=bands)
+    found = np.flatnonzero(there)
+    chosen, unit, half = np.empty((3, len(found), draws))
+    for k in range(len(found)):
+        chosen[k], unit[k], half[k] = rng.random(draws), rng.standard_exponential(draws), rng.random(draws)
+    like = _falls(weigh, band, found, chosen, sums)
+    drawn = np.minimum(np.floor(unit / _rate(means(like))), there[found][:, None])
+    return like, np.where(half < 0.5, drawn, 0.0)
+
+
+def _falls(
+    weigh: Callable[[slice], Floats],
+    band: NDArray[np.int16],
+    found: NDArray[np.intp],
+    chosen: Floats,
+    sums: Floats,
+) -> NDArray[np.intp]:
+    """Return where in its band each draw from [0, 1) falls, by the weights; ``sums`` are those of pieces and bands."""
+    ends = np.cumsum(sums[:, found], axis=0)
+    targets = chosen * ends[-1][:, None] if len(ends) else chosen
+    which = np.empty(chosen.shape, dtype=np.intp)
+    for k in range(len(found)):
+        last = int(np.flatnonzero(sums[:, found[k]])[-1])
+        which[k] = np.minimum(ends[:, k].searchsorted(targets[k], side="right"), last)
+    like = np.empty(chosen.shape, dtype=np.intp)
+    for piece, some in enumerate(pieces(len(band))):
+        if not (which == piece).any():
+            continue
+        weight, mine = weigh(some), band[some]
+        for k, place in enumerate(found):
+            here = which[k] == piece
+            if here.any():
+                inside = np.flatnonzero((mine == place) & (weight > 0))
+                shares = np.cumsum(weight[inside])
+                rest = targets[k, here] - (ends[piece, k] - sums[piece, place])
+                fallen = np.minimum(shares.searchsorted(rest, side="right"), len(inside) - 1)
+                like[k, here] = some.start + inside[fallen]
+    return like
 
 
 def interval(draws: Floats, level: float) -> tuple[float, float]:

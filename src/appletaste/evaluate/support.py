@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from .._checks import number
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
-from .arrival import LEAST_SHARE, Arrival, arrival_of, labelled_shares
+from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, labelled_shares
+from .pieces import pieces
 
 #: How much likelier to be seen the items of one band are than those of the next, and the labels to expect in a band.
 BAND_RATIO, LEAST_EXPECTED = 4.0, 10.0
@@ -33,10 +34,14 @@ class Support:
     usable: NDArray[np.bool_]  #: p >= floor, and labels of its block have arrived
     share: NDArray[np.float64]  #: q: the labelled share of the acts of its block
     waiting: NDArray[np.bool_]  #: left out because labels of its block are missing, not because of p
-    seen: NDArray[np.bool_]  #: usable, acted on and labelled
     inclusion: NDArray[np.float64]  #: p q, with the q of its class for what was seen
     arrival: Arrival
     band: NDArray[np.int16]  #: 0 for the likeliest to be seen
+
+    @property
+    def seen_rows(self) -> Places:
+        """Where decisions are usable, acted on and labelled."""
+        return self.arrival.known[self.usable[self.arrival.known]]
 
     @property
     def unsupported_share(self) -> float:
@@ -88,15 +93,19 @@ def excluded(left_out: int) -> str:
 def support_of(log: DecisionLog, floor: float) -> Support:
     """Return which decisions a log can speak about at a floor on the probability."""
     arrival = arrival_of(log)
-    q = arrival.share
-    possible = log.probability >= max(floor, np.nextafter(0, 1))
+    size, q, p = len(log), arrival.share, log.probability
+    possible = p >= max(floor, np.nextafter(0, 1))
     known = possible & (q >= LEAST_SHARE)
-    inclusion = log.probability * q
-    band = np.zeros(len(log), dtype=np.int16)
-    band[known] = np.floor(-np.log(inclusion[known]) / np.log(BAND_RATIO)).astype(np.int16)
-    expected = np.bincount(band[known], weights=inclusion[known], minlength=1)
+    inclusion, band = p * q, np.zeros(size, dtype=np.int16)
+    expected = np.zeros(1)
+    for some in pieces(size):
+        mine, seen_with = known[some], inclusion[some][known[some]]
+        place = np.floor(-np.log(seen_with) / np.log(BAND_RATIO)).astype(np.int16)
+        band[some][mine] = place
+        more = np.bincount(place, weights=seen_with, minlength=len(expected))
+        expected = np.pad(expected, (0, len(more) - len(expected))) + more
     enough = expected >= LEAST_EXPECTED
     enough[0] = True  # the surest band: what was acted on almost always
     usable = known & enough[band]
-    seen = usable & log.labelled
-    return Support(usable, q, possible & ~known, seen, log.probability * arrival.seen, arrival, band)
+    inclusion[arrival.known] = p[arrival.known] * arrival.seen
+    return Support(usable, q, possible & ~known, inclusion, arrival, band)

@@ -20,12 +20,14 @@ Langford & Li 2011.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .answers import Estimate
-from .stand_ins import DRAWS, Floats, generator, interval, one_more, stand_ins
+from .questions import Question, changes
+from .stand_ins import DRAWS, Floats, counted, generator, interval, one_more
 
 #: Seen items whose stand-ins are drawn; the rest, which carry least of the error, are together as good as normal.
 MOST_DRAWN = 1000
@@ -47,47 +49,79 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Open:
-    """All supported items that might have been passed: where items may be that none of the seen stands for."""
+class More:
+    """One more item for each band, [band, draw]: how many of its kind, and what acting on each would change."""
 
-    positive: Floats  #: what acting on it would change if it were positive, -catch_gain
-    negative: Floats  #: and if it were negative, alarm_price
+    count: Floats
     acting: Floats
-    inclusion: Floats
+    gain: Floats
     guess: Floats
-    chance: Floats  #: of its being positive, as logged; the same for all where none is
-    band: NDArray[np.int16]
+
+
+class Draws(NamedTuple):
+    """The random numbers behind the errors of one question."""
+
+    units: Floats  #: standard exponentials, [item, draw]
+    normal: Floats
+    unsure: Floats  #: normal as well, of how labels arrive
+    more: tuple[More, More]  #: a positive and a negative that none of the seen items may stand for
+
+
+class Noise:
+    """The random numbers that all questions to one log have in common."""
+
+    def __init__(self, seen: int) -> None:
+        self._rng = generator("weighting")
+        self._units = self._rng.standard_exponential((min(seen, MOST_DRAWN), DRAWS))
+        self._normal, self._unsure = self._rng.standard_normal((2, DRAWS))
+        self._state = self._rng.bit_generator.state
+
+    def about(self, question: Question) -> Draws:
+        """Return these, and the items that may be there beside those that the seen ones stand for."""
+        self._rng.bit_generator.state = self._state  # whatever was asked before
+        more = _one_more(question, True, self._rng), _one_more(question, False, self._rng)
+        return Draws(self._units, self._normal, self._unsure, more)
+
+
+def _one_more(question: Question, positive: bool, rng: np.random.Generator) -> More:
+    """Return one more positive, or negative, for each band."""
+    support, rows = question.support, question.open
+
+    def means(places: NDArray[np.intp]) -> Floats:
+        return np.asarray((1.0 - support.inclusion[rows[places]]) / support.inclusion[rows[places]])
+
+    found, count = one_more(lambda some: question.weigh(some, positive), support.band[rows], means, DRAWS, rng)
+    like = rows[found]
+    gain = changes(question.log, like)[0 if positive else 1]
+    return More(count, question.acting[like], gain, question.guess(like))
 
 
 class Errors:
     """Draws of the errors of weighted sums over one log, the same ones for every estimate."""
 
-    def __init__(self, seen: Seen, rest: Open) -> None:
-        rng = generator("weighting")
-        self.acting, self._open, self._sway = seen.acting, rest, seen.sway
-        self._means = (1.0 - seen.inclusion) / seen.inclusion
-        self._variances = self._means * (1.0 + self._means)
+    def __init__(self, seen: Seen, draws: Draws) -> None:
+        self._acting, self._sway, self._draws = seen.acting, seen.sway, draws
+        means = (1.0 - seen.inclusion) / seen.inclusion
+        self._variances = means * (1.0 + means)
         self._drawn = np.sort(np.argsort(-(seen.acting**2) * self._variances, kind="stable")[:MOST_DRAWN])
-        means = self._means[self._drawn]
-        self._errors = stand_ins(means, DRAWS, rng) - means[:, None]
-        self._normal, self._unsure = rng.standard_normal((2, DRAWS))
-        w, p = (1.0 - rest.inclusion) / rest.inclusion, rest.inclusion
-        asked = rest.acting > 0  # nothing else enters the sum
-        self._positive = one_more(w, p * rest.chance * asked, rest.band, DRAWS, rng)
-        self._negative = one_more(w, p * (1.0 - rest.chance) * asked, rest.band, DRAWS, rng)
+        self._errors = counted(draws.units, means[self._drawn])
+        self._errors -= means[self._drawn][:, None]
 
-    def draws(self, values: Floats, guess: Floats | float) -> Floats:
-        """Return draws of the error of sum e v / p, v = g - guess, with what may not have been stood for."""
-        rest = self._open
-        carried = self.acting * values
+    def draws(self, values: Floats, guess: float | None) -> Floats:
+        """Return draws of the error of sum e v / p, v = g - guess, with what may not have been stood for.
+
+        ``guess`` is one number for all items; None: that of the question, by the logged chance of each.
+        """
+        carried = self._acting * values
         total = carried[self._drawn] @ self._errors
         left = np.delete(carried**2 * self._variances, self._drawn).sum()
-        total += self._normal * np.sqrt(left) + self._unsure * abs(float((carried * self._sway).sum()))
-        for gain, (like, count) in ((rest.positive, self._positive), (rest.negative, self._negative)):
-            total += (count * (rest.acting * (gain - guess))[like]).sum(axis=0)
+        total += self._draws.normal * np.sqrt(left) + self._draws.unsure * abs(float((carried * self._sway).sum()))
+        for more in self._draws.more:
+            off = more.gain - (more.guess if guess is None else guess)
+            total += (more.count * (more.acting * off)).sum(axis=0)
         return np.asarray(total)
 
-    def limits(self, values: Floats, guess: Floats | float, level: float) -> tuple[float, float]:
+    def limits(self, values: Floats, guess: float | None, level: float) -> tuple[float, float]:
         """Return the interval of that error."""
         return interval(self.draws(values, guess), level)
 
@@ -110,11 +144,11 @@ def snips(seen: Seen, errors: Errors, acts: float, level: float) -> Estimate:
     return _around(acts * mean, (low * acts / weight, high * acts / weight), level)
 
 
-def doubly_robust(seen: Seen, rest: Open, errors: Errors, guessed: float, level: float) -> Estimate:
+def doubly_robust(seen: Seen, errors: Errors, guessed: float, level: float) -> Estimate:
     """Return the guess for all items, sum e m, corrected by what was seen; right even if the guess is wrong."""
     off = seen.gain - seen.guess
     value = guessed + weighted_sum(seen.acting * off, seen.inclusion)
-    return _around(value, errors.limits(off, rest.guess, level), level)
+    return _around(value, errors.limits(off, None, level), level)
 
 
 def _around(value: float, limits: tuple[float, float], level: float) -> Estimate:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..costs_by_item import CostsByItem
 from ..logs.decision_log import DecisionLog, Log, opened
-from .alternatives import Change, Floats, acting_probabilities
+from .alternatives import Change, acting_probabilities
 from .answers import Answer, Estimate, Refusal, brief
+from .arrival import Arrival
 from .missed import FLOOR
-from .savings import Question, saving_of
+from .questions import Question, changed
+from .savings import saving_of
 from .support import Support, check_question, excluded, settled, support_of
-from .weighting import Errors, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
+from .truths import beside, cost_of_acting
+from .weighting import Draws, Errors, Noise, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
 TOLERATED = 0.05
@@ -112,49 +115,70 @@ def what_if(
     >>> found.ips.covers(truth)
     True
     """
-    log = opened(log)
-    check_question(log, "what_if", level, floor)
     change = CostsByItem.of(change) if isinstance(change, Mapping) else change
     sheet = change if isinstance(change, Costs | CostsByItem) and costs is None else costs
+    return ask(ground_of(log, sheet, level, floor), change, learn)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What all questions to a log have in common, so that many can be asked of a long one."""
+
+    log: DecisionLog  #: without the decisions most of whose labels have not arrived
+    as_logged: DecisionLog  #: the same with the costs that were logged, which formulas speak of
+    support: Support
+    logged: Answer  #: what the logged decisions cost, relative to passing everything
+    level: float
+    left_out: int  #: decisions of the whole log beside these
+
+    @cached_property
+    def noise(self) -> Noise:
+        """The random numbers of every answer."""
+        return Noise(len(self.support.seen_rows))
+
+
+def ground_of(
+    log: Log, costs: Costs | CostsByItem | Mapping[str, Any] | None = None, level: float = 0.9, floor: float = FLOOR
+) -> Ground:
+    """Return what questions to a log rest on, priced by another cost sheet if there is one."""
+    log = opened(log)
+    check_question(log, "what_if", level, floor)
     whole, log = len(log), settled(log)
-    as_logged, log = log, log if sheet is None else log.priced(CostsByItem.of(sheet))
-    asked = acting_probabilities(as_logged if isinstance(change, CostsByItem) else log, change, learn)
-    e = np.zeros(len(log)) if isinstance(asked, Refusal) else asked
+    as_logged, log = log, log if costs is None else log.priced(CostsByItem.of(costs))
     support = support_of(log, floor)
-    acts = float(e.sum())
-    weights = (e / np.maximum(support.inclusion, 1e-300))[support.seen]
-    unsupported = float(e[~support.usable].sum()) / acts if acts > 0 else 0.0
-    size = effective_sample_size(weights)
-    refusal = asked if isinstance(asked, Refusal) else _refuse(e, unsupported, _expected_size(log, support, e))
-    answers: tuple[Answer, Answer, Answer]
+    return Ground(log, as_logged, support, logged_cost(log, support.arrival, level), level, whole - len(log))
+
+
+def ask(ground: Ground, change: Change, learn: bool = False) -> WhatIf:
+    """Answer one question, as ``what_if`` does."""
+    log, support = ground.log, ground.support
+    asked = acting_probabilities(ground.as_logged if isinstance(change, CostsByItem) else log, change, learn)
+    e = np.zeros(len(log)) if isinstance(asked, Refusal) else asked
     question = Question(log, support, e)
-    answers = (refusal, refusal, refusal) if refusal is not None else _estimate(question, level)
-    logged, best = _logged(log, support, level), answers[2] or answers[0]
+    refusal = asked if isinstance(asked, Refusal) else _refuse(question)
+    answers: tuple[Answer, Answer, Answer]
+    draws = None if refusal is not None or not question.totals.acts else ground.noise.about(question)
+    answers = (refusal, refusal, refusal) if refusal is not None else _estimate(question, draws, ground.level)
+    best, seen = answers[2] or answers[0], support.seen_rows
+    weights = e[seen] / support.inclusion[seen]
+    truth, done = cost_of_acting(log, e), cost_of_acting(log, log.act)
+    saving = saving_of(question, best, ground.logged, bool(answers[2]), draws)
     return WhatIf(
-        *answers,
-        logged=logged,
-        saving=saving_of(question, best, logged, bool(answers[2]), level),
-        acts=acts,
+        ips=beside(answers[0], truth),
+        snips=beside(answers[1], truth),
+        dr=beside(answers[2], truth),
+        logged=beside(ground.logged, done),
+        saving=beside(saving, None if truth is None or done is None else done - truth),
+        acts=question.totals.acts,
         logged_acts=int(log.act.sum()),
-        effective_sample_size=size,
+        effective_sample_size=effective_sample_size(weights),
         largest_weight=float(weights.max(initial=0.0)),
-        unsupported_share=unsupported,
+        unsupported_share=question.unsupported_share,
         would_act=log.id[~log.act & (e >= 0.5)],
         would_pass=log.id[log.act & (e < 0.5)] if not isinstance(asked, Refusal) else log.id[:0],
         decisions=len(log),
-        left_out=whole - len(log),
+        left_out=ground.left_out,
     )
-
-
-def _expected_size(log: DecisionLog, support: Support, e: Floats) -> float:
-    """Return to how many labels, equally weighted, those to be expected on the alternative's unsure acts are worth.
-
-    (sum e)^2 / sum e^2 / (p q) over items with p < 1 (Kish 1965): known before any label, so that refusing by it
-    chooses no outcome. Infinite where the log was sure to act wherever the alternative does.
-    """
-    unsure = support.usable & (log.probability < 1) & (e > 0)
-    chosen, seen = e[unsure], log.probability[unsure] * support.share[unsure]
-    return float(chosen.sum() ** 2 / (chosen**2 / seen).sum()) if unsure.any() else math.inf
 
 
 def _above(share: float, limit: float) -> str:
@@ -163,9 +187,10 @@ def _above(share: float, limit: float) -> str:
     return f"{share:.{digits}%}"
 
 
-def _refuse(e: Floats, unsupported: float, size: float) -> Refusal | None:
+def _refuse(question: Question) -> Refusal | None:
     remedy = "log a randomised policy, or an audit lane, for a while"
-    if e.sum() == 0:
+    unsupported, size = question.unsupported_share, question.expected_size
+    if question.totals.acts == 0:
         return None  # passing everything costs 0 more than passing everything
     if unsupported > TOLERATED:
         return Refusal(
@@ -182,38 +207,37 @@ def _refuse(e: Floats, unsupported: float, size: float) -> Refusal | None:
     return None
 
 
-def _estimate(question: Question, level: float) -> tuple[Answer, Answer, Answer]:
-    support, e = question.support, question.acting
-    if e.sum() == 0:
+def _estimate(question: Question, draws: Draws | None, level: float) -> tuple[Answer, Answer, Answer]:
+    if draws is None:
         nothing = Estimate(0.0, 0.0, 0.0, level, "none: passing everything is what costs are relative to")
         return nothing, nothing, nothing
-    chosen = support.seen
-    gain, supported, guess = question.log.relative_cost[chosen], question.supported, question.guess
-    m = np.zeros(len(e)) if guess is None else guess
-    seen, rest = Seen(gain, e[chosen], support.inclusion[chosen], m[chosen], question.sway[chosen]), question.open(m)
-    errors = Errors(seen, rest)
+    support, totals = question.support, question.totals
+    rows, arrival = support.seen_rows, support.arrival
+    m = question.guess(rows) if totals.has_guess else np.zeros(len(rows))
+    sway = arrival.pull[support.usable[arrival.known]] / question.log.probability[rows]
+    seen = Seen(changed(question.log, rows), question.acting[rows], support.inclusion[rows], m, sway)
+    errors = Errors(seen, draws)
     least, middle, most = question.beyond()
 
     def widened(answer: Estimate) -> Estimate:
         return replace(answer, value=answer.value + middle, low=answer.low + least, high=answer.high + most)
 
     dr: Answer = Refusal("the log does not record the model's chance for every item", "log chance")
-    if guess is not None:
-        dr = widened(doubly_robust(seen, rest, errors, float((supported * guess).sum()), level))
-    return widened(ips(seen, errors, level)), widened(snips(seen, errors, float(supported.sum()), level)), dr
+    if totals.has_guess:
+        dr = widened(doubly_robust(seen, errors, totals.guessed, level))
+    return widened(ips(seen, errors, level)), widened(snips(seen, errors, question.supported, level)), dr
 
 
-def _logged(log: DecisionLog, support: Support, level: float) -> Answer:
+def logged_cost(log: DecisionLog, arrival: Arrival, level: float) -> Answer:
     """Return what the logged decisions cost: known once labels have arrived, weighted by 1 / q while some have not."""
     if not log.act.any():
         return Estimate(0.0, 0.0, 0.0, level, "none: nothing was acted on")
-    known = log.labelled & (support.share > 0)
-    if not known.any():
+    known, q = arrival.known, arrival.seen
+    if not len(known):
         return Refusal("no label has arrived yet", "wait for labels")
-    gain, q = log.relative_cost[known], support.arrival.seen[known]
+    gain = changed(log, known)
     value = weighted_sum(gain, q)
     assumes = "labels that have not arrived are missing at random within a block of rounds"
-    sway = support.arrival.sway(np.where(known, np.where(known, log.relative_cost, 0.0), 0.0))
-    spread = float(np.sqrt((gain**2 * (1 - q) / q**2).sum() + sway**2))
+    spread = float(np.hypot(np.sqrt((gain**2 * (1 - q) / q**2).sum()), arrival.sway(gain)))
     reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * spread
     return Estimate(value, value - reach, value + reach, level, assumes)

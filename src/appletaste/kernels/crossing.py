@@ -28,12 +28,12 @@ import math
 import numpy as np
 
 from ._jit import kernel
-from .anchored import FACTOR, POINT, bound, mean_reach
+from .anchored import FACTOR, POINT, mean_reach
 from .linear import solve_backward
 from .logistic import GRADIENT, RESIDUALS, STEP, TRIAL, WEIGHTS
-from .metropolis import excess, first_above, reach, remainder, share_of, shifts, smooth_part
-from .random import derive, exponential, normal_between, normal_cdf, uniform
-from .types import Blocks, Matrix, Stream, Vector, Word
+from .metropolis import excess, reach, smooth_part, survival
+from .random import derive, normal_between, normal_cdf
+from .types import Blocks, Matrix, Vector, Word
 
 #: Labels that a factorised step across the cut looks at, at most on average: so many, and twice those of a usual step.
 #: At d = 20 and 10,000 labels the cut is then 6 standard deviations away, and 9 at 100,000.
@@ -89,7 +89,7 @@ def chance_above(
             return 1.0 if above else 0.0
         rise = smooth_part(features, anchor, cubes, heavy, offset_there, pairs)
         rise -= smooth_part(features, anchor, cubes, heavy, offset, pairs)
-        accepted = survival(stream, features, n, anchor, sums, fourth, bounds, offset, offset_there)
+        accepted = survival(stream, features, n, anchor, sums, fourth, bounds, offset, offset_there, False)
     else:
         if math.isnan(height):
             height = excess(features, labels, n, prior, anchor, 1.0, theta, spare, work)
@@ -100,30 +100,3 @@ def chance_above(
         accepted = 1.0
     accepted *= math.exp(min(rise, 0.0))
     return 1.0 - normal_cdf(edge) * accepted if above else normal_cdf(-edge) * accepted
-
-
-@kernel
-def survival(
-    stream: Stream,
-    features: Blocks,
-    n: int,
-    anchor: Matrix,
-    sums: Vector,
-    fourth: bool,
-    bounds: float,
-    offset: Vector,
-    offset_there: Vector,
-) -> float:
-    """Return the probability that no label rejects the move, given the labels of the events; as in ``survives``."""
-    total = sums[n - 1]
-    rate, chance = total * bounds, 1.0
-    clock = exponential(stream)
-    while clock < rate:
-        i = first_above(sums, n, uniform(stream) * total)
-        z, s, s_there = shifts(features, i, anchor[POINT], offset, offset_there)
-        most = bound(s * s, fourth) + bound(s_there * s_there, fourth)
-        if uniform(stream) * share_of(sums, i) * bounds < most:
-            fall = remainder(z, s, fourth) - remainder(z, s_there, fourth)
-            chance *= 1.0 - min(max(fall / most, 0.0), 1.0)
-        clock += exponential(stream)
-    return chance

@@ -81,8 +81,9 @@ def run_steps(
             if math.isnan(smooth):
                 smooth = smooth_part(features, anchor, cubes, heavy, offset, pairs)
             smooth_there = smooth_part(features, anchor, cubes, heavy, offset_there, pairs)
-            accept = math.log(uniform(stream)) < smooth_there - smooth and survives(
-                stream, features, n, anchor, sums, fourth, reached + reached_there, offset, offset_there
+            bounds = reached + reached_there
+            accept = math.log(uniform(stream)) < smooth_there - smooth and (
+                survival(stream, features, n, anchor, sums, fourth, bounds, offset, offset_there, True) > 0.0
             )
         else:
             if math.isnan(height):
@@ -166,7 +167,7 @@ def excess(
 
 
 @kernel
-def survives(
+def survival(
     stream: Stream,
     features: Blocks,
     n: int,
@@ -176,22 +177,29 @@ def survives(
     bounds: float,
     offset: Vector,
     offset_there: Vector,
-) -> bool:
-    """Return whether no label rejects the move; ``bounds`` is |W'D|^4 + |W'D'|^4, or of cubes."""
+    drawn: bool,
+) -> float:
+    """Return whether no label rejects the move, 1 or 0; ``bounds`` is |W'D|^4 + |W'D'|^4, or of cubes.
+
+    Not ``drawn``: the probability that none does, given the labels of the events.
+    """
     total = sums[n - 1]
-    rate = total * bounds
+    rate, chance = total * bounds, 1.0
     clock = exponential(stream)
     while clock < rate:
         i = first_above(sums, n, uniform(stream) * total)
         height = uniform(stream) * share_of(sums, i) * bounds
         z, s, s_there = shifts(features, i, anchor[POINT], offset, offset_there)
         # The powers of s bound the remainders, and spare nearly all looks at logarithms.
-        if height < bound(s * s, fourth) + bound(s_there * s_there, fourth) and (
-            height < remainder(z, s, fourth) - remainder(z, s_there, fourth)
-        ):
-            return False
+        most = bound(s * s, fourth) + bound(s_there * s_there, fourth)
+        if height < most:
+            fall = remainder(z, s, fourth) - remainder(z, s_there, fourth)
+            if not drawn:
+                chance *= 1.0 - min(max(fall / most, 0.0), 1.0)
+            elif height < fall:
+                return 0.0
         clock += exponential(stream)
-    return True
+    return chance
 
 
 @kernel

@@ -21,7 +21,7 @@ _TRUTH = (bool, np.bool_)
 _NUMBERS = (int, float, np.integer, np.floating)
 _EXACT = 2.0**53  # up to here a float holds every whole number
 #: Fields of which NaN in an array of floats says that nothing is known.
-NAN_IS_NOTHING = ("label", "chance", "worth", "price", "label_time")
+NAN_IS_NOTHING = ("label", "chance", "worth", "price", "label_time", "truth")
 #: How ``why`` writes the numbers that JSON does not have; the JSON of Protocol Buffers does the same.
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -137,7 +137,7 @@ def labels(column: Given) -> NDArray[np.int8]:
     if found is None or not (np.isnan(found) | np.isin(found, (0, 1, UNKNOWN))).all():
         raise column.refuse(
             lambda v: v is None or (isinstance(v, (*_TRUTH, *_NUMBERS)) and (v != v or v in (0, 1, UNKNOWN))),
-            "a label is 0, 1 or nothing (not known), got {}",
+            f"a {column.name} is 0, 1 or nothing (not known), got {{}}",
         )
     return np.where(np.isnan(found), UNKNOWN, found).astype(np.int8)
 

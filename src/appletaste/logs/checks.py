@@ -21,17 +21,18 @@ _BLOCK = 4096  # ids hashed at once, so that their codes stay in the cache
 def check_log(log: DecisionLog, source: str = "", first: int = 0) -> None:
     """Refuse columns that no honest stream of decisions could have, with the first row that shows it.
 
-    ``source`` is a file that is read in batches, ``first`` how many of its rows come before these.
+    ``source`` is a file that is read in batches, ``first`` how many of its rows come before these; whether ids differ
+    is then for the reader to see, who has all of them.
     """
     try:
-        _check(log, first)
+        _check(log, first, bool(source))
     except (DataError, FeedbackError) as error:
         if not source:
             raise
         raise type(error)(f"{source}, {error}") from None
 
 
-def _check(log: DecisionLog, first: int) -> None:
+def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
     n = len(log.id)
 
     def wrong_where(wrong: NDArray[Any], message: str, kind: type[DataError | FeedbackError] = DataError) -> None:
@@ -43,7 +44,7 @@ def _check(log: DecisionLog, first: int) -> None:
             raise DataError(
                 f"column {name} has {len(column)} rows and column id has {n}; every column has one row per decision"
             )
-    check_ids(log.id, first)
+    check_ids(log.id, first, differ=not in_batches)
     wrong_where(~((log.probability >= 0) & (log.probability <= 1)), "probability must be in [0, 1], got {probability}")
     wrong_where(
         log.act & (log.probability == 0),
@@ -81,6 +82,12 @@ def _check(log: DecisionLog, first: int) -> None:
         wrong_where(~_present(log.time), "time is missing; a log has the time of every decision or of none")
     if log.label_time is not None:
         wrong_where(_present(log.label_time) & ~known, "label_time is {label_time}, but the row has no label")
+    if log.truth is not None:
+        wrong_where(
+            ~np.isin(log.truth, (0, 1)),
+            "truth is missing; a log has the truth of every item, as a replay does, or of none",
+        )
+        wrong_where(known & (log.label != log.truth), "the label is {label} and the truth {truth}")
     if log.x is not None:
         if log.x.ndim != 2:
             raise DataError(f"x must be a matrix, one row per decision; got the shape {log.x.shape}")
@@ -92,11 +99,11 @@ def _present(times: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(times != "") if times.dtype.kind == "U" else ~np.isnan(times)
 
 
-def check_ids(ids: NDArray[np.str_], before: int = 0) -> None:
-    """Refuse ids that are missing, or in two rows."""
+def check_ids(ids: NDArray[np.str_], before: int = 0, differ: bool = True) -> None:
+    """Refuse ids that are missing or, unless somebody else looks whether they ``differ``, in two rows."""
     if (ids == "").any():
         raise DataError(f"row {before + int(np.argmax(ids == '')) + 1}: id is missing; every decision has one")
-    if not _distinct(ids):
+    if differ and not _distinct(ids):
         first: dict[str, int] = {}
         for place, one in enumerate(ids.tolist(), before + 1):
             if first.setdefault(one, place) != place:

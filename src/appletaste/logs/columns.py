@@ -39,9 +39,10 @@ FIELDS: dict[str, Callable[[Given], NDArray[Any]]] = {
     "stratum": texts,
     "x": matrix,
     "why": reasons,
+    "truth": labels,
 }
 #: Columns that a log need not have.
-OPTIONAL = ("chance", "worth", "price", "time", "label_time", "stratum", "x", "why")
+OPTIONAL = ("chance", "worth", "price", "time", "label_time", "stratum", "x", "why", "truth")
 
 
 def transposed(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:

@@ -34,7 +34,8 @@ class DecisionLog:
     none. ``chance`` is the model's P(positive) at the time of the decision, ``worth`` the price up to which acting paid
     and ``price`` the price that there was; each is NaN where it was not recorded. ``time`` and ``label_time`` are
     numbers or ISO texts; NaN or an empty text is a label time that is not known. ``why`` holds a dict for each
-    decision, the numbers that the rule looked at.
+    decision, the numbers that the rule looked at. ``truth`` is the label of every item, also of passed ones: a replay
+    knows it and writes it down. No estimate looks at it; answers show it beside their numbers.
 
     Examples
     --------
@@ -67,6 +68,7 @@ class DecisionLog:
     stratum: NDArray[np.str_] | None = None
     x: Floats | None = None
     why: NDArray[np.object_] | None = None
+    truth: NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         check_log(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ..decision import Decision
+from ..decision import Decision, new_tuple
 from ..errors import DataError
 from .events import Corrected, Decided, Event, Expired, Labelled, Retracted
 from .states import CORRECTED, EXPIRED, NEVER_DUE, OBSERVED, PENDING
@@ -35,10 +35,11 @@ class Entries:
     ('observed', 1, [])
     """
 
-    __slots__ = ("_decided", "_later", "waiting")
+    __slots__ = ("_later", "decided", "waiting")
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
-        self._decided: dict[str, Decided] = {}
+        #: Every decision as it was made; to be looked at.
+        self.decided: dict[str, Decided] = {}
         #: What became of those whose label is not simply awaited: state, label, time of the label.
         self._later: dict[str, tuple[str, int | None, float | str | None]] = {}
         #: The ids of what is pending, in the order in which waiting began.
@@ -47,45 +48,51 @@ class Entries:
             self.take(event)
 
     def __len__(self) -> int:
-        return len(self._decided)
+        return len(self.decided)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._decided)
+        return iter(self.decided)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._decided
+        return id in self.decided
 
     def __getitem__(self, id: str) -> Entry:
-        _, decision, time, stratum = self._decided[id]
+        _, decision, time, stratum = self.decided[id]
         later = self._later.get(id)
         if later is None:
-            return Entry(decision, time, stratum, PENDING if decision.act else NEVER_DUE)
-        return Entry(decision, time, stratum, *later)
+            later = PENDING if decision.act else NEVER_DUE, None, None
+        return new_tuple(Entry, (decision, time, stratum, *later))
 
-    def spoken_of(self, event: Event) -> Entry:
-        """Return the entry that something happened to."""
-        if event.id not in self._decided:
-            raise DataError(f"the record speaks of decision {event.id!r} before it was made")
-        return self[event.id]
+    def spoken_of(self, event: Event) -> Decision:
+        """Return the decision that something happened to."""
+        found = self.decided.get(event.id)
+        if found is None:
+            raise self._unheard_of(event.id)
+        return found.decision
+
+    @staticmethod
+    def _unheard_of(id: str) -> DataError:
+        return DataError(f"the record speaks of decision {id!r} before it was made")
 
     def items(self) -> Iterator[tuple[str, Entry]]:
         """Give ids and entries."""
         later = self._later
-        for id, (_, decision, time, stratum) in self._decided.items():
+        for id, (_, decision, time, stratum) in self.decided.items():
             found = later.get(id) or (PENDING if decision.act else NEVER_DUE, None, None)
             yield id, Entry(decision, time, stratum, *found)
 
     def take(self, event: Event) -> None:
         """Take in one event."""
-        id = event.id
+        id, decided = event.id, self.decided
         if isinstance(event, Decided):
-            if id in self._decided:
+            if id in decided:
                 raise DataError(f"the record has two decisions {id!r}")
-            self._decided[id] = event
+            decided[id] = event
             if event.decision.act:
                 self.waiting[id] = None
             return
-        self.spoken_of(event)
+        if id not in decided:
+            raise self._unheard_of(id)
         if isinstance(event, Labelled):
             self._later[id] = OBSERVED, event.label, event.time
             self.waiting.pop(id, None)

@@ -72,7 +72,7 @@ def plain(columns: Columns) -> dict[str, list[Any]]:
 
 def _absent(name: str, values: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Return where nothing is known; None for a column that is always known."""
-    if name == "label":
+    if name in ("label", "truth"):
         return np.asarray(values == UNKNOWN)
     if name not in NAN_IS_NOTHING:
         return None
@@ -220,12 +220,37 @@ def _from_texts(arrow: Any, name: str, column: Any) -> NDArray[np.str_]:
     if name in FEW and not arrow.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     if not arrow.types.is_dictionary(column.type):
-        return np.array(column.fill_null("").to_numpy(), dtype=np.str_)
+        column = column.fill_null("")
+        found = _ascii(arrow, column.combine_chunks())
+        return np.array(column.to_numpy(), dtype=np.str_) if found is None else found
     chunks = []
     for chunk in column.chunks:
         levels = np.array([*chunk.dictionary.to_pylist(), ""], dtype=np.str_)
         chunks.append(levels[chunk.indices.fill_null(len(levels) - 1).to_numpy()])
     return np.concatenate(chunks)
+
+
+def _ascii(arrow: Any, texts: Any) -> NDArray[np.str_] | None:
+    """Return texts of which none is much longer than the others from their bytes, in a third of the time; None: others.
+
+    An ASCII letter is one byte for Arrow, and four for NumPy.
+    """
+    _, ends, letters = texts.buffers()
+    if letters is None or not len(texts):
+        return None
+    kind = np.int64 if arrow.types.is_large_string(texts.type) else np.int32
+    edges = np.frombuffer(ends, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
+    codes = np.frombuffer(letters, dtype=np.uint8)[edges[0] : edges[-1]]
+    lengths = np.diff(edges)
+    longest = int(lengths.max())
+    if not len(codes) or len(texts) * longest > 4 * len(codes) or codes.max() >= 128:
+        return None
+    if int(lengths.min()) == longest:
+        points = codes.astype(np.uint32)
+    else:
+        points = np.zeros((len(texts), longest), dtype=np.uint32)
+        points[np.arange(longest) < lengths[:, None]] = codes
+    return points.reshape(-1).view(f"U{longest}")
 
 
 def _from_lists(arrow: Any, column: Any) -> NDArray[np.float64] | None:

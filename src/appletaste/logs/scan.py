@@ -16,6 +16,7 @@ from .checks import check_log, hashes
 from .coded import Coded
 from .columns import FIELDS, typed
 from .parts import Part, parts_of
+from .states import UNKNOWN
 from .stored import Engine, Progress, Reader, Stored
 
 if TYPE_CHECKING:
@@ -24,8 +25,23 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Progress", "scanned"]
 
 #: Columns that are kept, and those of them that are texts of few kinds.
-KEPT = ("id", "round", "act", "probability", *OUTCOMES, "label", "state", "policy", "audit", "chance", "stratum")
+KEPT = (
+    "id",
+    "round",
+    "act",
+    "probability",
+    *OUTCOMES,
+    "label",
+    "state",
+    "policy",
+    "audit",
+    "chance",
+    "stratum",
+    "truth",
+)
 CODED = ("state", "policy", "stratum")
+#: What stands where a part lacks a column that is kept, if not NaN.
+ABSENT: dict[str, tuple[Any, ...]] = {"truth": (UNKNOWN, np.int8)}
 #: Columns that a log has in every file or in none.
 ALL_OR_NONE = ("x", "time")
 
@@ -51,6 +67,11 @@ def scanned(
         columns["chance"] = None
     if not any(columns["stratum"].levels):
         columns["stratum"] = None
+    if (columns["truth"] == UNKNOWN).all():
+        columns["truth"] = None
+    elif (columns["truth"] == UNKNOWN).any():
+        lacking = next(path for path, start, _ in _files(reader.parts) if columns["truth"][start] == UNKNOWN)
+        raise DataError(f"truth is not in {lacking}: a log has the truth of every item, as a replay does, or of none")
     columns["id"] = Stored(reader, "id")
     for name in FIELDS:
         if name not in KEPT and any(name in one for one in fields):
@@ -74,7 +95,7 @@ def _lean(task: tuple[Part, type[DecisionLog]]) -> dict[str, Any]:
             values = getattr(log, name)
             if name in CODED:
                 values = Coded.of(np.full(size, "") if values is None else values)
-            found[name].append(np.full(size, np.nan) if values is None else values)
+            found[name].append(np.full(size, *ABSENT.get(name, (np.nan,))) if values is None else values)
     joined = {name: Coded.joined(values) if name in CODED else np.concatenate(values) for name, values in found.items()}
     for name in OUTCOMES:
         if (joined[name] == joined[name][0]).all():

@@ -117,22 +117,28 @@ class Stored:
         return found
 
     def each(
-        self, function: Callable[..., Any], *common: Any, rows: NDArray[np.int64] | None = None, what: str = ""
+        self,
+        function: Callable[..., Any],
+        *common: Any,
+        rows: NDArray[np.int64] | None = None,
+        also: NDArray[Any] | None = None,
+        what: str = "",
     ) -> Iterator[Any]:
         """Yield ``function(values, *common)`` for one batch of rows after the other, worked out where they are read.
 
-        ``rows`` are places in the column in rising order; None: all. The batches are the same whoever does the work, so
+        ``rows`` are places in the column in rising order; None: all. ``also`` has a value for each of these rows, and
+        the function is given those of its batch after the values. The batches are the same whoever does the work, so
         whatever is made of the results in their order is the same too.
         """
         chosen = self.places if rows is None else rows if self.places is None else self.places[rows]
         start, tasks = 0, []
         for part, end in zip(self.reader.parts, self.reader.ends.tolist(), strict=True):
-            mine = None
+            mine, low, high = None, start, end
             if chosen is not None:
                 low, high = np.searchsorted(chosen, (start, end))
                 mine = (chosen[low:high] - start).astype(np.int32)
             if part.rows and (mine is None or len(mine)):
-                tasks.append((part, self.name, mine, function, common))
+                tasks.append((part, self.name, mine, None if also is None else also[low:high], function, common))
             start = end
         for results in self.reader.run(_work, tasks, what or f"reading {self.name}"):
             yield from results
@@ -148,10 +154,12 @@ def _same(values: Any) -> Any:
     return values
 
 
-def _work(task: tuple[Part, str, NDArray[np.int32] | None, Callable[..., Any], tuple[Any, ...]]) -> list[Any]:
+def _work(
+    task: tuple[Part, str, NDArray[np.int32] | None, NDArray[Any] | None, Callable[..., Any], tuple[Any, ...]],
+) -> list[Any]:
     """Read one column of one part and do what was asked with each batch of its rows."""
-    part, name, mine, function, common = task
-    results, done = [], 0
+    part, name, mine, also, function, common = task
+    results, done, taken = [], 0, 0
     for first, size, columns, _ in part.batches([name]):
         given = columns.get(name)
         column = Given.of(name, [None] * size if given is None else given, part.path, first)
@@ -161,7 +169,9 @@ def _work(task: tuple[Part, str, NDArray[np.int32] | None, Callable[..., Any], t
             values = values[mine[low:high] - done]
         done += size
         if len(values):
-            results.append(function(values, *common))
+            beside = () if also is None else (also[taken : taken + len(values)],)
+            results.append(function(values, *beside, *common))
+            taken += len(values)
     return results
 
 

@@ -99,9 +99,11 @@ def best_few(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def legend_above(axis: Any) -> None:
-    """Put the legend in one line above the axes, where nothing is drawn."""
-    axis.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(axis.get_legend_handles_labels()[1]) or 1,
-                borderaxespad=0.3, columnspacing=1.2, handlelength=1.4)  # fmt: skip
+    """Put the legend in one line above the axes, where nothing is drawn; none where nothing has a name."""
+    names = axis.get_legend_handles_labels()[1]
+    if names:
+        place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}
+        axis.legend(ncols=len(names), columnspacing=1.2, handlelength=1.4, **place)
 
 
 def save_figure(figure: Any, targets: Sequence[Path]) -> None:

@@ -11,14 +11,20 @@ from ..errors import ThreadsError
 class Alone:
     """A door for one thread at a time; a thread that is inside may go through again.
 
-    ``user`` is looked at and set with no call in between, where CPython would change threads. That takes 0.1 us, half
-    of what a lock takes. Where time counts the five lines of ``__enter__`` and ``__exit__`` are written out.
+    ``user`` is looked at and set with no call in between, where CPython would change threads. A ``with`` takes 0.2 us;
+    verbs of every round say the same by ``enter``, which takes 0.07 us, and half of what a lock takes.
 
     Examples
     --------
     >>> alone = Alone("policy")
     >>> with alone, alone:
     ...     print("inside")
+    inside
+    >>> before = alone.enter()
+    >>> try:
+    ...     print("inside")
+    ... finally:
+    ...     alone.user = before
     inside
     """
 
@@ -29,20 +35,25 @@ class Alone:
         self.user = 0  #: the thread that is inside; 0: none is
         self._before: list[int] = []
 
-    def __enter__(self) -> None:
+    def enter(self) -> int:
+        """Go inside and return what ``user`` is to be on the way out."""
         me = get_ident()
         user = self.user
         if user and user != me:
-            raise self.refusal()
+            raise self._refusal()
         self.user = me
-        self._before.append(user)
+        return user
+
+    def __enter__(self) -> None:
+        before = self.enter()
+        self._before.append(before)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.user = self._before.pop()
 
-    def refusal(self) -> ThreadsError:
+    def _refusal(self) -> ThreadsError:
         """Return what a second thread is told."""
         return ThreadsError(
             f"another thread is using this {self.what} right now, and a {self.what} is for one thread at a time: put a "

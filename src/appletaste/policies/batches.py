@@ -36,7 +36,7 @@ def decide_batch(policy: Policy, items: Vector | SparseRows, costs: Costs, key: 
         return Decisions.of([policy.decide(x, costs=costs, time=time) for x in items], items, costs, first)
     policy.round += n
     acts = uniforms_at(key, first, n) < probabilities
-    policy.mark(acts, items)
+    policy.rounds.decided_many(acts, items)
     return Decisions(acts, probabilities, items, costs, first, time=policy.now)
 
 

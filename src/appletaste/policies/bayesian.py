@@ -38,25 +38,22 @@ class Bayesian:
 class BayesianLearner(Learner):
     """A belief and the judge that reads it."""
 
+    belief: Belief
+
     def __init__(self, restart: Callable[[], Belief], judge: Judge) -> None:
         self._restart = restart
-        self._belief, self.rule = restart(), judge
-        self.keeps_labels = self._belief.labels is not None
-        self._forgets = self._belief.clock is not None
-        self.timed = self._belief.timed
-
-    @property
-    def belief(self) -> Belief:
-        """What is believed of theta."""
-        return self._belief
+        self.belief, self.rule = restart(), judge
+        self.keeps_labels = self.belief.labels is not None
+        self._forgets = self.belief.clock is not None
+        self.timed = self.belief.timed
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
-        return self.rule.judge(self._belief.score(x, round_), costs, x, round_)
+        return self.rule.judge(self.belief.score(x, round_), costs, x, round_)
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: they must be judged one by one."""
-        belief, done, found = self._belief, 0, np.empty(len(items))
+        belief, done, found = self.belief, 0, np.empty(len(items))
         while done < len(items):  # a belief that forgets by items is the same for some of them
             part = items[done : done + min(belief.lasts(), len(items))]
             scores = belief.score_many(part)
@@ -70,41 +67,41 @@ class BayesianLearner(Learner):
 
     def advance(self, now: float) -> None:
         """Forget up to a time."""
-        self._belief.advance(now)
+        self.belief.advance(now)
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
         """Believe for a while what will be believed at a time."""
-        with self._belief.glimpse(now):
+        with self.belief.glimpse(now):
             yield
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item."""
-        return self._belief.score(x, round_).outlook(costs).chance
+        return self.belief.score(x, round_).outlook(costs).chance
 
     def certificate(self) -> Certificate | None:
         """Return how far the belief is from the exact posterior."""
-        return self._belief.certificate()
+        return self.belief.certificate()
 
     def commit(self, verdict: Verdict, round_: int, act: bool) -> None:
         """Carry on to the next round."""
-        self._belief.commit(round_)
+        self.belief.commit(round_)
         self.rule.commit(verdict, act)
 
     def learn(self, observation: Observation) -> None:
         """Learn one label."""
         if not self._forgets:
-            self._belief.learn(observation.x, observation.label)
+            self.belief.learn(observation.x, observation.label)
             return
         if self.timed and observation.time is not None:  # decided elsewhere, perhaps, and later than now
-            self._belief.advance(observation.time)
+            self.belief.advance(observation.time)
         # an item that nobody decided on has no round of its own: it came now
         moment = observation.time if self.timed else float(observation.round) if observation.round else None
-        self._belief.learn(observation.x, observation.label, moment)
+        self.belief.learn(observation.x, observation.label, moment)
 
     def item(self, place: int) -> Vector | None:
         """Return the item of the label learnt at a place in the order of learning."""
-        labels = self._belief.labels
+        labels = self.belief.labels
         return None if labels is None else labels.item(place)
 
     def revise(self, changes: Mapping[int, int | None]) -> None:
@@ -112,14 +109,14 @@ class BayesianLearner(Learner):
 
         What the rule remembers of items stays.
         """
-        self._belief = self._belief.relearn(changes, self._restart())
+        self.belief = self.belief.relearn(changes, self._restart())
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
         remembered = {f"rule.{name}": array for name, array in self.rule.arrays().items()}
-        return {**self._belief.arrays(), **remembered}
+        return {**self.belief.arrays(), **remembered}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
-        self._belief.restore(arrays)
+        self.belief.restore(arrays)
         self.rule.restore({name[5:]: array for name, array in arrays.items() if name.startswith("rule.")})

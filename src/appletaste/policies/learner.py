@@ -30,6 +30,8 @@ class Learner(ABC):
     keeps_labels = False
     #: Whether it forgets by the time, which it must be told.
     timed = False
+    #: The posterior; None: there is none to look at.
+    belief: Belief | None = None
 
     @abstractmethod
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
@@ -50,11 +52,6 @@ class Learner(ABC):
     @abstractmethod
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
-
-    @property
-    def belief(self) -> Belief | None:
-        """The posterior; None: there is none to look at."""
-        return None
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: judge one by one."""

@@ -17,13 +17,15 @@ from ..decision import Decision
 from ..errors import InputError
 from ..posteriors import Arrays
 from ..rules import Verdict
+from ..times import instant
+from .items import check_costs, check_item
 
 if TYPE_CHECKING:
     from ..features import FeatureMap
     from .policy import Policy
 
 #: The version of saved files, whatever they hold (docs/save-format.md).
-FORMAT = 4
+FORMAT = 5
 
 
 class Prospect(NamedTuple):
@@ -57,7 +59,8 @@ class Player(ABC):
 
     ``decide`` is three steps, and there is room for a write between the second and the third: ``look`` judges an item
     and changes nothing, ``draw`` makes the decision of it and changes nothing either, ``commit`` carries on. A decision
-    that was drawn elsewhere and is read back from a record can be committed as well.
+    that was drawn elsewhere and is read back from a record can be committed as well. ``look`` is the door, where an
+    item is checked once; behind it each player asks the one that it stands around by ``see``.
     """
 
     @property
@@ -66,16 +69,10 @@ class Player(ABC):
         """The policy itself, whatever stands around it."""
 
     @abstractmethod
-    def look(
-        self,
-        x: ArrayLike,
-        *,
-        costs: SomeCosts | None = None,
-        time: Any = None,
-        stratum: str | None = None,
-        price: float = 0.0,
+    def see(
+        self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
-        """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing."""
+        """Return what ``look`` does, of an item that was checked; by position, which takes 0.1 us less a call."""
 
     @abstractmethod
     def draw(self, prospect: Prospect) -> Decision:
@@ -100,6 +97,27 @@ class Player(ABC):
     @abstractmethod
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
+
+    def look(
+        self,
+        x: ArrayLike,
+        *,
+        costs: SomeCosts | None = None,
+        time: Any = None,
+        stratum: str | None = None,
+        price: float = 0.0,
+    ) -> Prospect:
+        """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing."""
+        policy = self.policy
+        item = check_item(x, policy.n_features)
+        costs = policy.costs if costs is None else check_costs(costs, policy.costs)
+        now = None if time is None else instant(time)
+        alone = policy.alone
+        before = alone.enter()
+        try:
+            return self.see(item, costs, now, stratum, price)
+        finally:
+            alone.user = before
 
     def decide(
         self, x: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: str | None = None

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterable
-from threading import get_ident
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..costs import Costs, SomeCosts
-from ..decision import Decision, Decisions, Observation, check_label
-from ..errors import FeedbackError, InputError, OptionError
+from ..decision import Decision, Decisions, Observation, check_label, new_tuple
+from ..errors import InputError, OptionError
 from ..kernels.random import uniform_at
 from ..keys import Key
 from ..posteriors import Certificate
@@ -27,15 +24,12 @@ from .items import check_costs, check_item, check_items
 from .learner import Arrays, Learner, Method
 from .player import Player, Prospect
 from .posterior import CurrentPosterior
+from .rounds import Rounds
 from .settings import encode
 
-#: What is kept of a round: 0 of a pass, 1 where the label was learnt, else a checksum of the item with this bit set.
-LEARNT, AWAITED = 1, 2
-#: Its stub knows no arrays; a checksum takes 0.1 us.
-_checksum: Any = crc32
 _FLOAT = np.dtype(np.float64)
-#: A named tuple without its constructor in Python: 0.2 us less in every round.
-_new = tuple.__new__
+_PACKED = (8,)  # the strides of one row of these without gaps
+_NAN = math.nan
 
 
 class Policy(Player):
@@ -74,15 +68,15 @@ class Policy(Player):
         self.round = 0
         key = Key(seed)
         self._action_key = key.at("action").word()
-        self._learner = method.start(self.n_features, key)
-        #: The round of each label that the learner keeps, in the order of learning: 8 bytes and 0.05 us each.
-        self._rounds = array("q")
-        #: Of each round whether it acted, on which item and whether the label was learnt: 4 bytes (see ``LEARNT``).
-        self._awaited = array("I")
+        #: What is carried from item to item.
+        self.learner: Learner = method.start(self.n_features, key)
+        #: Which labels are awaited.
+        self.rounds = Rounds()
+        self._charged = 0.0, costs, costs  # the price asked for last, of which costs, and what these are with it
         #: Lets one thread in at a time.
         self.alone = Alone("policy")
         #: Whether it forgets by the time (``half_life="30d"``), and must be told it with every item.
-        self.timed = self._learner.timed
+        self.timed = self.learner.timed
         #: When it was told last, where it forgets by the time.
         self.now: float | None = None
 
@@ -93,11 +87,6 @@ class Policy(Player):
     def policy(self) -> Policy:
         """The policy itself."""
         return self
-
-    @property
-    def learner(self) -> Learner:
-        """What is carried from item to item."""
-        return self._learner
 
     @property
     def posterior(self) -> CurrentPosterior:
@@ -115,35 +104,26 @@ class Policy(Player):
         """
         item = check_item(x, self.n_features)
         costs = self.costs if costs is None else check_costs(costs, self.costs)
-        alone, me = self.alone, get_ident()
-        user = alone.user
-        if user and user != me:
-            raise alone.refusal()
-        alone.user = me
+        alone = self.alone
+        before = alone.enter()
         try:
             if time is not None or self.timed:
                 self.advance(time)
             round_ = self.round + 1
-            learner = self._learner
+            learner = self.learner
             verdict = learner.judge(item, costs, round_)
             probability, why, chance, worth, _ = verdict
             act = bool(uniform_at(self._action_key, round_) < probability)
             learner.commit(verdict, round_, act)
             self.round = round_
-            self._awaited.append(_checksum(item) | AWAITED if act else 0)
+            self.rounds.decided(item, act)
         finally:
-            alone.user = user
-        fields = (act, probability, item, costs, round_, why, False, self.now, chance, worth, math.nan, False)
-        return _new(Decision, fields)
+            alone.user = before
+        fields = (act, probability, item, costs, round_, why, False, self.now, chance, worth, _NAN, False)
+        return new_tuple(Decision, fields)
 
-    def look(
-        self,
-        x: ArrayLike,
-        *,
-        costs: SomeCosts | None = None,
-        time: Any = None,
-        stratum: str | None = None,
-        price: float = 0.0,
+    def see(
+        self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
         """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing.
 
@@ -151,19 +131,21 @@ class Policy(Player):
         that knows the value of a label adds it. Rules that do not (Thompson sampling, say) explore by their
         probability.
         """
-        item, costs = check_item(x, self.n_features), check_costs(costs, self.costs)
-        now = instant(time)
-        with self.alone:
-            if now is not None and self.timed:
-                with self._learner.glimpse(now):
-                    return self._look(item, costs, now, stratum, price)
-            return self._look(item, costs, now, stratum, price)
+        if now is not None and self.timed:
+            with self.learner.glimpse(now):
+                return self._see(x, costs, now, stratum, price)
+        return self._see(x, costs, now, stratum, price)
 
-    def _look(
+    def _see(
         self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
-        learner, round_ = self._learner, self.round + 1
-        charged = costs.charged(price) if price else costs
+        learner, round_ = self.learner, self.round + 1
+        charged = costs
+        if price:  # often that of the item before: making costs takes 0.8 us
+            asked, sheet, charged = self._charged
+            if price != asked or costs is not sheet:
+                charged = costs.charged(price)
+                self._charged = price, costs, charged
         verdict = learner.judge(x, charged, round_)
         probability, why, chance, worth, _ = verdict
         if chance != chance:
@@ -174,41 +156,47 @@ class Policy(Player):
             worth += price
         else:
             worth = 0.0 if chance != chance else costs.catch_gain * chance - costs.alarm_price * (1.0 - chance)
-        fields = (x, costs, probability, chance, worth, why, verdict, round_, now, stratum, 0.0, math.nan, False)
-        return _new(Prospect, fields)
+        fields = (x, costs, probability, chance, worth, why, verdict, round_, now, stratum, 0.0, _NAN, False)
+        return new_tuple(Prospect, fields)
 
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at: a function of the seed, the round and the probability.
 
         The action is drawn with max(probability, floor); an act that only the floor made is an audit.
         """
-        if self.timed and prospect.time is None:
-            raise self._timeless()
         x, costs, probability, chance, worth, why, _, _, now, _, floor, price, spent = prospect
-        round_, total = self.round + 1, max(probability, floor)
+        if not self.timed:
+            now = None
+        elif now is None:
+            raise self._timeless()
+        round_, total = self.round + 1, floor if floor > probability else probability
         uniform = uniform_at(self._action_key, round_)
         act = bool(uniform < total)
         audit = act and not uniform < probability
-        time = now if self.timed else None
-        return _new(Decision, (act, total, x, costs, round_, why, audit, time, chance, worth, price, spent))
+        return new_tuple(Decision, (act, total, x, costs, round_, why, audit, now, chance, worth, price, spent))
 
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision on an item that was looked at: the one drawn here, or one read from a record."""
-        with self.alone:
-            self.check_next(decision)
+        act, round_ = decision.act, decision.round
+        alone = self.alone
+        before = alone.enter()
+        try:
+            if round_ != self.round + 1:
+                raise self.not_next(decision)
             if self.timed:
                 self.advance(prospect.time)
-            self._learner.commit(prospect.verdict, decision.round, decision.act)
-            self.round = decision.round
-            self._awaited.append(_checksum(prospect.x) | AWAITED if decision.act else 0)
+            self.learner.commit(prospect.verdict, round_, act)
+            self.round = round_
+            self.rounds.decided(prospect.x, act)
+        finally:
+            alone.user = before
 
-    def check_next(self, decision: Decision) -> None:
-        """Refuse a decision that is not the one of the next round."""
-        if decision.round != self.round + 1:
-            raise InputError(
-                f"this decision is for round {decision.round}, but the next round is {self.round + 1}: other items "
-                "were decided after it was drawn, or another policy drew it. Draw the decision again"
-            )
+    def not_next(self, decision: Decision) -> InputError:
+        """Return what is said of a decision that is not the one of the next round."""
+        return InputError(
+            f"this decision is for round {decision.round}, but the next round is {self.round + 1}: other items "
+            "were decided after it was drawn, or another policy drew it. Draw the decision again"
+        )
 
     def decide_many(
         self, items: ArrayLike, *, costs: SomeCosts | None = None, capacity: int | None = None, time: Any = None
@@ -240,7 +228,7 @@ class Policy(Player):
         """Set the time: a policy that forgets by time forgets up to then; others ignore the time."""
         now = self.check_time(time)
         if self.timed and now is not None:
-            self._learner.advance(now)
+            self.learner.advance(now)
             self.now = now
 
     def check_time(self, time: Any) -> float | None:
@@ -263,49 +251,18 @@ class Policy(Player):
         So does a decision that this policy did not make: of a round to come, or about another item.
         """
         observation = Observation.of(decision, label)
-        x, round_ = decision.x, decision.round
-        if type(x) is not np.ndarray or x.dtype is not _FLOAT or x.ndim != 1 or not x.flags.forc:
+        x, _, round_, _ = observation
+        if type(x) is not np.ndarray or x.dtype is not _FLOAT or x.strides != _PACKED:
             observation = observation._replace(x=(x := check_item(x, self.n_features)))  # stored and read back, say
-        alone, me = self.alone, get_ident()
-        user = alone.user
-        if user and user != me:
-            raise alone.refusal()
-        alone.user = me
+        alone, rounds, learner = self.alone, self.rounds, self.learner
+        before = alone.enter()
         try:
-            if not 0 < round_ <= self.round or self._awaited[round_ - 1] != _checksum(x) | AWAITED:
-                raise self._not_awaited(round_)
-            self._learner.learn(observation)
-            self._awaited[round_ - 1] = LEARNT
-            if self._learner.keeps_labels:
-                self._rounds.append(round_)
+            if not rounds.awaits(round_, x):
+                raise rounds.refusal(round_)
+            learner.learn(observation)
+            rounds.learnt(round_, learner.keeps_labels)
         finally:
-            alone.user = user
-
-    def _not_awaited(self, round_: int) -> FeedbackError:
-        """Return why no label of a decision is awaited."""
-        if 0 < round_ <= self.round and self._awaited[round_ - 1] == LEARNT:
-            return FeedbackError(
-                f"the label of the decision of round {round_} was learnt already, and a label is learnt once: if the "
-                "label was wrong, say so with correct(decision, label)"
-            )
-        if not 0 < round_ <= self.round:
-            found = f"this policy has made {self.round} decisions"
-        elif self._awaited[round_ - 1] == 0:
-            found = "this policy passed in that round"
-        else:
-            found = "this policy decided on another item in that round"
-        return FeedbackError(
-            f"the decision of round {round_} is not one of this policy: {found}. Another policy made it, or this one "
-            "before it was read from a file that is older than the decision. teach(x, label) learns a label from "
-            "elsewhere"
-        )
-
-    def mark(self, acts: NDArray[np.bool_], items: Any) -> None:
-        """Take note of rounds that were decided together."""
-        marks = np.zeros(len(acts), dtype=np.uint32)
-        for k in np.flatnonzero(acts).tolist():
-            marks[k] = _checksum(items[k]) | AWAITED
-        self._awaited.extend(marks.tolist())
+            alone.user = before
 
     def teach(self, x: ArrayLike, label: int, *, time: Any = None) -> None:
         """Learn a label that is known from elsewhere, for an item that was not decided here.
@@ -325,9 +282,8 @@ class Policy(Player):
 
     def _learn(self, observation: Observation) -> None:
         with self.alone:
-            self._learner.learn(observation)
-            if self._learner.keeps_labels:
-                self._rounds.append(observation.round)
+            self.learner.learn(observation)
+            self.rounds.learnt(0, self.learner.keeps_labels)
 
     def learn_history(self, items: ArrayLike, labels: Iterable[Any]) -> History:
         """Start from a history, [n, features]; rows whose label is None, NaN or -1 are skipped, and counted.
@@ -353,7 +309,7 @@ class Policy(Player):
     @property
     def keeps_labels(self) -> bool:
         """Whether labels are kept, so that one can be corrected or retracted."""
-        return self._learner.keeps_labels
+        return self.learner.keeps_labels
 
     def revise(self, changes: Iterable[tuple[Decision, int | None]]) -> None:
         """Correct (or, with None, retract) many labels at the price of one: all labels are learnt again once.
@@ -375,41 +331,7 @@ class Policy(Player):
         for decision, label in asked:
             Observation.of(decision, label or 0)  # says no to a pass
         with self.alone:
-            if not self.keeps_labels:
-                self._learner.revise({})  # says why it cannot, or has nothing to change
-                for decision, _ in asked:
-                    if not 0 < decision.round <= self.round or self._awaited[decision.round - 1] != LEARNT:
-                        raise self._not_learnt(decision)
-                self._await_again(asked)
-                return
-            found = {place: label for decision, label in asked for place in self._places(decision)}
-            if found:
-                self._learner.revise(found)
-                self._rounds = array("q", (r for k, r in enumerate(self._rounds) if found.get(k, 0) is not None))
-            self._await_again(asked)
-
-    def _await_again(self, asked: list[tuple[Decision, int | None]]) -> None:
-        """Let the labels that were retracted be learnt anew."""
-        for decision, label in asked:
-            if label is None:
-                self._awaited[decision.round - 1] = _checksum(check_item(decision.x, self.n_features)) | AWAITED
-
-    def _places(self, decision: Decision) -> list[int]:
-        """Return where the label of a decision is among those learnt."""
-        found = []
-        for place in np.flatnonzero(np.array(self._rounds, dtype=np.int64) == decision.round).tolist():
-            item = self._learner.item(place)
-            if item is None or np.array_equal(item, np.asarray(decision.x, dtype=np.float64)):
-                found.append(place)
-        if not found:
-            raise self._not_learnt(decision)
-        return found
-
-    def _not_learnt(self, decision: Decision) -> FeedbackError:
-        return FeedbackError(
-            f"no label was learnt for the decision of round {decision.round}, so there is no label to change: "
-            "learn(decision, label) learns one"
-        )
+            self.rounds.revise(asked, self.learner, self.n_features)
 
     def certificate(self) -> Certificate:
         """Return how far an approximate posterior is from the exact one on this stream (posterior ``Laplace``).
@@ -425,7 +347,7 @@ class Policy(Player):
         >>> policy.certificate().acceptance > 0.5
         True
         """
-        found = self._learner.certificate()
+        found = self.learner.certificate()
         if found is None:
             raise OptionError(
                 f"{self.name} has no approximate posterior to certify. A certificate needs a posterior that keeps its "
@@ -451,19 +373,13 @@ class Policy(Player):
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
         with self.alone:
-            return {
-                **self._learner.arrays(),
-                "rounds": np.array(self._rounds, dtype=np.int64),
-                "awaited": np.array(self._awaited, dtype=np.uint32),
-            }
+            return {**self.learner.arrays(), **self.rounds.arrays()}
 
     def restore(self, arrays: Arrays, round_: int, now: float | None) -> None:
         """Begin where another policy of the same settings is."""
-        self._learner.restore(arrays)
-        self._rounds, self.round, self.now = array("q", arrays["rounds"].tolist()), round_, now
-        if len(arrays["awaited"]) != round_:
-            raise InputError(f"{round_} rounds were played, and {len(arrays['awaited'])} of them are kept")
-        self._awaited = array("I", arrays["awaited"].tolist())
+        self.learner.restore(arrays)
+        self.rounds.restore(arrays, round_)
+        self.round, self.now = round_, now
 
     def copy(self) -> Policy:
         """Return another policy that continues from here as this one would, and leaves this one alone."""

@@ -30,51 +30,49 @@ class Waiting:
     """
 
     def __init__(self, belief: GaussianBelief | WideBelief) -> None:
-        self._belief = belief
-        self._items: dict[int, Vector] = {}
+        self.belief = belief
+        #: What waits, by its round.
+        self.items: dict[int, Vector] = {}
         self._awaited = np.zeros_like(belief.matrix)  # laid out as a belief, for its kernels: V_w in the place of V
+        self._direction = self._awaited[kernels.DIRECTION]
         self._aside = np.zeros_like(belief.matrix)  # V_w for those who only ask
         self._fresh = False
         self._seen = 0
         self._fades = belief.fades
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.items)
 
     def add(self, key: int, x: Vector) -> None:
         """Note that the label of x is on its way."""
-        self._items[key] = x
+        self.items[key] = x
         if self._fresh:
-            kernels.expect(x, self._awaited)
+            kernels.expect_awaiting(x, self.belief.matrix, self._awaited)
 
     def remove(self, key: int) -> None:
         """Note that a label has arrived, or never will."""
-        if self._items.pop(key, None) is not None:
+        if self.items.pop(key, None) is not None:
             self._seen += 1
-            if self._seen >= EVERY or not self._items:
+            if self._seen >= EVERY or not self.items:
                 self._fresh = False
-
-    def stands_on(self, belief: object) -> bool:
-        """Return whether this is about a belief."""
-        return belief is self._belief
 
     def stand_on(self, belief: GaussianBelief | WideBelief) -> None:
         """Go on from another belief, one that has learnt the labels anew."""
-        if belief is not self._belief:
-            self._belief, self._fresh = belief, False
+        if belief is not self.belief:
+            self.belief, self._fresh = belief, False
 
     @property
     def _current(self) -> bool:
         """Whether V_w is that of the belief as it has faded by now."""
-        return self._fresh and self._fades == self._belief.fades
+        return self._fresh and self._fades == self.belief.fades
 
     def arrays(self) -> Arrays:
         """Return what is on its way and V_w, for saving."""
         d, awaited = self._awaited.shape[1], self._awaited.copy()
         awaited[[kernels.MEAN, kernels.DIRECTION]] = 0.0  # of whoever asked last
         return {
-            "rounds": np.array(list(self._items), dtype=np.int64),
-            "items": np.array(list(self._items.values()), dtype=np.float64).reshape(-1, d),
+            "rounds": np.array(list(self.items), dtype=np.int64),
+            "items": np.array(list(self.items.values()), dtype=np.float64).reshape(-1, d),
             "awaited": awaited,
             "progress": np.array([self._current, self._seen], dtype=np.int64),
         }
@@ -82,20 +80,22 @@ class Waiting:
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         items = np.ascontiguousarray(arrays["items"], dtype=np.float64)
-        self._items = dict(zip(arrays["rounds"].tolist(), items, strict=True))
+        self.items = dict(zip(arrays["rounds"].tolist(), items, strict=True))
         self._awaited[:] = arrays["awaited"]
         fresh, self._seen = arrays["progress"].tolist()
-        self._fresh, self._fades = bool(fresh), self._belief.fades
+        self._fresh, self._fades = bool(fresh), self.belief.fades
 
     def score(self, x: Vector) -> NormalScore:
         """Return how the score of x will be distributed about today's mean once the labels on their way are seen.
 
         Asking leaves no trace: where V_w is due to be computed afresh, that is done aside, and ``settle`` does it.
         """
-        awaited = self._now()
-        awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
-        mean, variance = kernels.score_item(x, awaited)
-        return NormalScore(mean, variance, awaited[kernels.DIRECTION])
+        if self._fresh and self._fades == self.belief.fades:
+            mean, variance = kernels.score_awaiting(x, self.belief.matrix, self._awaited)
+            return NormalScore(mean, variance, self._direction)
+        aside = self._now()
+        mean, variance = kernels.score_awaiting(x, self.belief.matrix, aside)
+        return NormalScore(mean, variance, aside[kernels.DIRECTION])
 
     def covariance(self) -> Vector:
         """Return V_w."""
@@ -105,8 +105,7 @@ class Waiting:
         """Compute V_w afresh if that is due; to be called when a decision is made, before its act is added."""
         if not self._current:
             self._compute(self._awaited)
-            self._fresh, self._seen, self._fades = True, 0, self._belief.fades
-        self._awaited[kernels.MEAN] = self._belief.matrix[kernels.MEAN]
+            self._fresh, self._seen, self._fades = True, 0, self.belief.fades
 
     def _now(self) -> Vector:
         """Return V_w as it is, or as it would be if it were computed afresh now."""
@@ -117,7 +116,7 @@ class Waiting:
 
     def _compute(self, awaited: Vector) -> None:
         """Compute V_w from the belief, one item that waits after another."""
-        awaited[:] = self._belief.matrix
+        awaited[:] = self.belief.matrix
         kernels.expect_many(
-            np.array(list(self._items.values()), dtype=np.float64).reshape(-1, awaited.shape[1]), awaited
+            np.array(list(self.items.values()), dtype=np.float64).reshape(-1, awaited.shape[1]), awaited
         )

@@ -29,10 +29,9 @@ def within(
         acts[wanted] = True
         return acts
     spent, days = np.zeros(items, dtype=np.int32), Counter[int]()  # acts in the window that begins at each item
-    most = budget.per_day
-    today = None if most is None else np.floor(times / budget.day).astype(np.int64).tolist()
+    today = None if budget.per_day is None else [budget.day_of(now).number for now in times.tolist()]
     for k in wanted.tolist():
-        if today is not None and most is not None and days[today[k]] >= most:
+        if today is not None and days[today[k]] >= budget.most_of(today[k]):
             continue
         if budget.share is not None:
             windows = spent[max(k - budget.window + 1, 0) : k + 1]

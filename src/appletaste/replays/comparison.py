@@ -25,7 +25,7 @@ from .findings import Seen, moving_ranges, replay_notes
 from .history import read_history
 from .notes import column_notes, cost_notes, date_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
-from .players import Staffing, Wrapper, awaiting
+from .players import Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
 from .table import default_encoder, read_stream, with_dates
 from .tally import BLOCKS, edges
@@ -62,6 +62,7 @@ def replay(
     time_features: bool = False,
     capacity: str | None = None,
     audit: str | None = None,
+    time_zone: str | None = None,
     wrap: Wrapper | None = None,
     log: str | None = None,
     stratum: str | None = None,
@@ -92,7 +93,7 @@ def replay(
         as it comes. With ``time`` it is played once in the order of time.
     delay, time, time_unit
         How late labels arrive: a number, ``"exponential:200"``, ``"lognormal:200,1.0"`` or a ``Delay``; in items, or in
-        the units of the column ``time`` (days, where that holds dates; a day begins at midnight UTC). Dates are texts
+        the units of the column ``time`` (days, where that holds dates). Dates are texts
         in ISO 8601, numbers such as 20240531, or counts since 1970, known by their range. For other numbers
         ``time_unit`` says what one unit is: ``"day"``, ``"hour"``, ``"minute"``, ``"s"`` or ``"ms"``.
     encoder
@@ -110,10 +111,11 @@ def replay(
     dates, time_features
         Days between two dates, by name, in the place of those from every date to ``time`` (see ``Encoder``); and
         whether the hour, weekday and month of ``time`` are features, too.
-    capacity, audit
-        Limited reviewers, ``"120/day"`` (with ``time``) or ``"5%"`` of any 1,000 items in a row, never exceeded; and a
-        floor under the probability of acting, ``"2%"``. Each policy then sits at a ``Desk`` (docs/streams.md), and what
-        they are measured against sits there too: the oracle says what a perfect ranking does with so many reviews.
+    capacity, audit, time_zone
+        Limited reviewers, ``"120/day"`` or ``"Mon-Fri 120, Sat 40"`` (with ``time``), or ``"5%"`` of any 1,000 items in
+        a row, never exceeded; and the share of passed items to audit, ``"2%"``. Each policy then sits at a ``Desk``
+        (docs/streams.md). Days begin at midnight in ``time_zone``, such as ``"Europe/Berlin"``; without one, in UTC.
+        What they are measured against sits there too: the oracle says what a perfect ranking does with so many reviews.
     wrap
         What else goes around each policy, a review budget for example; see ``replays.players``. By default
         ``Awaiting``, where labels arrive late: what has been bought and is on its way is not bought again.
@@ -142,7 +144,7 @@ def replay(
     if label_time is not None and delay is not None:
         told = " says when labels arrive, and so does "
         raise OptionError(Message(Remedy("label_time", label_time), told, Remedy("delay", delay), ": give one of them"))
-    staffing = Staffing.of(capacity, audit)
+    staffing = Staffing.of(capacity, audit, time_zone)
     if staffing is not None and wrap is not None:
         raise OptionError("capacity and audit put a desk around each policy: give them or wrap=, not both")
     dressed: Wrapper = staffing or wrap or awaiting
@@ -153,7 +155,7 @@ def replay(
     past = None if history is None else read_history(history, stream, label, **columns)
     usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
     if staffing is not None:
-        staffing.check(time is not None, stream.day)
+        staffing.check(time is not None, stream.day, stream.dated)
     encoder = with_dates(default_encoder(stream.records, shuffled) if encoder is None else encoder, dates)
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
@@ -166,16 +168,7 @@ def replay(
     width = plan.encoded(0).items.shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            made = make(entry, width, len(stream), usual, seed=0)
-            if made.timed and stream.times is None:
-                told = f"{entry.label} forgets by time, and this replay has no times: name the time column with "
-                raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
-            if made.timed and stream.day is None:
-                told = (
-                    f"{entry.label} forgets by the time, and column {time!r} holds numbers that are no dates. Say what "
-                    "one unit is, day, hour, minute, s or ms, with "
-                )
-                raise OptionError(Message(told, Remedy("time_unit"), ", or give half_life as a number of items"))
+            check_forgetting(entry.label, make(entry, width, len(stream), usual, seed=0), stream.clock, stream.day)
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
     kept: DecisionLog | None = None

@@ -15,7 +15,8 @@ from ..errors import DataError, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
-from .table import MOST_DENSE, Stream, arrivals_of, clock_of, in_front, moments_of
+from .clocks import arrivals_of, clock_of, in_front, moments_of
+from .table import MOST_DENSE, Stream
 from .vectors import Matrix, Vectors
 
 

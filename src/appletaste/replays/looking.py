@@ -24,8 +24,8 @@ from ..pages.table import Table, show
 from ..remedies import Message, Remedy, worded
 from ..times import instants
 from .checks import CHECKS, OWN_TEXT
+from .clocks import clock_of, in_front, moments_of
 from .findings import OWN_ROWS, Finding, Seen, is_number, present
-from .table import clock_of, in_front, moments_of
 from .vectors import is_matrix
 
 #: Bars of a picture: bins of a number or date, and levels of a category before all others.

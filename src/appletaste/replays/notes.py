@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..drift import Stability, Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
-from ..features import Encoder, Records
+from ..features import Encoder, FeatureMap, Records
 from ..features.dates import Date, Days
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
@@ -114,17 +114,27 @@ def date_notes(encoder: Any, rows: Records | Vectors, time: str | None) -> list[
     """Return a note on what is made of columns of dates, and one on dates that cannot be read; or none."""
     if not isinstance(encoder, Encoder) or not isinstance(rows, Records):
         return []
-    columns = encoder.fit(rows, time=time).columns
-    dates = [column for column in columns if isinstance(column, Date) and column.name != time]
+    features = encoder.fit(rows, time=time)
+    return [*made_of_dates(features, time), *unreadable_dates(features, rows)]
+
+
+def made_of_dates(features: FeatureMap, time: str | None) -> list[Message]:
+    """Return a note on what a map makes of columns of dates besides the time; or none."""
+    dates = [column for column in features.columns if isinstance(column, Date) and column.name != time]
     if not dates:
         return []
     told = ", ".join(f"{date.name!r} ({date.made})" for date in dates)
-    days = "".join(f", {one.name!r} (days)" for one in columns if isinstance(one, Days))
-    few = f". A cycle is a feature once the first {encoder.warm_up} rows have been around it"
+    days = "".join(f", {one.name!r} (days)" for one in features.columns if isinstance(one, Days))
+    few = f". A cycle is a feature once the first {features.encoder.warm_up} rows have been around it"
     short = few if any(not date.numbers for date in dates) else ""
     leave = Remedy("drop", [date.name for date in dates[:NAMED]])
-    notes = [Message(f"features made of dates: {told}{days}{short}. To leave dates out: ", leave)]
-    for date in dates:
+    return [Message(f"features made of dates: {told}{days}{short}. To leave dates out: ", leave)]
+
+
+def unreadable_dates(features: FeatureMap, rows: Records) -> list[Message]:
+    """Return a note on each column of dates of which some cannot be read; or none."""
+    notes = []
+    for date in [column for column in features.columns if isinstance(column, Date)]:
         bad = np.flatnonzero(date.cells(rows)[:, 2])
         if len(bad):
             such = f"{rows.where(int(bad[0]))}, {rows.columns[date.name][bad[0]]!r}"

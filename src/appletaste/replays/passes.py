@@ -169,7 +169,9 @@ class Pass:
         if not plan.shuffled:
             notes += label_notes(observed, np.array([entry.decision.chance for entry in rows]), labels)
         found = tally(acts, labels, costs, seconds, int(acts.sum()), int(observed.sum()), notes)
-        return found, ledger.log() if self.logged else None
+        if not self.logged:
+            return found, None
+        return found, ledger.log().unchecked(truth=labels.astype(np.int8))  # so that estimates can be held against it
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
         """Return the policy before its first item, the vectors that it will meet, and how long encoding them took."""

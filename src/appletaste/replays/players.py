@@ -14,8 +14,11 @@ from ..costs import Costs
 from ..errors import OptionError
 from ..policies import Player, Policy
 from ..remedies import Message, Remedy
-from ..streams import Audit, Awaiting, Budget, Desk
+from ..streams import Audit, Awaiting, Budget, Calendar, Desk
 from ..times import DAY
+
+#: What a capacity by weekday looks like.
+WEEK = "Mon-Fri 120, Sat 40"
 
 
 @dataclass(frozen=True)
@@ -55,20 +58,29 @@ class Staffing:
     --------
     >>> Staffing.of("5%", "2%").budget.share, Staffing.of("120/day", None).budget.per_day
     (0.05, 120)
+    >>> Staffing.of("Mon-Fri 120, Sat 40", None, "Europe/Berlin").budget.per_day.acts
+    (120, 120, 120, 120, 120, 40, 0)
     """
 
     budget: Budget | None = None
     audit: Audit | None = None
 
     @staticmethod
-    def of(capacity: str | None, audit: str | None) -> Staffing | None:
-        """Return the staffing from text: a capacity such as ``120/day`` or ``5%``, audits such as ``2%``; or None."""
+    def of(capacity: str | None, audit: str | None, time_zone: str | None = None) -> Staffing | None:
+        """Return the staffing from text; None if there is none.
+
+        A capacity such as ``120/day``, ``5%`` or ``Mon-Fri 120, Sat 40``, with the zone whose days are meant; audits
+        such as ``2%``.
+        """
+        if time_zone is not None and (capacity is None or capacity.endswith("%")):
+            told = " says when a day begins, for a capacity such as 120/day or Mon-Fri 120, Sat 40: give one with "
+            raise OptionError(Message(Remedy("time_zone"), told, Remedy("capacity")))
         if capacity is None and audit is None:
             return None
-        lane = None if audit is None else Audit(floor=_share(audit, "audit"))
-        return Staffing(None if capacity is None else _budget(capacity), lane)
+        lane = None if audit is None else Audit(rate=_share(audit, "audit"))
+        return Staffing(None if capacity is None else _budget(capacity, time_zone), lane)
 
-    def check(self, timed: bool, day: float | None = DAY) -> None:
+    def check(self, timed: bool, day: float | None = DAY, dated: bool = True) -> None:
         """Refuse a capacity per day where items have no time, or where nobody knows what a day is."""
         if self.budget is None or self.budget.per_day is None:
             return
@@ -81,6 +93,11 @@ class Staffing:
                 "dates. Give dates, or seconds since 1970; or say what one unit is, day, hour, minute, s or ms, with "
             )
             raise OptionError(Message(told, Remedy("time_unit")))
+        if isinstance(self.budget.per_day, Calendar) and not dated:
+            raise OptionError(
+                "a capacity by weekday or in a time zone needs dates, and the column of times holds other numbers: "
+                "give dates, or seconds since 1970"
+            )
 
     def __call__(self, policy: Policy, setting: Setting) -> Player:
         """Return the policy at its desk."""
@@ -88,18 +105,35 @@ class Staffing:
         return Desk(awaiting(policy, setting), self.budget_of(setting.day), self.audit)
 
     def budget_of(self, day: float | None) -> Budget | None:
-        """Return the budget on a clock whose day is so long."""
-        return None if self.budget is None else replace(self.budget, day=day or DAY)
+        """Return the budget on a clock whose day is so long; a calendar knows its own days."""
+        if self.budget is None or isinstance(self.budget.per_day, Calendar):
+            return self.budget
+        return replace(self.budget, day=day or DAY)
 
 
-def _budget(text: str) -> Budget:
-    """Return the budget of ``120/day`` or of ``5%``."""
+def check_forgetting(label: str, policy: Policy, clock: str | None, day: float | None) -> None:
+    """Refuse a policy that forgets by the time where there are no times, or nobody knows what a day is."""
+    if policy.timed and clock is None:
+        told = f"{label} forgets by time, and there are no times: name the time column with "
+        raise OptionError(Message(told, Remedy("time"), ", or give half_life as a number of items"))
+    if policy.timed and day is None:
+        told = (
+            f"{label} forgets by the time, and column {clock!r} holds numbers that are no dates. Say what one unit is, "
+            "day, hour, minute, s or ms, with "
+        )
+        raise OptionError(Message(told, Remedy("time_unit"), ", or give half_life as a number of items"))
+
+
+def _budget(text: str, time_zone: str | None) -> Budget:
+    """Return the budget of ``120/day``, of ``5%`` or of ``Mon-Fri 120, Sat 40``."""
     number, slash, unit = text.partition("/")
     if slash and unit == "day" and number.isdigit():
-        return Budget(per_day=int(number))
+        return Budget(per_day=int(number) if time_zone is None else Calendar((int(number),) * 7, time_zone))
     if slash:
-        raise OptionError(f"a capacity is 120/day or 5%, got {text!r}")
-    return Budget(share=_share(text, "capacity", "120/day or "))
+        raise OptionError(f"a capacity is 120/day, 5% or {WEEK!r}, got {text!r}")
+    if text[:1].isalpha() and " " in text:
+        return Budget(per_day=Calendar.of(text, time_zone))
+    return Budget(share=_share(text, "capacity", f"120/day, {WEEK!r} or "))
 
 
 def _share(text: str, what: str, else_: str = "") -> float:

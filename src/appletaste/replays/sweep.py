@@ -136,7 +136,7 @@ def sweep(
     >>> x = np.random.default_rng(1).normal(size=400)
     >>> found = sweep({"x": x, "bad": (x > 0.5).astype(int)}, "bad", costs=Costs(5, 2, 0), shuffles=1)
     >>> [round(result["always"].cost_per_1000.mean) for result in found.results.values()]
-    [1360, 1360, 1360]
+    [1475, 1475, 1475]
     """
     if outcome not in OUTCOMES:
         raise OptionError(f"a sweep is over one of {', '.join(OUTCOMES)}; got {outcome!r}")

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from .._sparse import SparseRows
 from ..costs_by_item import CostColumns, CostsByItem
+from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
-from ..times import DAY, dates_in, instants
+from ..times import DAY
+from .clocks import UNITS, arrivals_of, clock_of, in_front, moments_of
 from .today import Today
 from .vectors import Matrix, Vectors, is_matrix, read_vectors
 
 #: Columns of room for new levels in the whole table, and the most for one category, where the order is that of time.
 ROOM, MOST_ROOM = 64, 8
-#: What one unit of a column of plain numbers can be, in seconds.
-UNITS = {"day": DAY, "hour": 3600.0, "minute": 60.0, "s": 1.0, "ms": 1e-3}
 #: Bytes of encoded vectors beyond which they are kept sparse.
 MOST_DENSE = 2**30
 
@@ -100,9 +100,10 @@ def read_stream(
     label_time: str | None = None,
     today: str | None = None,
     costs: CostsByItem | None = None,
+    unlabelled: bool = False,
     **reading: Any,
 ) -> Stream:
-    """Read a table whose every row has a label; ``time`` names the column of the clock.
+    """Read a table whose rows have labels, all or, if ``unlabelled``, some; ``time`` names the column of the clock.
 
     The clock itself is no feature. Where it holds dates, the days since other dates are (``table``), unless the clock
     is dropped, too.
@@ -155,19 +156,26 @@ def read_stream(
                     raise OptionError(f"{label!r} is the label, which nobody knows in advance: costs cannot name it")
                 used = {time, label_time, *(() if costs is None else costs.columns)}
                 used |= set() if today is None else {Today.of(today, list(drop)).column}
-                records = read_records(source, label=label, drop=[name for name in drop if name not in used], **reading)
+                records = read_records(
+                    source,
+                    label=label,
+                    drop=[name for name in drop if name not in used],
+                    unlabelled=unlabelled,
+                    **reading,
+                )
         except OneClassWarning as warning:
             raise DataError(str(warning)) from None
     if records.labels is None:
         raise OptionError("these records have no labels: read them with read_records(..., label='...')")
     unknown = np.flatnonzero(records.labels < 0)
-    if len(unknown):
+    if len(unknown) and not unlabelled:
         raise DataError(
             f"{records.where(int(unknown[0]))}: no label, as in {len(unknown)} of {len(records)} rows. A replay counts "
             "cost against the label of every row. Leave out the rows without a label, or start a policy from the "
             "labelled rows with policy.learn_history"
         )
-    labels = _both(1 - records.labels if flip_label else records.labels, records.source)
+    labels = np.where(records.labels < 0, UNKNOWN, 1 - records.labels) if flip_label else records.labels
+    labels = labels.astype(np.int8) if unlabelled else _both(labels, records.source)
     each = None if costs is None else costs.of_table(records.columns, records.where, len(records), records.source)
     rule = None if today is None else Today.of(today, list(records.columns))
     acts = None if rule is None else rule.acts(records)
@@ -212,18 +220,6 @@ def _without(records: Records, names: Sequence[str]) -> Records:
     return replace(records, columns=columns, dropped=(*records.dropped, *there))
 
 
-def moments_of(column: NDArray[Any], seconds: NDArray[np.float64]) -> NDArray[Any]:
-    """Return a column of dates as texts: as they are written, or for numbers in ISO 8601."""
-    if column.dtype == object:
-        return column
-    return np.array(np.floor(seconds).astype("datetime64[s]").astype(np.str_).tolist(), dtype=object)
-
-
-def in_front(clock: str, moments: NDArray[Any], records: Records) -> Records:
-    """Return records with the dates of the clock as their first column, which other dates are counted from."""
-    return replace(records, columns={clock: moments, **records.columns}, dates=(clock, *records.dates))
-
-
 def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
     """Return labels, if there are both kinds of them."""
     if len(labels) == 0:
@@ -236,86 +232,6 @@ def _both(labels: NDArray[Any], source: str) -> NDArray[np.int8]:
 def _level(value: Any) -> str:
     """Return a cell as the name of a stratum."""
     return "missing" if value is None or value != value else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def clock_of(name: str, records: Records, unit: str | None = None) -> tuple[NDArray[np.float64], bool, tuple[str, ...]]:
-    """Return a column as times, whether they are dates, and what to tell about that."""
-    column = records.columns[name]
-    if column.dtype == np.float64:
-        bad = np.flatnonzero(np.isnan(column))
-        if len(bad):
-            raise DataError(f"{records.where(int(bad[0]))}: no time in column {name!r}; give it, or leave out the row")
-        return _numbers(name, column, records, unit)
-    if unit is not None:
-        told = f"column {name!r} is to be the time and holds texts: leave out "
-        raise OptionError(Message(told, Remedy("time_unit"), ", which is for numbers"))
-    seconds = instants(column)
-    bad = np.flatnonzero(np.isnan(seconds))
-    if len(bad):
-        raise DataError(
-            f"{records.where(int(bad[0]))}: column {name!r} is to hold times, got {column[bad[0]]!r}; a time is a "
-            "number or in ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
-        )
-    return seconds, True, ()
-
-
-def _numbers(
-    name: str, column: NDArray[np.float64], records: Records, unit: str | None
-) -> tuple[NDArray[np.float64], bool, tuple[str, ...]]:
-    """Return a column of numbers as times: dates by their range, in the unit that was said, or as they are."""
-    found = dates_in(column)
-    if found is None or (unit is not None and found.ticks != 1.0 / UNITS[unit]):
-        return (column, False, ()) if unit is None else (column * UNITS[unit], False, ())
-    bad = np.flatnonzero(np.isnan(found.seconds))
-    if len(bad):
-        raise DataError(
-            f"{records.where(int(bad[0]))}: column {name!r} holds {found.kind}, and {column[bad[0]]:.0f} is none: "
-            "correct it, or leave out the row"
-        )
-    first, last = (
-        np.datetime64(int(end), "s").astype("datetime64[D]") for end in (found.seconds.min(), found.seconds.max())
-    )
-    told = (
-        f"column {name!r} was read as {found.kind}: {first} to {last}. If it is something else, say what one unit is: "
-    )
-    return found.seconds, True, (Message(told, Remedy("time_unit")),)
-
-
-def arrivals_of(
-    name: str, records: Records, clock: NDArray[np.float64], time: str, dated: bool, unit: str | None
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Return when labels arrive, on the clock of the items, and what to tell about that; one without a time never does.
-
-    A day without a time of day is taken as its end: a label of the 3rd of May is known when that day is over.
-    """
-    check_column(name, records.columns, records.source)
-    if name == time:
-        raise OptionError(f"{name!r} cannot be both the time of the items and that of their labels")
-    column = records.columns[name]
-    empty = np.array([value is None or value != value for value in column.tolist()], dtype=bool)
-    if empty.all():
-        raise DataError(f"column {name!r} of {records.source} is empty: no label would ever arrive")
-    there = np.flatnonzero(~empty)
-    found, dates, _ = clock_of(name, records[there], unit)
-    if dates != dated:
-        kinds = ("dates", "numbers") if dates else ("numbers", "dates")
-        raise DataError(f"column {name!r} holds {kinds[0]} and {time!r} holds {kinds[1]}: they need one clock")
-    notes: tuple[str, ...] = ()
-    if dated and not (found % DAY).any() and (clock % DAY).any():
-        found = found + DAY
-        notes = (f"column {name!r} holds days: a label is taken to arrive when its day is over",)
-    early = np.flatnonzero(found < clock[there])
-    if len(early):
-        row = int(there[early[0]])
-        raise DataError(
-            f"{records.where(row)}: the label is from {column[row]} ({name!r}), before its item "
-            f"({records.columns[time][row]}, {time!r}), as in {len(early)} of {len(records)} rows. Correct the times"
-        )
-    arrivals = np.full(len(records), np.inf)
-    arrivals[there] = found
-    if empty.any():
-        notes += (f"{int(empty.sum())} of {len(records)} rows have no {name!r}: their labels never arrive",)
-    return arrivals, notes
 
 
 def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -101,19 +100,12 @@ def other_threshold(facts: Facts, money: Writer) -> Advice | None:
 
 
 def held_together(facts: Facts) -> list[tuple[float, WhatIf, Estimate]]:
-    """Return what thresholds save, with intervals so wide that all of them hold at once (Bonferroni).
+    """Return what thresholds save, with intervals so wide that all of them hold at once.
 
     The best of many estimates is looked at, so an interval of one alone would be too good to be true.
     """
-    answered = [(t, found, found.saving) for t, found in facts.thresholds if isinstance(found.saving, Estimate)]
-    tail, normal = 0.5 * (1.0 - facts.level), NormalDist()
-    wider = normal.inv_cdf(1.0 - tail / max(1, len(answered))) / normal.inv_cdf(1.0 - tail)
-    return [(t, found, _widened(saving, wider)) for t, found, saving in answered]
-
-
-def _widened(answer: Estimate, factor: float) -> Estimate:
-    low, high = (answer.value + factor * (end - answer.value) for end in (answer.low, answer.high))
-    return Estimate(answer.value, low, high, answer.level, answer.assumes)
+    told = [(t, found, facts.together.widened(found.saving)) for t, found in facts.thresholds]
+    return [(t, found, saving) for t, found, saving in told if isinstance(saving, Estimate)]
 
 
 def _scarce(facts: Facts) -> bool:

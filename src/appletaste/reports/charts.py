@@ -18,6 +18,8 @@ from .words import Words
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#cccccc"
 #: Inches across: narrow enough that letters can be read on a telephone.
 WIDTH = 4.4
+#: How a truth is marked.
+TRUTH: dict[str, Any] = {"marker": "D", "markersize": 5, "color": "black", "linestyle": "none", "zorder": 5}
 
 
 def draw_money(facts: Facts, target: Path, money: Writer) -> None:
@@ -35,6 +37,7 @@ def draw_money(facts: Facts, target: Path, money: Writer) -> None:
     axis.axhline(0, color="black", linewidth=0.6)
     _written(axis, money)
     _periods(axis, places, names)
+    _name_truth(axis, facts.known)
     legend_above(axis)
     save_figure(figure, [target])
 
@@ -55,6 +58,8 @@ def draw_periods(facts: Facts, target: Path, money: Writer, words: Words) -> Non
     legend_above(left)
     _intervals(right, places, [one.saved for one in facts.periods], BLUE)
     right.axhline(0, color="black", linewidth=0.6)
+    _name_truth(right, facts.known)
+    legend_above(right)
     right.set(ylabel="saved", xlim=(-0.6, len(names) - 0.4), ylim=(min(0.0, right.get_ylim()[0]), None))
     _written(right, money)
     for axis in (left, right):
@@ -77,6 +82,8 @@ def draw_missed(facts: Facts, target: Path, words: Words) -> None:
                 ends = None if np.isnan(answer.low) else scale * _ends(answer)
                 colour = GREEN if place == 2 else BLUE
                 axis.errorbar([scale * answer.value], [place], xerr=ends, fmt="o", capsize=4, color=colour)
+                if answer.truth is not None:
+                    axis.plot([scale * answer.truth], [place], **TRUTH)
             elif answer is not None:
                 axis.text(0.5, place, NOT_YET, ha="center", va="center", color="#777777", transform=_mixed(axis))
         axis.set(xlabel=label, ylim=(2.6, -0.6))
@@ -84,6 +91,8 @@ def draw_missed(facts: Facts, target: Path, words: Words) -> None:
         axis.set_yticks(range(3), ways)
     left.set_xlim(left=0)
     right.set_xlim(0, 100)
+    _name_truth(left, facts.known)
+    legend_above(left)
     save_figure(figure, [target])
 
 
@@ -93,18 +102,22 @@ def draw_thresholds(facts: Facts, target: Path, money: Writer, words: Words) -> 
     figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 4.6), layout="constrained")
     asked = np.array([threshold for threshold, _ in facts.thresholds])
     savings = [found.saving for _, found in facts.thresholds]
+    for place, answer in zip(asked, (facts.together.widened(saving) for saving in savings), strict=True):
+        if isinstance(answer, Estimate):  # thin: so wide that all hold at once
+            left.vlines([place], answer.low, answer.high, color=BLUE, linewidth=0.7)
     _intervals(left, asked, savings, BLUE)
     left.axhline(0, color="black", linewidth=0.6)
     low = left.get_ylim()[0]
     refused = asked[[not isinstance(answer, Estimate) for answer in savings]]
     if len(refused):
         left.plot(refused, np.full(len(refused), low), "x", color="#777777", label=NOT_YET)
-        legend_above(left)
     asked_about = (
         f"act from so many times the {words.item}'s own threshold on" if facts.by_item else "act from this chance on"
     )
     left.set(ylabel="saved beyond\nwhat was done")
     _written(left, money)
+    _name_truth(left, facts.known)
+    legend_above(left)
     right.plot(asked, [found.acts for _, found in facts.thresholds], "o-", color=BLUE)
     right.axhline(facts.thresholds[0][1].logged_acts, color=ORANGE, linewidth=1, linestyle="--", label="what was done")
     legend_above(right)
@@ -123,7 +136,8 @@ def _written(axis: Any, write: Writer) -> None:
 def _periods(axis: Any, places: Any, names: list[str]) -> None:
     """Write the names of periods below the axis, slanted where there are many."""
     many = len(names) > 3
-    axis.set_xticks(places, names, rotation=30 if many else 0, ha="right" if many else "center")
+    shown = [name.removeprefix("week of ") for name in names]
+    axis.set_xticks(places, shown, rotation=30 if many else 0, ha="right" if many else "center")
 
 
 def _intervals(axis: Any, places: Any, answers: list[Answer], colour: str, mark: str = "o") -> None:
@@ -131,6 +145,14 @@ def _intervals(axis: Any, places: Any, answers: list[Answer], colour: str, mark:
     for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, Estimate):
             axis.errorbar([place], [answer.value], yerr=_ends(answer), fmt=mark, color=colour, capsize=3)
+            if answer.truth is not None:
+                axis.plot([place], [answer.truth], **TRUTH)
+
+
+def _name_truth(axis: Any, known: bool) -> None:
+    """Give the legend of an axis a line that says which marks are truths, where there are any."""
+    if known:
+        axis.plot([], [], **TRUTH, label="the truth")
 
 
 def _ends(answer: Estimate) -> NDArray[np.float64]:

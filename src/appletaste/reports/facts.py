@@ -13,10 +13,19 @@ from numpy.typing import NDArray
 
 from .._files import for_json
 from ..drift import DriftReport, check
-from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed, what_if
-from ..evaluate.alternatives import OwnThreshold, thresholds_of
+from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
+from ..evaluate.alternatives import OwnThreshold
 from ..evaluate.answers import Answer
-from ..evaluate.support import settled
+from ..evaluate.arrival import Arrival, arrival_of
+from ..evaluate.by_design import by_design
+from ..evaluate.missed import FLOOR
+from ..evaluate.money_missed import money_missed
+from ..evaluate.pieces import pieces
+from ..evaluate.questions import changes
+from ..evaluate.support import Support, settled, support_of
+from ..evaluate.together import Together, together
+from ..evaluate.truths import beside, positives_among
+from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
@@ -66,6 +75,17 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Money:
+    """What some decisions come to."""
+
+    cost: Answer  #: of what was done, relative to passing everything
+    caught: Answer
+    missed: Answer
+    settled: int  #: decisions that the first two count
+    supported: int  #: decisions that the last counts
+
+
+@dataclass(frozen=True)
 class Facts:
     """Everything that a report says."""
 
@@ -77,6 +97,7 @@ class Facts:
     by_item: bool  #: whether that differs from item to item; ``thresholds`` are then multiples of each item's own
     unsettled: int  #: recent items, most of whose labels have not arrived
     thresholds: tuple[tuple[float, WhatIf], ...]
+    together: Together  #: how much wider their intervals are where all of them are to hold at once
     period: str  #: month, week, day or block
     periods: tuple[Slice, ...]
     strata: tuple[Slice, ...]
@@ -86,12 +107,17 @@ class Facts:
     reported: Reported  #: the days that the facts are about
     before: Slice | None = None  #: the days before, where somebody chose days
 
+    @property
+    def known(self) -> bool:
+        """Whether the log knows the truth, as that of a replay does."""
+        return self.log.truth is not None
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON; lists of ids are left out."""
         asked = []
         for threshold, found in self.thresholds:
             answer = {name: value for name, value in found.as_dict().items() if not name.startswith("would_")}
-            asked.append({"threshold": threshold, **answer})
+            asked.append({"threshold": threshold, **answer, "saving_together": self.together.widened(found.saving)})
         facts: dict[str, Any] = {
             "level": self.level,
             "whole": self.whole,
@@ -100,6 +126,7 @@ class Facts:
             "thresholds_are_multiples": self.by_item,
             "unsettled": self.unsettled,
             "thresholds": asked,
+            "together_factor": self.together.factor,
             "period": self.period,
             "periods": self.periods,
             "strata": self.strata,
@@ -137,24 +164,28 @@ def gather(
     log = chosen.log
     found = missed(log, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
+    ground = ground_of(nameless, level=level)
+    middle, by_item = _own(log)
+    asked = tuple((t, ask(ground, OwnThreshold(t) if by_item else t)) for t in _thresholds(middle, by_item))
+    shared = together(ground, [t for t, answer in asked if answer.saving], by_item)
+    unsettled, arrival = ground.left_out, ground.support.arrival
+    supported = round((1.0 - found.unsupported_share) * len(log))
+    caught = _caught(ground.log, arrival, level)
+    money = Money(ground.logged, caught, found.money.cost, len(ground.log), supported)
+    del ground, arrival  # of a long log it is large, and the rest does not need it
     kind, of = periods_of(log, period)
-    own = thresholds_of(log)
-    weighed = own[(own > 0.0) & (own < 1.0)]
-    middle = float(np.median(weighed)) if len(weighed) else math.nan
-    by_item = bool(len(weighed)) and float(np.ptp(weighed)) > SAME * middle
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", nameless, level, found),
+        whole=slice_of("all", log, level, found.design.recall, money),
         missed=found,
         threshold=middle,
         by_item=by_item,
-        unsettled=len(log) - len(settled(log)),
-        thresholds=tuple(
-            (t, what_if(nameless, OwnThreshold(t) if by_item else t, level=level)) for t in _thresholds(middle, by_item)
-        ),
+        unsettled=unsettled,
+        thresholds=asked,
+        together=shared,
         period=kind,
         periods=tuple(slices(nameless, of, level, latest=True)),
         strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
@@ -164,6 +195,23 @@ def gather(
         reported=chosen,
         before=None if chosen.before is None else _slice(chosen.before, str(chosen.days_before), level),
     )
+
+
+def _own(log: DecisionLog) -> tuple[float, bool]:
+    """Return the median of the thresholds that costs imply, of items on which either action can pay (NaN: of none).
+
+    And whether they differ from item to item.
+    """
+    found = [np.zeros(0)]
+    for some in pieces(len(log)):
+        saved, price = changes(log, some)
+        weighed = (price > 0) & (saved < 0)
+        found.append((price / (price - saved))[weighed])
+    own = np.concatenate(found)
+    if not len(own):
+        return math.nan, False
+    spread, middle = float(np.ptp(own)), float(np.median(own, overwrite_input=True))
+    return middle, spread > SAME * middle
 
 
 def _thresholds(middle: float, by_item: bool) -> list[float]:
@@ -180,37 +228,46 @@ def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, late
 
 
 def _slice(part: DecisionLog, name: str, level: float) -> Slice:
-    nameless = part.unchecked(id=np.broadcast_to("", len(part)), x=None)  # a slice says nothing of the model
-    return slice_of(name.strip(), nameless, level, missed(nameless, level))
+    support, done = support_of(part, FLOOR), settled(part)
+    design = by_design(part, support, level, FLOOR)
+    arrival = support.arrival if done is part else arrival_of(done)
+    lost = money_missed(part, support, level, design.missed).cost
+    money = Money(logged_cost(done, arrival, level), _caught(done, arrival, level), lost, len(done), _usable(support))
+    return slice_of(name.strip(), part, level, design.recall, money)
 
 
-def slice_of(name: str, log: DecisionLog, level: float, found: Missed) -> Slice:
+def _usable(support: Support) -> int:
+    return round((1.0 - support.unsupported_share) * len(support.usable))
+
+
+def _caught(done: DecisionLog, arrival: Arrival, level: float) -> Answer:
+    """Return what was caught: if a miss were all that costs, what was done would save that."""
+    nothing = np.broadcast_to(0.0, len(done))
+    alone = done.unchecked(false_alarm=nothing, hit=nothing, correct_pass=nothing)
+    return minus(logged_cost(alone, arrival, level))
+
+
+def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, money: Money) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
-    done = what_if(log, 1.0, level=level)
+    acts, hits = int(log.act.sum()), positives_among(log, log.act)
     return Slice(
         name=name,
         decisions=len(log),
-        acts=int(log.act.sum()),
+        acts=acts,
         audits=int(log.audit.sum()),
         labels=labels,
         positives=positives,
-        precision=share(positives, labels, level),
-        saved=minus(done.logged),
-        recall=found.design.recall,
-        missed=found.money.cost,
-        caught=minus(what_if(_only_misses(log), 1.0, level=level).logged),
+        precision=beside(share(positives, labels, level), None if hits is None else hits / max(acts, 1)),
+        saved=minus(money.cost),
+        recall=recall,
+        missed=money.missed,
+        caught=money.caught,
         saved_swing=_swing(log.relative_cost[log.labelled]),
         caught_swing=_swing(log.miss[log.label == 1]),
-        settled=done.decisions,
-        supported=round((1.0 - found.unsupported_share) * len(log)),
+        settled=money.settled,
+        supported=money.supported,
     )
-
-
-def _only_misses(log: DecisionLog) -> DecisionLog:
-    """Return the log as if a miss were all that costs: what was done then saves what it caught."""
-    nothing = np.broadcast_to(0.0, len(log))
-    return log.unchecked(false_alarm=nothing, hit=nothing, correct_pass=nothing)
 
 
 def _swing(amounts: NDArray[np.float64]) -> float:
@@ -223,14 +280,16 @@ def added(one: Answer, other: Answer) -> Answer:
     if isinstance(one, Refusal) or isinstance(other, Refusal):
         return one if isinstance(one, Refusal) else other
     ends = (one.value + other.value, one.low + other.low, one.high + other.high)
-    return Estimate(*ends, other.level, other.assumes)
+    truth = None if one.truth is None or other.truth is None else one.truth + other.truth
+    return Estimate(*ends, other.level, other.assumes, truth)
 
 
 def minus(cost: Answer) -> Answer:
     """Return a cost as a saving."""
     if isinstance(cost, Refusal):
         return cost
-    return Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, cost.level, cost.assumes)
+    truth = None if cost.truth is None else 0.0 - cost.truth
+    return Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, cost.level, cost.assumes, truth)
 
 
 def share(count: int, total: int, level: float) -> Answer:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._files import for_json
 from ..evaluate import Estimate
-from ..evaluate.answers import Answer
+from ..evaluate.answers import Answer, known_truth
 from ..pages.page import html_picture
 from ..pages.table import Table
 from .advice import Advice, advise
@@ -162,7 +162,8 @@ class FirstPage:
 
     def _interval(self, answer: Answer) -> tuple[str, ...]:
         if isinstance(answer, Estimate):
-            return (ends(answer, self.money),)
+            told = () if answer.truth is None else (f"{known_truth(self.money(answer.truth))}.",)
+            return (ends(answer, self.money), *(one[0].upper() + one[1:] for one in told))
         return (f"{answer.reason}{f'; {answer.remedy}' if answer.remedy else ''}",)
 
 

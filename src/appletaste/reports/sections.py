@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from ..drift import Alarm
 from ..evaluate import Estimate, Refusal
+from ..evaluate.answers import Answer, known_truth
 from ..evaluate.support import excluded
-from ..logs.coded import counts_of
+from ..logs.coded import Coded, counts_of
 from ..logs.stored import each_batch
 from ..pages.table import Table
 from . import charts as pictures
 from .facts import Facts
 from .slice_table import by_loss, left_out, slice_table
-from .wording import Currency, Writer, cell, count, in_words, labels_awaited, percent
+from .wording import HEADINGS, Currency, Writer, cell, count, in_words, labels_awaited, percent
 from .words import Words
 
 #: Amounts without a currency.
@@ -86,13 +87,14 @@ def _span(facts: Facts) -> str:
     if time is None or time.dtype.kind != "U":
         return ""
     ends = list(each_batch(time, _ends, what="reading times"))
-    first, last = min(end[0] for end in ends)[:10], max(end[1] for end in ends)[:10]
+    first, last = min(end[0] for end in ends), max(end[1] for end in ends)
     return f" on {first}" if first == last else f" from {first} to {last}"
 
 
 def _ends(times: NDArray[np.str_]) -> tuple[str, str]:
-    found = times.tolist()
-    return min(found), max(found)
+    """Return the first and the last day: of times in a batch there are many, of days few."""
+    days = Coded.of(times.astype("U10")).levels
+    return str(days[0]), str(days[-1])
 
 
 def decided(facts: Facts, money: Writer = PLAIN) -> Section:
@@ -105,7 +107,7 @@ def decided(facts: Facts, money: Writer = PLAIN) -> Section:
          "everything, whose own cost nobody can know, without recent items, most of whose labels have not arrived; "
          "missed is what the positives that were passed cost, from the logged probabilities alone.",
          *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
-        [slice_table(facts.periods, facts.period, money)],
+        [slice_table(facts.periods, facts.period, money, facts.known)],
         lambda target, words: pictures.draw_periods(facts, target, money, words),
     )  # fmt: skip
 
@@ -120,7 +122,7 @@ def by_stratum(facts: Facts, money: Writer = PLAIN) -> Section | None:
         "Where is the money, and where is it lost?",
         ["The same numbers for each stratum by itself, the largest loss first.",
          *left_out(facts.strata, facts.whole, "the largest")],
-        [slice_table(by_loss(facts.strata), "stratum", money)],
+        [slice_table(by_loss(facts.strata), "stratum", money, facts.known)],
     )  # fmt: skip
 
 
@@ -129,10 +131,14 @@ def missing(facts: Facts, money: Writer = PLAIN) -> Section:
     found = facts.missed
     design = found.design
     rows = [
-        ("from the probabilities", *cell(design.missed, count), *cell(design.recall, percent)),
-        ("the same, scaled to the whole", *cell(design.missed_hajek, count), *cell(design.recall_hajek, percent)),
-        ("by the model", *cell(found.model, count), "-", "-"),
+        (way, *cell(passed, count, facts.known), *cell(caught, percent, facts.known))
+        for way, passed, caught in (
+            ("from the probabilities", design.missed, design.recall),
+            ("the same, scaled to the whole", design.missed_hajek, design.recall_hajek),
+        )
     ]
+    beside = HEADINGS[: 1 + facts.known]
+    rows.append(("by the model", *cell(found.model, count, facts.known), *["-"] * (2 + facts.known)))
     sentences = [
         f"From the logged probabilities alone: {in_words(design.missed, count)} positives were passed"
         + (f"; recall is {in_words(design.recall, percent)}." if design.recall else "."),
@@ -141,13 +147,16 @@ def missing(facts: Facts, money: Writer = PLAIN) -> Section:
         if design.missed
         else "",
         f"By a model of the labels: {in_words(found.model, count)}"
-        + (" positives were passed; right only if the model is." if found.model else "."),
+        + (" positives were passed, scaled by labels of items that might have been passed." if found.model else "."),
         f"The log says nothing about {percent(found.unsupported_share)} of the traffic"
         + (f", of which {count(found.unsupported_passes)} items were passed." if found.unsupported_passes else "."),
     ]
     if found.total_bounds is not None and found.unsupported_passes:
         low, high = map(count, found.total_bounds)
-        sentences.append(f"Counting the part the log cannot see, between {low} and {high} positives were passed.")
+        truth = "" if found.truth is None else f"; {known_truth(count(found.truth))}"
+        sentences.append(
+            f"Counting the part the log cannot see, between {low} and {high} positives were passed{truth}."
+        )
     if abs(found.model_surprise) > 3:
         which = "more" if found.model_surprise > 0 else "fewer"
         sentences.append(
@@ -159,7 +168,7 @@ def missing(facts: Facts, money: Writer = PLAIN) -> Section:
         "What is being missed",
         "How many positives were passed, and what share was caught?",
         [sentence for sentence in sentences if sentence],
-        [Table("", ("way", "missed", "interval", "recall", "interval"), rows)],
+        [Table("", ("way", "missed", *beside, "recall", *beside), rows)],
         lambda target, words: pictures.draw_missed(facts, target, words),
     )
 
@@ -169,24 +178,12 @@ def thresholds(facts: Facts, money: Writer = PLAIN) -> Section:
     title, question = "Another threshold", "What would acting from another chance on have saved?"
     answered = [(t, w.saving) for t, w in facts.thresholds if isinstance(w.saving, Estimate)]
     refused = [(t, w.saving) for t, w in facts.thresholds if isinstance(w.saving, Refusal)]
-    asked_about = "multiples asked about" if facts.by_item else "thresholds asked about"
-    header = ("times own threshold" if facts.by_item else "act from chance", "acts", "saved against what was done")
     sentences = []
     if facts.thresholds and facts.unsettled:
         asked = facts.thresholds[0][1].decisions
         sentences.append(f"Asked of {count(asked)} items; {excluded(facts.unsettled)}.")
     if answered:
-        best, saving = max(answered, key=lambda pair: pair[1].value)
-        sentences += [
-            "Each item has costs, and so a threshold, of its own; half of these thresholds are below "
-            f"{facts.threshold:.3g}. Asked about are multiples of each item's own threshold."
-            if facts.by_item
-            else f"By the logged costs, acting pays from a chance of {facts.threshold:.3g}.",
-            f"Of the {asked_about}, {best:.3g} has the best estimate: against what was done it would have saved "
-            f"{in_words(saving, money)}. The best of several estimates is a little too good to be true.",
-            "Where an interval contains 0, the log cannot tell the threshold from what was done. A threshold knows of "
-            "no capacity: see how many acts each one takes.",
-        ]
+        sentences += _told_together(facts, answered, money)
     if refused:
         places = ", ".join(f"{t:.3g}" for t, _ in refused)
         why = f"{refused[0][1].reason}; {refused[0][1].remedy}"
@@ -194,16 +191,67 @@ def thresholds(facts: Facts, money: Writer = PLAIN) -> Section:
     if not facts.thresholds:
         sentences.append("The log cannot say: acting never, or always, pays at the logged costs.")
     rows = [
-        (f"{threshold:.3g}", count(found.acts), *cell(found.saving, money)) for threshold, found in facts.thresholds
+        (
+            f"{threshold:.3g}",
+            count(found.acts),
+            *cell(found.saving, money, facts.known),
+            cell(facts.together.widened(found.saving), money)[1],
+        )
+        for threshold, found in facts.thresholds
     ]
+    asked_about = "times own threshold" if facts.by_item else "act from chance"
+    header = (asked_about, "acts", "saved against what was done", *HEADINGS[: 1 + facts.known], "all at once")
     return Section(
         "thresholds",
         title,
         question,
         sentences,
-        [Table("", (*header, "interval"), rows)] if answered else [],
+        [Table("", header, rows)] if answered else [],
         (lambda target, words: pictures.draw_thresholds(facts, target, money, words)) if answered else None,
     )
+
+
+def _told_together(facts: Facts, answered: Sequence[tuple[float, Estimate]], money: Writer) -> list[str]:
+    """Say what thresholds of one log say together: each alone may be lucky, and the luckiest is looked at first."""
+    best, saving = max(answered, key=lambda pair: pair[1].value)
+    better = [t for t, one in answered if _sure(facts.together.widened(one)) > 0]
+    worse = [t for t, one in answered if _sure(facts.together.widened(one)) < 0]
+    others = [t for t, _ in answered if t not in (*better, *worse)]
+    times = " times the own threshold" if facts.by_item else ""
+    sentences = [
+        "Each item has costs, and so a threshold, of its own; half of these thresholds are below "
+        f"{facts.threshold:.3g}. Asked about are multiples of each item's own threshold."
+        if facts.by_item
+        else f"By the logged costs, acting pays from a chance of {facts.threshold:.3g}.",
+        f"All {len(answered)} answers share the same items and the same luck. So that all of them hold at once, "
+        f"intervals are {facts.together.factor:.2f} times as wide: the column *all at once*.",
+    ]
+    for which, told in ((better, "saved more than what was done"), (worse, "saved less")):
+        if which:
+            sentences.append(f"By those, acting from {_listed(which)}{times} would have {told}.")
+    if others:
+        sentences.append(f"The log cannot tell {_listed(others)}{times} from what was done.")
+    if abs(best - (1.0 if facts.by_item else facts.threshold)) <= 1e-9:
+        sentences.append(
+            f"The best estimate is that of {best:.3g}, the threshold that the costs imply, so it is no finding that "
+            "another threshold is better. Where it differs from what was done, that is because of a capacity, audits, "
+            "acts to learn, or chance."
+        )
+    else:
+        sentences.append(
+            f"The best estimate is that of {best:.3g}: {in_words(saving, money)}. The best of several estimates is "
+            "too good to be true."
+        )
+    return [*sentences, "A threshold knows of no capacity: see how many acts each one takes."]
+
+
+def _sure(answer: Answer) -> int:
+    """Return 1 if an interval lies above 0, -1 if below, 0 if it contains 0."""
+    return int(answer.low > 0) - int(answer.high < 0) if isinstance(answer, Estimate) else 0
+
+
+def _listed(thresholds: Sequence[float]) -> str:
+    return ", ".join(f"{t:.3g}" for t in thresholds)
 
 
 def changed(facts: Facts, money: Writer = PLAIN) -> Section:

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from ..evaluate import Estimate
 from ..pages.table import Table
 from .facts import Slice
-from .wording import Writer, cell, count, percent
+from .wording import HEADINGS, Writer, cell, count, percent
 
 
-def slice_table(slices: Sequence[Slice], what: str, money: Writer) -> Table:
-    """Return slices as a table."""
-    header = (what, "items", "acted", "audits", "labels", "positives", "precision", "saved", "interval", "missed",
-              "interval", "recall", "interval")  # fmt: skip
+def slice_table(slices: Sequence[Slice], what: str, money: Writer, known: bool) -> Table:
+    """Return slices as a table, with the truth where the log knows it."""
+    beside = HEADINGS[: 1 + known]
+    header = (what, "items", "acted", "audits", "labels", "positives", "precision", "saved", *beside, "missed", *beside,
+              "recall", *beside)  # fmt: skip
     rows = []
     for one in slices:
         numbers = (one.decisions, one.acts, one.audits, one.labels, one.positives)
-        amounts = (*cell(one.saved, money), *cell(one.missed, money))
-        shares = (cell(one.precision, percent)[0], *amounts, *cell(one.recall, percent))
+        amounts = (*cell(one.saved, money, known), *cell(one.missed, money, known))
+        shares = (cell(one.precision, percent)[0], *amounts, *cell(one.recall, percent, known))
         rows.append((one.name, *map(count, numbers), *shares))
     return Table("", header, rows)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import OptionError
 from ..evaluate import Refusal
-from ..evaluate.answers import Answer
+from ..evaluate.answers import Answer, known_truth
 from ..remedies import Message, Remedy
 
 #: How a kind of number is written: ``count``, ``percent``, or a ``Currency``.
@@ -16,6 +16,8 @@ Writer = Callable[[float], str]
 SIGNS = {"EUR": "€", "USD": "$", "GBP": "£"}
 #: What is said where the log has no answer.
 NOT_YET = "cannot be said yet"
+#: The headings of an answer in a table, with the truth where the log knows it.
+HEADINGS = ("interval", "the truth")
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,12 @@ def in_words(answer: Answer, write: Writer) -> str:
     """
     if isinstance(answer, Refusal):
         return f"{NOT_YET} ({answer.reason}{f'; {answer.remedy}' if answer.remedy else ''})"
-    if answer.low != answer.low:
-        return f"{write(answer.value)} (no interval: {answer.assumes})"
     if answer.low == answer.high:
         return f"{write(answer.value)} (known exactly)"
-    return f"{write(answer.value)} ({100 * answer.level:.0f} % interval {ends(answer, write)})"
+    told = "" if answer.truth is None else f"; {known_truth(write(answer.truth))}"
+    if answer.low != answer.low:
+        return f"{write(answer.value)} (no interval: {answer.assumes}{told})"
+    return f"{write(answer.value)} ({100 * answer.level:.0f} % interval {ends(answer, write)}{told})"
 
 
 def ends(answer: Answer, write: Writer) -> str:
@@ -93,6 +96,9 @@ def ends(answer: Answer, write: Writer) -> str:
     return "exact" if answer.low == answer.high else f"{write(answer.low)} to {write(answer.high)}"
 
 
-def cell(answer: Answer, write: Writer) -> tuple[str, str]:
-    """Return an answer for a table: the number and its interval; a dash where it was refused."""
-    return ("-", NOT_YET) if isinstance(answer, Refusal) else (write(answer.value), ends(answer, write))
+def cell(answer: Answer, write: Writer, known: bool = False) -> tuple[str, ...]:
+    """Return an answer for a table: the number, its interval and, if ``known``, the truth; dashes where refused."""
+    if isinstance(answer, Refusal):
+        return ("-", NOT_YET, *["-"] * known)
+    truth = [write(answer.value if answer.truth is None else answer.truth)] * known
+    return (write(answer.value), ends(answer, write), *truth)

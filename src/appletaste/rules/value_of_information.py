@@ -9,6 +9,7 @@ import numpy as np
 
 from .._checks import number, whole
 from ..costs import Costs
+from ..decision import new_tuple
 from ..errors import OptionError
 from ..kernels import value as kernels
 from ..kernels.types import Word
@@ -123,7 +124,7 @@ class ValueJudge:
             )
         probability, price, value, _, _, _ = found
         why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
-        return Verdict(probability, why, chance, value - price, (x, found))
+        return new_tuple(Verdict, (probability, why, chance, value - price, (x, found)))
 
     def commit(self, verdict: Verdict, act: bool) -> None:
         """Take the item into the memory."""

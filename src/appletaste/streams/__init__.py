@@ -6,5 +6,6 @@ from .budget import Budget
 from .desk import Desk
 from .ledger import Ledger, Receipt
 from .loading import load
+from .workdays import Calendar
 
-__all__ = ["Audit", "Awaiting", "Budget", "Desk", "Ledger", "Receipt", "load"]
+__all__ = ["Audit", "Awaiting", "Budget", "Calendar", "Desk", "Ledger", "Receipt", "load"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import NDArray
 
-from ..costs import SomeCosts
+from ..costs import Costs
 from ..decision import Decision
 from ..errors import InputError
 from ..policies import Player, Policy, Prospect
@@ -52,7 +53,7 @@ class Awaiting(Player):
     def _expected(self) -> Waiting | None:
         """Return what is on its way, on top of the belief of now: a correction puts another in its place."""
         belief, waiting = self._policy.learner.belief, self._waiting
-        if waiting is None or not waiting.stands_on(belief):
+        if waiting is None or waiting.belief is not belief:
             self._waiting = waiting = None if belief is None else belief.expecting(waiting)
         return waiting
 
@@ -63,22 +64,17 @@ class Awaiting(Player):
     def __bool__(self) -> bool:
         return True
 
-    def look(
-        self,
-        x: ArrayLike,
-        *,
-        costs: SomeCosts | None = None,
-        time: Any = None,
-        stratum: str | None = None,
-        price: float = 0.0,
+    def see(
+        self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
         """Return what is known of an item before it is decided, as if the labels on their way had been seen."""
-        belief, waiting = self._policy.learner.belief, self._expected()
-        if belief is None or waiting is None or not len(waiting):
-            return self._policy.look(x, costs=costs, time=time, stratum=stratum, price=price)
+        policy, waiting = self._policy, self._expected()
+        if waiting is None or not waiting.items:
+            return policy.see(x, costs, now, stratum, price)
+        belief = waiting.belief
         belief.waiting = waiting
         try:
-            return self._policy.look(x, costs=costs, time=time, stratum=stratum, price=price)
+            return policy.see(x, costs, now, stratum, price)
         finally:
             belief.waiting = None
 
@@ -88,20 +84,22 @@ class Awaiting(Player):
 
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision; after an act its label is on its way."""
-        waiting = self._expected()
-        self._policy.check_next(decision)  # before anything is carried on
-        if waiting is not None and len(waiting):
-            if self._policy.timed:  # V_w is that of the belief as it has faded by now
-                self._policy.advance(prospect.time)
+        policy, waiting = self._policy, self._expected()
+        if waiting is not None and waiting.items:
+            if decision.round != policy.round + 1:  # before anything is carried on
+                raise policy.not_next(decision)
+            if policy.timed:  # V_w is that of the belief as it has faded by now
+                policy.advance(prospect.time)
             waiting.settle()
-        self._policy.commit(prospect, decision)
+        policy.commit(prospect, decision)
         if decision.act and waiting is not None:
             waiting.add(decision.round, decision.x)
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn a label that has arrived."""
         self._policy.learn(decision, label)
-        self.give_up(decision)
+        if self._waiting is not None:
+            self._waiting.remove(decision.round)
 
     def give_up(self, decision: Decision) -> None:
         """Wait no longer for the label of a decision."""

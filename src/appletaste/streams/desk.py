@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..costs import SomeCosts
-from ..decision import Decision, Decisions
+from ..costs import Costs, SomeCosts
+from ..decision import Decision, Decisions, new_tuple
 from ..errors import InputError, OptionError
 from ..policies import Player, Policy, Prospect
 from ..policies.items import check_costs, check_items
 from ..policies.player import named, part_of
 from ..posteriors import Arrays
 from ..times import instant
-from .audit import Audit
-from .budget import Budget, Spending
+from .audit import Audit, Lane
+from .budget import Budget
+from .spending import Pace, Spent
 
 
 class Desk(Player):
@@ -50,16 +50,17 @@ class Desk(Player):
                 raise InputError(f"{name} must be an appletaste.{kind.__name__}, got {value!r}")
         #: Who sits at the desk: a policy, or one that knows which labels are on their way.
         self.player, self.budget, self.audit = policy, budget, audit
-        self._acts = None if budget is None else Spending(budget)
+        self._policy = policy.policy
+        self._acts = None if budget is None else Pace(budget)
+        self._lane = None if audit is None else Lane(audit)
         own = None if audit is None else audit.budget
+        self._audits = None if own is None else Spent(own)
         #: Whether audits are among the acts that the budget allows.
         self.shared = audit is not None and budget is not None and own is None
-        lane = budget if self.shared else own
-        self._audits = None if lane is None else Spending(lane, priced=False)
-        floor, share = 0.0 if audit is None else audit.floor, None if budget is None else budget.share
-        if self.shared and share is not None and floor >= share:
+        mean, share = 0.0 if self._lane is None else self._lane.mean, None if budget is None else budget.share
+        if self.shared and share is not None and mean >= share:
             raise OptionError(
-                f"audits at rate {floor:g} would use the whole review budget (share={share:g}). Lower the rate, or "
+                f"audits at rate {mean:g} would use the whole review budget (share={share:g}). Lower the rate, or "
                 "give audits a budget of their own: Audit(floor=..., budget=Budget(...))"
             )
         #: What one more act would have saved when the last item was decided, in units of cost.
@@ -68,45 +69,34 @@ class Desk(Player):
     @property
     def policy(self) -> Policy:
         """The policy itself, without what it awaits."""
-        return self.player.policy
+        return self._policy
 
-    def look(
-        self,
-        x: ArrayLike,
-        *,
-        costs: SomeCosts | None = None,
-        time: Any = None,
-        stratum: str | None = None,
-        price: float = 0.0,
+    def see(
+        self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
-        """Return the item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
-        now = instant(time)
-        aside, room, spent = self._caps(now)
-        shadow = 0.0 if self._acts is None else self._acts.price(now, aside)
-        seen = self.player.look(x, costs=costs, time=now, stratum=stratum, price=price + shadow)
-        floor = 0.0 if self.audit is None or not room else self.audit.floor_of(stratum, seen.chance)
+        """Return an item as ``decide`` would see it now, within budget and lane; asking changes nothing."""
+        spending, lane = self._acts, self._lane
+        if spending is None and lane is None:
+            return self.player.see(x, costs, now, stratum, price)
+        room, may, shadow = self._caps(now)
+        seen = self.player.see(x, costs, now, stratum, price + shadow)
         item, sheet, probability, chance, worth, why, verdict, round_, _, _, _, _, _ = seen
-        if self._acts is None:
+        floor = 0.0 if lane is None or not room else lane.floor(seen, shadow)
+        if spending is None:
             shadow = math.nan
         else:
-            why = {**why, "shadow_price": shadow, "budget_spent": float(spent)}
-            probability = 0.0 if spent else probability
-        return Prospect(
-            item, sheet, probability, chance, worth, why, verdict, round_, now, stratum, floor, shadow, spent
-        )  # fmt: skip
+            why = {**why, "shadow_price": shadow, "budget_spent": 0.0 if may else 1.0}
+            probability = probability if may else 0.0
+        fields = (item, sheet, probability, chance, worth, why, verdict, round_, now, stratum, floor, shadow, not may)
+        return new_tuple(Prospect, fields)
 
-    def _caps(self, now: float | None) -> tuple[int, bool, bool]:
-        """Return how many acts are kept for audits, whether the lane has room, and whether the policy has none."""
-        spending, lane = self._acts, self._audits
-        if spending is None:
-            return 0, lane is None or lane.room(now) > 0, False
-        left = spending.room(now)
-        if lane is None:
-            return 0, True, left <= 0
-        if not self.shared:
-            return 0, lane.room(now) > 0, left <= 0
-        aside = lane.still_needed(now)
-        return aside, left > 0, left <= aside
+    def _caps(self, now: float | None) -> tuple[bool, bool, float]:
+        """Return whether the lane has room, whether the policy may act, and the shadow price."""
+        own = self._audits is None or self._audits.room(now) > 0
+        if self._acts is None:
+            return own, True, 0.0
+        left, may, price = self._acts.outlook(now, self._lane.mean if self.shared and self._lane is not None else 0.0)
+        return (left > 0 if self.shared else own), may, price
 
     def room(self, time: Any = None) -> int | None:
         """Return how many acts the budget still allows at a time, audits among them where the lane shares it."""
@@ -114,9 +104,9 @@ class Desk(Player):
 
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at, within the caps as they stand by now."""
-        if prospect.round != self.policy.round + 1:  # other items were decided since
-            _, room, spent = self._caps(prospect.time)
-            if spent:
+        if prospect.round != self._policy.round + 1:  # other items were decided since
+            room, may, _ = self._caps(prospect.time)
+            if not may:
                 prospect = prospect._replace(probability=0.0, spent=True, why={**prospect.why, "budget_spent": 1.0})
             if not room:
                 prospect = prospect._replace(floor=0.0)
@@ -125,12 +115,14 @@ class Desk(Player):
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision: the budget and the lane take note of it."""
         self.player.commit(prospect, decision)
-        now = prospect.time
-        if self._acts is not None:
-            self._acts.record(now, decision.act and (self.shared or not decision.audit), prospect.worth)
-            self.shadow_price = prospect.price
-        if self._audits is not None and self.audit is not None:
-            self._audits.record(now, decision.audit, self.audit.floor_of(prospect.stratum, prospect.chance))
+        now, price, acts, lane = prospect.time, 0.0, self._acts, self._lane
+        if acts is not None:
+            acts.note(now, decision.act and (self.shared or not decision.audit), prospect.worth)
+            self.shadow_price = price = prospect.price
+        if lane is not None:
+            lane.note(prospect, price)
+        if self._audits is not None:
+            self._audits.record(now, decision.audit)
 
     def decide_many(
         self, items: ArrayLike, *, costs: SomeCosts | None = None, time: Any = None, stratum: Any = None
@@ -177,25 +169,27 @@ class Desk(Player):
         return {
             "kind": "desk",
             "player": self.player.header(),
-            "budget": None if self.budget is None else asdict(self.budget),
-            "audit": None if self.audit is None else asdict(self.audit),
+            "budget": None if self.budget is None else self.budget.settings(),
+            "audit": None if self.audit is None else self.audit.settings(),
             "shadow_price": self.shadow_price,
         }
 
+    def _carried(self) -> dict[str, Pace | Lane | Spent]:
+        """Return what the desk itself carries, by the name that it is saved under."""
+        carried = {"acts": self._acts, "lane": self._lane, "audits": self._audits}
+        return {name: part for name, part in carried.items() if part is not None}
+
     def arrays(self) -> Arrays:
         """Return the player and what has been spent, for saving."""
-        spent = {"acts": self._acts, "audits": self._audits}
         arrays = named("player", self.player.arrays())
-        for name, spending in spent.items():
-            if spending is not None:
-                arrays |= named(name, spending.arrays())
+        for name, part in self._carried().items():
+            arrays |= named(name, part.arrays())
         return arrays
 
     def restore(self, arrays: Arrays, shadow_price: float) -> None:
         """Take back what has been spent."""
-        for name, spending in (("acts", self._acts), ("audits", self._audits)):
-            if spending is not None:
-                spending.restore(part_of(arrays, name))
+        for name, part in self._carried().items():
+            part.restore(part_of(arrays, name))
         self.shadow_price = shadow_price
 
 

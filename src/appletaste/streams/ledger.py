@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from os import PathLike
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._files import fingerprint, open_archive, write_archive
+from .._files import fingerprint, write_archive
 from ..costs import SomeCosts
-from ..decision import Decision, Observation, check_label
-from ..errors import DataError, FeedbackError, InputError, SaveFileError
+from ..costs_by_item import CostsByItem
+from ..decision import Decision, check_label, new_tuple, shown_label
+from ..errors import DataError, FeedbackError, InputError
 from ..logs import DecisionLog
 from ..logs.entries import Entries, Entry
 from ..logs.events import Corrected, Decided, Event, Expired, Labelled, Retracted
-from ..logs.packing import pack_events, unpack_events
+from ..logs.packing import pack_events
 from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING, STATES
 from ..logs.stores import MemoryStore, Snapshot, Store
 from ..logs.tables import table_of
 from ..policies import Player, Policy
 from ..policies.alone import Alone
 from ..policies.items import check_costs, check_item
-from ..policies.player import named, part_of, with_features
+from ..policies.player import named, with_features
 from ..times import before, instant, span, written
+from .ledger_file import LedgerFile
 from .rebuilding import rebuild_player
 
 if TYPE_CHECKING:
@@ -78,19 +79,23 @@ class Ledger:
         self.store: Store = MemoryStore() if store is None else store
         self.entries = Entries()
         self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
-        #: The map that makes the vectors, if one was saved with the ledger.
-        self.features: FeatureMap | None = None
         #: Which columns of its tables hold the id, the time, ... (``appletaste.desks``); kept in the file.
         self.roles: dict[str, str] = {}
+        #: What each item costs by its columns (``appletaste.desks``); kept in the file. None: as the policy says.
+        self.costs_by_item: CostsByItem | None = None
         #: Lets one thread in at a time.
         self.alone = Alone("ledger")
-        self._file: str | None = None  # the fingerprint of the file that this ledger was read from or saved as
-        self._kept = 0, 0  # how many decisions and vectors there were then
+        self._file = LedgerFile()
 
     @property
     def policy(self) -> Policy:
         """The policy that decides and learns."""
         return self.player.policy
+
+    @property
+    def features(self) -> FeatureMap | None:
+        """The map that makes the vectors, if one was saved with the ledger."""
+        return self._file.features
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -102,7 +107,7 @@ class Ledger:
         return id in self.entries
 
     def __getitem__(self, id: str) -> Entry:
-        if id not in self.entries:
+        if id not in self.entries.decided:
             raise FeedbackError(
                 f"there is no decision {id!r} among the {len(self)} decisions of this ledger: "
                 "give the id that decide was given"
@@ -124,22 +129,21 @@ class Ledger:
 
         The same id with the same item gives the decision that was made; with another item it is a conflict.
         """
-        alone, me = self.alone, get_ident()
-        user = alone.user
-        if user and user != me:
-            raise alone.refusal()
-        alone.user = me
+        alone = self.alone
+        before = alone.enter()
         try:
             entries, player = self.entries, self.player
             if id is None:
                 id = self.next_id()
             elif not (isinstance(id, str) and id):
                 raise InputError(f"an id is a text such as 'case-17', got {id!r}")
-            elif id in entries:
+            elif id in entries.decided:
                 return self._again(id, x, costs, stratum)
             if stratum is not None and not isinstance(stratum, str):
                 raise InputError(f"a stratum is a text such as 'new customers', got {stratum!r}")
-            now, time = instant(time), written(time)
+            now = None
+            if time is not None:
+                now, time = instant(time), written(time)
             if type(time) is not self._kind and self._kind is not None:
                 raise InputError(
                     "times are all numbers, all dates, or all left out: earlier times are "
@@ -147,14 +151,14 @@ class Ledger:
                 )
             prospect = player.look(x, costs=costs, time=now, stratum=stratum)
             decision = player.draw(prospect)
-            event = Decided(id, decision, time, stratum)
+            event = new_tuple(Decided, (id, decision, time, stratum))
             self.store.append(event)
             player.commit(prospect, decision)
             entries.take(event)
             self._kind = type(time)
             return decision
         finally:
-            alone.user = user
+            alone.user = before
 
     def next_id(self) -> str:
         """Return the id that ``decide`` gives to the next item if none is given: the number of its round."""
@@ -175,15 +179,13 @@ class Ledger:
 
     def label(self, id: str, value: int, *, time: Any = None) -> Receipt:
         """Learn a label, once. The same value again changes nothing; another value needs ``correct``."""
-        alone, me = self.alone, get_ident()
-        user = alone.user
-        if user and user != me:
-            raise alone.refusal()
-        alone.user = me
+        alone = self.alone
+        before = alone.enter()
         try:
             entry = self[id]
-            value = Observation.of(entry.decision, value).label  # says no to a pass, and to what is not 0 or 1
-            time = self.when(entry, time)
+            value = shown_label(entry.decision, value)
+            if time is not None:
+                time = self.when(entry, time)
             if entry.label is not None:
                 if entry.label != value:
                     raise FeedbackError(
@@ -191,11 +193,13 @@ class Ledger:
                         f"if {value} is right, call correct({id!r}, {value})"
                     )
                 return Receipt(id, entry.state, False, False)
-            late = entry.state == EXPIRED
-            self._happen(Labelled(id, value, time))
-            return Receipt(id, OBSERVED, True, late)
+            event = new_tuple(Labelled, (id, value, time))
+            self.store.append(event)
+            self.player.learn(entry.decision, value)
+            self.entries.take(event)
+            return new_tuple(Receipt, (id, OBSERVED, True, entry.state == EXPIRED))
         finally:
-            alone.user = user
+            alone.user = before
 
     def correct(self, id: str, value: int, *, time: Any = None) -> Receipt:
         """Replace a label by another; what was learnt from it is learnt anew (``Policy.revise``)."""
@@ -258,7 +262,7 @@ class Ledger:
 
     def _follow(self, event: Event) -> None:
         """Let the player, and then the entries, take in what happened to a decision."""
-        decision = self.entries.spoken_of(event).decision
+        decision = self.entries.spoken_of(event)
         if isinstance(event, Labelled):
             self.player.learn(decision, event.label)
         elif isinstance(event, Corrected):
@@ -360,64 +364,23 @@ class Ledger:
         """
         with self.alone:
             if not overwrite:
-                self._check_file(path)
+                self._file.check_place(path, self.store, self.policy.costs)
             chosen = self.features if features is None else features
             events = pack_events([event for _, event in self.store.read()])
             header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
             if self.roles:
                 header["roles"] = self.roles
+            if self.costs_by_item is not None:
+                header["costs_by_item"] = self.costs_by_item.outcomes()
             state = {**named("player", self.player.arrays()), **named("events", events)}
             whole = with_features(header, state, chosen, self.policy.n_features)
-            self._check_step(features)
+            self._file.check_map(features, len(self))
             write_archive(path, *whole)
             self.saved_as(fingerprint(path), chosen)
 
     def saved_as(self, mark: str | None, features: FeatureMap | None) -> None:
         """Take note of the file that holds this ledger as it is now, and of the map that is kept with it."""
-        self.features, self._file = features, mark
-        self._kept = len(self), 0 if features is None else features.made
-
-    def _check_file(self, path: str | PathLike[str]) -> None:
-        """Refuse to write over a file whose events are not all among those of this ledger."""
-        found = fingerprint(path)
-        if found is None or found == self._file:
-            return
-        try:
-            with open_archive(path, "ledger") as (header, state):
-                if header.get("kind") != "ledger":
-                    return
-                there = unpack_events(part_of(state, "events"), self.policy.costs)
-        except SaveFileError:  # damaged, or of another version: nothing that could be continued is lost
-            return
-        ours = [event for _, event in zip(range(len(there)), (event for _, event in self.store.read()), strict=False)]
-        one, other = pack_events(there), pack_events(ours)
-        if len(ours) < len(there) or any(
-            not np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f") for name in one
-        ):
-            raise SaveFileError(
-                f"{path} holds {len(there)} events, and not all of them are in this ledger of {len(self.store)}: "
-                "another ledger, maybe in another process, has written the file since this one was loaded or saved. "
-                "One stream is kept by one ledger in one process. Load the file and go on from there, save under "
-                "another name, or lose what is in the file with save(path, overwrite=True)"
-            )
-
-    def _check_step(self, given: FeatureMap | None) -> None:
-        """Refuse to save a map that can be seen not to have made the vectors of the decisions."""
-        features, (decided, made) = self.features, self._kept
-        if features is None:
-            return
-        if given is not None and given is not features and not given.continues(features):
-            raise InputError(
-                "this map is not the one that was saved with the ledger, nor a continuation of it: its columns or "
-                "their levels differ, so coefficients would belong to other features. Give the map that made the "
-                "vectors, ledger.features"
-            )
-        if given is None and features.changes and features.made == made and len(self) > decided:
-            raise InputError(
-                f"{len(self) - decided} items were decided since the ledger was loaded or saved, and ledger.features "
-                "has made no vector: another map made them, and may know other levels by now. Make vectors with "
-                "ledger.features, or give the map that made them: save(path, features=...)"
-            )
+        self._file.kept_as(mark, len(self), features)
 
 
 def _clock(entry: Entry) -> float:

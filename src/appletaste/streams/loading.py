@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 
 from .._files import fingerprint, open_archive
+from ..costs_by_item import CostsByItem
 from ..errors import SaveFileError
 from ..features import FeatureMap
 from ..logs.packing import unpack_events
@@ -55,5 +56,7 @@ def load(path: str | PathLike[str]) -> Player | Ledger | FeatureMap:
                 f"{player.policy.n_features}: they do not belong together"
             )
         ledger.roles = dict(header.get("roles", {}))
+        if "costs_by_item" in header:
+            ledger.costs_by_item = CostsByItem(**header["costs_by_item"])
         ledger.saved_as(fingerprint(path), features)
         return ledger

@@ -27,10 +27,12 @@ def _awaiting(header: dict[str, Any], arrays: Arrays) -> Awaiting:
 
 def _desk(header: dict[str, Any], arrays: Arrays) -> Desk:
     budget, audit = header["budget"], header["audit"]
-    if audit is not None and audit["budget"] is not None:
-        audit = {**audit, "budget": Budget(**audit["budget"])}
     player = rebuild_player(header["player"], part_of(arrays, "player"))
-    desk = Desk(player, None if budget is None else Budget(**budget), None if audit is None else Audit(**audit))
+    desk = Desk(
+        player,
+        None if budget is None else Budget.from_settings(budget),
+        None if audit is None else Audit.from_settings(audit),
+    )
     desk.restore(arrays, float(header["shadow_price"]))
     return desk
 

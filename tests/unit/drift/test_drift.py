@@ -234,7 +234,7 @@ def test_a_replay_in_order_forgets_and_raises_alarms(tmp_path):
     assert "adf-voi: alarm at item 2" in notes
     assert "'kind' from item 2001" in notes
     assert "'x' from" not in notes
-    with pytest.raises(OptionError, match="forgets by time, and this replay has no times"):
+    with pytest.raises(OptionError, match="forgets by time, and there are no times"):
         at.replay(table, "bad", costs=costs, policies=entries[2:], drop=["day"])
 
 

@@ -252,12 +252,12 @@ def test_what_if_allows_for_items_that_none_of_the_seen_stands_for():
 def test_one_more_is_there_half_the_time_and_like_an_item_of_its_kind():
     rng = np.random.default_rng(4)
     band, weight = np.array([0, 0, 1, 1]), np.array([0.0, 0.5, 0.2, 0.2])
-    like, count = stand_ins.one_more(np.full(4, 50.0), weight, band, 4000, rng)
+    like, count = stand_ins.one_more(weight.__getitem__, band, lambda rows: np.full(rows.shape, 50.0), 4000, rng)
     assert like.shape == count.shape == (2, 4000)
     assert set(like[0]) == {1}
     assert set(like[1]) == {2, 3}
     assert abs((count[0] > 0).mean() - 0.5 * 50 / 51) < 4 * 0.5 / np.sqrt(4000)
-    assert stand_ins.one_more(np.ones(4), np.zeros(4), band, 10, rng)[1].shape == (0, 10)
+    assert stand_ins.one_more(np.zeros(4).__getitem__, band, np.ones_like, 10, rng)[1].shape == (0, 10)
 
 
 def test_what_was_sure_to_be_seen_stands_for_itself():

@@ -168,7 +168,7 @@ def test_reasons_of_a_desk_at_work():
     """Every code of a real desk agrees with what happened, and the codes that should occur do."""
     rng = np.random.default_rng(4)
     lane = at.Audit(floor=0.05, budget=at.Budget(share=0.2, window=100))
-    desk = at.Desk(at.policy("voi", n_features=2, costs=COSTS, seed=2), at.Budget(share=0.1, window=100), lane)
+    desk = at.Desk(at.policy("voi", n_features=2, costs=COSTS, seed=2), at.Budget(share=0.3, window=100), lane)
     seen = {}
     for _ in range(800):
         x = [1.0, rng.normal()]
@@ -176,7 +176,7 @@ def test_reasons_of_a_desk_at_work():
         code = at.explain(desk, made).reason.code
         seen.setdefault(code, []).append(made)
         if made.act:
-            desk.learn(made, int(rng.random() < 1 / (1 + np.exp(1 - 2 * x[1]))))
+            desk.learn(made, int(rng.random() < 1 / (1 + np.exp(3 - 2 * x[1]))))
     assert all(d.audit for d in seen["AUDIT"])
     assert all(d.act and not d.audit for code in ("EXPLOIT", "EXPLORE") for d in seen[code])
     assert all(not d.act for code in ("CAPACITY", "PASS") for d in seen[code])

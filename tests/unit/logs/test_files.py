@@ -24,6 +24,7 @@ def whole(n=60, dates=False):
     g = np.random.default_rng(5)
     act = g.random(n) < 0.6
     known = act & (g.random(n) < 0.7)
+    truth = g.integers(0, 2, n)
     when = np.arange(n) + 0.25
     stamps = np.datetime_as_string(np.datetime64("2024-05-31T12:00:00") + np.arange(n))
     return at.DecisionLog(
@@ -32,7 +33,7 @@ def whole(n=60, dates=False):
         act=act,
         probability=g.uniform(0.1, 0.9, n),
         **{name: g.normal(size=n) for name in ("miss", "false_alarm", "hit", "correct_pass")},
-        label=np.where(known, g.integers(0, 2, n), -1).astype(np.int8),
+        label=np.where(known, truth, -1).astype(np.int8),
         state=np.where(known, np.where(when < 20, "corrected", "observed"), np.where(act, "expired", "never_due")),
         policy=np.array(["voi", "", "pg-ts"])[np.arange(n) % 3],
         audit=act & (g.random(n) < 0.3),
@@ -44,6 +45,7 @@ def whole(n=60, dates=False):
         stratum=np.array(["new", "", "älter"])[np.arange(n) % 3],
         x=g.normal(size=(n, 3)),
         why=np.array([{"width": math.inf, "gap": math.nan}, {}, {"low": -math.inf, "level": 2.0}] * (n // 3)),
+        truth=truth.astype(np.int8),
     )
 
 

@@ -5,6 +5,9 @@ import pytest
 
 import appletaste as at
 from appletaste.drift import Watch
+from appletaste.evaluate import pieces
+from appletaste.evaluate.arrival import arrival_of, labelled_shares
+from appletaste.evaluate.what_if import ask, ground_of
 from appletaste.logs import files, parts
 from appletaste.reports.facts import gather
 
@@ -35,6 +38,55 @@ def test_what_if_is_the_same(tmp_path):
     found = at.what_if(str(folder_of(log, tmp_path, ".jsonl")), 0.4)
     assert found.as_dict() == at.what_if(log, 0.4).as_dict()
     assert len(found.would_act) > 0
+
+
+def test_no_answer_depends_on_how_many_rows_are_looked_at_together(monkeypatch):
+    log = a_log(3000)
+    log = log.unchecked(audit=log.act & (log.probability < 1) & (log.chance < 0.5))
+    for order in (slice(None), np.random.default_rng(2).permutation(len(log))):
+        mixed = log.where(np.arange(len(log))[order])
+        monkeypatch.setattr(pieces, "ROWS", 2**16)
+        whole = [at.missed(mixed).as_dict(), at.what_if(mixed, 0.4).as_dict()]
+        monkeypatch.setattr(pieces, "ROWS", 97)
+        assert_close([at.missed(mixed).as_dict(), at.what_if(mixed, 0.4).as_dict()], whole)
+
+
+def assert_close(found, expected):
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        found, expected = list(found.values()), list(expected.values())
+    if not isinstance(expected, list):
+        assert found == (pytest.approx(expected, rel=1e-9) if isinstance(expected, float) else expected)
+        return
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert_close(one, other)
+
+
+def test_questions_that_are_asked_together_have_the_answers_they_have_alone():
+    log = a_log(3000)
+    ground = ground_of(log)
+    for threshold in (0.1, 0.6, 0.3):
+        assert ask(ground, threshold).as_dict() == at.what_if(log, threshold).as_dict()
+
+
+def test_shares_of_labels_are_by_round_and_not_by_row():
+    log = a_log(3000)
+    log = log.unchecked(audit=log.act & (log.probability < 1))
+    order = np.random.default_rng(5).permutation(len(log))
+    assert labelled_shares(log.where(order)).tolist() == labelled_shares(log)[order].tolist()
+    assert len(np.unique(labelled_shares(log))) > 20
+
+
+def test_a_label_is_compared_with_the_chances_of_its_own_lane():
+    log = a_log(150)
+    log = log.unchecked(audit=log.act & (np.arange(len(log)) % 2 == 0))
+    arrival = arrival_of(log)
+    for lane in (log.audit, log.act & ~log.audit):
+        assert 20 <= lane.sum() < 80  # one block
+        mine = lane[arrival.known]
+        centre = log.chance[lane].mean()
+        np.testing.assert_allclose(arrival.tilt[mine], log.label[arrival.known[mine]] - centre, rtol=1e-12)
 
 
 def test_a_policy_is_asked_about_items_that_stay_in_their_files(tmp_path):

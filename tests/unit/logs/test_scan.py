@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.engines import engine
+from appletaste.engines import Threads, engine
 from appletaste.logs import files, parts
 from appletaste.logs.coded import Coded
 from appletaste.logs.stored import Stored
@@ -100,7 +100,8 @@ def test_missed_gives_the_same_numbers(tmp_path, small_parts, with_x):
     assert scanned == whole
     assert model["value"] == pytest.approx(same["value"], rel=1e-12)
     with engine("local", jobs=2) as workers:
-        assert answers(at.DecisionLog.scan(path, engine=workers)) == scanned | {"model": model}
+        for one in (workers, Threads(2)):
+            assert answers(at.DecisionLog.scan(path, engine=one)) == scanned | {"model": model}
 
 
 def test_rounds_go_on_where_each_file_counts_its_own(tmp_path):
@@ -164,6 +165,15 @@ def test_features_in_some_files_alone_are_refused(tmp_path):
     a_log(50, start=50, x=None).write(tmp_path / "b.parquet")
     with pytest.raises(at.errors.DataError, match=r"x is in .*a.parquet and not in .*b.parquet"):
         at.DecisionLog.scan(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "ids", [["a", "order 2", "order 31"], ["é", "b", "c"], ["same", "size", "here"], ["x" * 99, "y", "z"]]
+)
+def test_texts_of_parquet_are_read_as_they_are(tmp_path, ids):
+    log = a_log(3, id=np.array(ids))
+    log.write(tmp_path / "a.parquet")
+    assert at.DecisionLog.scan(tmp_path).id.tolist() == at.DecisionLog.read(tmp_path / "a.parquet").id.tolist() == ids
 
 
 def test_coded_texts_with_many_levels():

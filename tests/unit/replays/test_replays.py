@@ -309,8 +309,8 @@ def test_records_and_flipped_labels():
 class Half(at.Awaiting):
     """A wrapper that lets only every second item be acted on: what a budget would do."""
 
-    def look(self, x, **asked):
-        prospect = super().look(x, **asked)
+    def see(self, *item):
+        prospect = super().see(*item)
         return prospect if self.policy.round % 2 else prospect._replace(probability=0.0)
 
 

@@ -5,7 +5,8 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import InputError, OptionError
-from appletaste.streams.budget import Spending
+from appletaste.streams.audit import Lane
+from appletaste.streams.spending import Pace
 
 from ...contract.entries import COSTS, ENTRIES, IDS, make, run, stream
 
@@ -59,64 +60,115 @@ def test_floors_by_chance():
     assert lane.floor_of("other", float("nan")) == 0.0
 
 
+def paced(items, acts, worths, **settings):
+    """A budget after some items, of which every so manyth was an act."""
+    pace = Pace(at.Budget(**settings))
+    for k in range(items):
+        pace.note(None, acts(k), worths(k))
+    return pace
+
+
+def rate_of(pace, now=None, audits=0.0):
+    """The share of the items to come that the policy can act on, read off its prices among worths 0 .. 1."""
+    probe = Pace(pace.budget)
+    probe.restore({**pace.arrays(), "worths": np.arange(10_000) / 10_000})
+    return 1.0 - probe.price(now, audits)
+
+
 def test_the_shadow_price_is_a_quantile_of_recent_worths():
-    spending = Spending(at.Budget(share=0.1, window=100, recent=100))
-    assert spending.price(None) == 0.0  # nothing is known yet
-    for k in range(100):
-        spending.record(None, 10 <= k < 20, float(k % 50))
-    assert spending.room(None) == 0
-    assert spending.rate(None) == pytest.approx(0.1)
-    assert spending.price(None) == 44.0  # ten of the hundred are worth more: 45 .. 49, twice
-    apart = Spending(at.Budget(share=0.25, window=4))
-    for k in range(40):
-        apart.record(None, k == 39, float(k))
-    assert apart.price(None) == 29.0  # a quarter of forty is reached: 30 .. 39
-    quiet = Spending(at.Budget(share=0.1, window=100))
-    for _ in range(100):
-        quiet.record(None, False, -1.0)
-    assert quiet.price(None) == 0.0
-    assert quiet.room(None) == 10
+    pace = paced(100, lambda k: k % 10 == 9, lambda k: float(k % 50), share=0.1, window=100, recent=100)
+    assert pace.room(None) == 0
+    assert pace.price(None) == 45.0  # at its pace: nine of the hundred are ahead, 46 .. 49 twice and 45
+    quiet = paced(100, lambda k: False, lambda k: -1.0, share=0.1, window=100)
+    assert quiet.outlook(None) == (10, True, 0.0)
+
+
+def test_a_share_is_paced_from_the_first_item():
+    """Nothing is known of the first item; the second has to be worth more, and so on until ten have been seen."""
+    pace = Pace(at.Budget(share=0.1, window=100))
+    assert pace.outlook(None) == (10, True, 0.0)
+    pace.note(None, True, 3.0)
+    pace.note(None, False, 1.0)
+    assert pace.price(None) == 3.0
+    for _ in range(10):
+        pace.note(None, False, 2.0)
+    assert pace.price(None) == 2.0
+    assert rate_of(Pace(pace.budget)) == pytest.approx(0.1, abs=1e-3)
+
+
+def test_a_window_knows_which_acts_leave_it_soon():
+    """Ten acts in a hundred items: in the next forty all leave or none does, and what is spent comes back then."""
+    full = {"share": 0.1, "window": 100}
+    assert rate_of(paced(99, lambda k: k < 10, float, **full)) == pytest.approx(9.9 / 40, abs=1e-3)
+    assert rate_of(paced(99, lambda k: k >= 89, float, **full)) == pytest.approx(0.0, abs=1e-3)
+    assert rate_of(paced(99, lambda k: k < 5, float, **full)) == pytest.approx(9.9 / 40, abs=1e-3)
+    half = paced(49, lambda k: k < 5, float, **full)  # at its pace, though all at once
+    assert rate_of(half) == pytest.approx((9.9 - 5 - 5 + 4) / 40, abs=1e-3)
+
+
+def test_no_policy_spends_a_window_at_once():
+    """One that pays no heed to prices gets a quarter ahead of its pace, or two standard deviations, and no further."""
+    desk = at.Desk(make("always", {}), at.Budget(share=0.1, window=400))
+    acts = np.cumsum([desk.decide(np.ones(3)).act for _ in range(400)])
+    planned = 0.1 * (399 - np.arange(400))
+    assert (acts <= 40 - np.minimum(0.75 * planned, planned - 2 * np.sqrt(planned)).clip(0) + 1).all()
+    assert acts[39] < 20
+    assert acts[-1] == 40
 
 
 def test_a_day_is_planned_from_the_days_before():
     budget = at.Budget(per_day=4, day=10.0)
-    spending = Spending(budget)
+    pace = Pace(budget)
     for k in range(40):
-        spending.record(k / 4, k < 4, float(k))  # 40 items on day 0, four acts
-    assert spending.room(9.9) == 0
-    assert spending.room(10.0) == 4
-    assert spending.rate(10.0) == pytest.approx(4 / 40)
+        pace.note(k / 4, k < 4, float(k))  # 40 items on day 0, four acts
+    assert pace.room(9.9) == 0
+    assert pace.room(10.0) == 4
+    assert rate_of(pace, 10.0) == pytest.approx(4 / 40, abs=1e-3)
     for k in range(20):
-        spending.record(10.0 + k / 4, False, 0.0)
-    assert spending.rate(15.0) == pytest.approx(4 / 20)  # half of a usual day has passed without an act
+        pace.note(10.0 + k / 4, False, 0.0)
+    assert rate_of(pace, 15.0) == pytest.approx(4 / 20, abs=1e-3)  # half of a usual day has passed without an act
     with pytest.raises(OptionError, match="time of every item"):
-        spending.room(None)
+        pace.room(None)
+
+
+def test_a_first_day_goes_on_as_fast_as_it_began():
+    pace = Pace(at.Budget(per_day=5, day=100.0))
+    for k in range(21):
+        pace.note(float(k), False, 0.0)  # one item in each unit of time
+    assert rate_of(pace, 20.0) == pytest.approx(5 / 84, abs=1e-3)
+    together = Pace(at.Budget(per_day=5, day=100.0))
+    for _ in range(19):
+        together.note(7.0, False, 0.0)
+    assert rate_of(together, 7.0) == pytest.approx(5 / 20, abs=1e-3)  # as many again
 
 
 def test_a_day_is_planned_from_seven_days_and_may_be_busier_than_they_were():
-    spending = Spending(at.Budget(per_day=4, day=10.0))
+    pace = Pace(at.Budget(per_day=4, day=10.0))
     for day, items in enumerate([1000, *[40] * 7]):
         for k in range(items):
-            spending.record(10.0 * day + 5 * k / items, False, 0.0)
-    assert spending.rate(80.0) == pytest.approx(4 / 40)  # the busy day is eight days ago
+            pace.note(10.0 * day + 5 * k / items, False, 0.0)
+    assert rate_of(pace, 80.0) == pytest.approx(4 / 40, abs=1e-3)  # the busy day is eight days ago
     for k in range(60):
-        spending.record(80.0 + k / 10, k == 0, 0.0)
-    assert spending.rate(89.0) == pytest.approx(3 / 4)  # more than a usual day has come, and a tenth is still expected
-    assert spending.rate(89.0, aside=2) == pytest.approx(1 / 4)
+        pace.note(80.0 + k / 10, k == 0, 0.0)
+    # more than a usual day has come, and a tenth is still expected
+    assert rate_of(pace, 89.0) == pytest.approx(3 / 4, abs=1e-3)
+    assert rate_of(pace, 89.0, audits=0.25) == pytest.approx(1 / 4, abs=1e-3)  # one audit to expect, and its root
 
 
 def test_room_is_kept_for_the_audits_to_expect():
-    """A floor of 1/16 and 64 items: 4 audits and a root of that more, less those that are made."""
-    share, daily = Spending(at.Budget(share=0.25, window=64)), Spending(at.Budget(per_day=10, day=64.0))
-    for k in range(50):
-        share.record(None, k == 0, 1 / 16)
-    assert share.still_needed(None) == 5
-    assert share.rate(None, aside=5) == pytest.approx((16 - 1 - 5) / 16 + 1 / 64)
-    assert daily.still_needed(0.0) == 2  # a fifth of the cap, while no day has told how many items to expect
-    for k in range(64):
-        daily.record(float(k), k == 0, 1 / 16)
-    assert daily.still_needed(63.0) == 1
-    assert daily.still_needed(64.0) == 6
+    """A floor of 1/16 and 64 items: 4 audits in a cap of 16, a tenth of a chance that they are 1.66 ahead."""
+    share = paced(63, lambda k: k % 4 == 0, float, share=0.25, window=64)
+    assert share.outlook(None)[:2] == (0, False)
+    share = paced(63, lambda k: k % 4 == 0 and k < 56, float, share=0.25, window=64)
+    assert share.outlook(None)[:2] == (2, True)
+    assert share.outlook(None, 1 / 16)[:2] == (2, True)
+    share.note(None, True, 0.0)  # one more, and the first leaves
+    share.note(None, True, 0.0)
+    assert share.outlook(None, 1 / 16)[:2] == (1, False)
+    assert share.outlook(None)[:2] == (1, True)
+    aside = np.log(0.1) / np.log(0.25)
+    fresh = Pace(share.budget)
+    assert rate_of(fresh, None, 1 / 16) == pytest.approx((16 - aside / 2) / 64 - 1 / 16, abs=1e-3)
 
 
 def test_audits_of_a_lane_with_a_budget_of_its_own_are_not_the_desk_s():
@@ -127,21 +179,64 @@ def test_audits_of_a_lane_with_a_budget_of_its_own_are_not_the_desk_s():
     assert all(d.act for d in decisions)
 
 
-def test_what_was_spent_is_restored_to_the_last_digit():
-    """A running sum is not the sum of what is left, in its last digits; and the price needs twenty items, no more."""
-    spending, again = (Spending(at.Budget(share=0.5, window=10, recent=20)) for _ in range(2))
+@pytest.mark.parametrize("items", [5, 40, 99, 100, 173])
+def test_what_was_spent_is_restored_and_goes_on_alike(items):
     rng = np.random.default_rng(1)
-    for _ in range(19):
-        spending.record(None, False, 1.0)
-    assert spending.price(None, aside=5) == 0.0
-    spending.record(None, False, 1.0)
-    assert spending.price(None, aside=5) == 1.0
-    for _ in range(500):
-        spending.record(None, False, rng.random())
-    again.restore(spending.arrays())
-    kept = spending.arrays()
-    assert again.arrays()["sum"] == kept["sum"] != sum(kept["worths"].tolist())
-    assert again.price(None, aside=5) == spending.price(None, aside=5)
+    pace, again = (Pace(at.Budget(share=0.2, per_day=9, day=30.0, window=100, recent=20)) for _ in range(2))
+    for k in range(items):
+        pace.note(float(k), rng.random() < 0.1, rng.random())
+    again.restore(pace.arrays())
+    for k in range(items, items + 150):
+        assert again.outlook(float(k), 0.02) == pace.outlook(float(k), 0.02)
+        act, worth = rng.random() < 0.1, rng.random()
+        for one in (pace, again):
+            one.note(float(k), act, worth)
+    for name, kept in pace.arrays().items():
+        assert np.array_equal(kept, again.arrays()[name])
+
+
+def prospects(chances, desk):
+    """Items with these chances, as a desk would see them."""
+    seen = desk.look(np.ones(3))
+    return [seen._replace(chance=c, worth=COSTS.catch_gain * c - COSTS.alarm_price * (1 - c)) for c in chances]
+
+
+def test_a_rate_is_the_mean_of_floors_that_follow_use_over_cost():
+    """Twice sqrt(chance / cost), twice what is above a quarter of the rate; and the mean is the rate."""
+    desk = at.Desk(make("never", {}))
+    items = prospects(np.random.default_rng(1).beta(1, 20, size=4000), desk)
+    lane = Lane(at.Audit(rate=0.04))
+    assert lane.floor(items[0], 0.0) == 0.04  # nothing to compare with yet
+    floors = []
+    for one in items:
+        floors.append(lane.floor(one, 0.1))
+        lane.note(one, 0.1)
+    floors = np.array(floors[500:])
+    assert floors.min() >= 0.01
+    assert abs(floors.mean() - 0.04) < 4 * floors.std() / np.sqrt(len(floors))
+    likely, unlikely, sure = prospects([0.2, 0.05, 1.0], desk)
+    above = [lane.floor(one, 0.1) - 0.01 for one in (likely, unlikely)]
+    mean = lane.arrays()["means"][2]
+    use = [(one.chance + 0.1 * mean) / (0.1 - one.worth) for one in (likely, unlikely)]
+    assert above[0] / above[1] == pytest.approx(np.sqrt(use[0] / use[1]))
+    assert lane.floor(sure, 0.1) > 5 * lane.floor(likely, 0.1)  # the budget is spent, or the policy would act on it
+    assert Lane(at.Audit(floor=0.03, rate=0.04, strata={"new": 0.5})).floor(likely._replace(stratum="new"), 0.1) == 0.5
+
+
+def test_what_a_policy_acts_on_is_no_part_of_the_rate():
+    lane, one = Lane(at.Audit(rate=0.04)), prospects([0.3], at.Desk(make("never", {})))[0]
+    before = lane.arrays()["means"].tolist()
+    lane.note(one._replace(probability=1.0), 0.0)
+    assert lane.arrays()["means"].tolist() == before
+    lane.note(one, 0.0)
+    again = Lane(lane.audit)
+    again.restore(lane.arrays())
+    assert again.floor(one, 0.0) == lane.floor(one, 0.0) == pytest.approx(0.04)
+
+
+def test_without_a_model_all_items_have_the_rate():
+    desk = at.Desk(make("never", {}), audit=at.Audit(rate=0.3))
+    assert {desk.decide(np.ones(3)).probability for _ in range(50)} == {0.3}
 
 
 def test_a_quiet_day_is_not_filled():
@@ -166,12 +261,21 @@ def test_settings_are_checked():
         {"share": 0.1, "window": 0},
         {"per_day": 1, "day": 0.0},
         {"per_day": 1, "recent": 1},
+        {"per_day": at.Calendar((1,) * 7), "day": 10.0},
     ):
         with pytest.raises(OptionError):
             at.Budget(**wrong)
-    for wrong in ({"floor": 1.5}, {"strata": {"a": -1}}, {"edges": (0.1,), "floors": (0.1,)}, {"budget": 5}):
+    for wrong in (
+        {"floor": 1.5},
+        {"strata": {"a": -1}},
+        {"edges": (0.1,), "floors": (0.1,)},
+        {"budget": 5},
+        {"rate": 2.0},
+    ):
         with pytest.raises(OptionError):
             at.Audit(**wrong)
+    with pytest.raises(OptionError, match="give one of them"):
+        at.Audit(rate=0.1, edges=(0.1,), floors=(0.1, 0.2))
     with pytest.raises(OptionError, match="ascend"):
         at.Audit(edges=(0.2, 0.1), floors=(0.1, 0.1, 0.1))
     with pytest.raises(InputError, match="needs a policy"):
@@ -212,37 +316,22 @@ def test_doubt_is_a_share_of_the_mean_chance():
     assert sum(plan.missed) == pytest.approx(209.0)
 
 
-def test_floors_that_come_and_go_leave_nothing_behind():
-    """Sums of floors that have left the window round to just below zero for some orders, and a root is taken."""
-    rng = np.random.default_rng(2)
-    lane = Spending(at.Budget(share=0.5, window=20, recent=20))
-    below = 0
-    for _ in range(40):
-        for floor in rng.choice([0.1, 0.3, 0.07], size=20):
-            lane.record(None, False, floor)
-        for _ in range(20):
-            lane.record(None, False, 0.0)
-        below += lane.arrays()["sum"] < 0.0
-        assert lane.still_needed(None) <= 1
-    assert below > 0
-
-
 def test_a_policy_leaves_room_for_the_audits_of_a_shared_budget():
-    """Eight acts in sixteen items, two audits to expect and a root of that more: after four acts it stops."""
-    desk = at.Desk(make("always", {}), at.Budget(share=0.5, window=16), at.Audit(floor=0.125))
-    found = [desk.decide(np.ones(3)) for _ in range(6)]
-    assert [d.probability for d in found] == [1.0] * 4 + [0.125] * 2
-    assert [d.why["budget_spent"] for d in found] == [0.0] * 4 + [1.0] * 2
-    items, labels = stream(3, n=100)
-    desk = at.Desk(make("voi", {}), at.Budget(share=0.25, window=40), at.Audit(floor=0.05))
-    dearer = 0
+    """Audits are in the cap, hardly one finds it reached, and what the policy gives up for them has a price."""
+    items, labels = stream(3, n=1500)
+    desk = at.Desk(make("voi", {}), at.Budget(share=0.1, window=200), at.Audit(floor=0.04))
+    dearer, floors, made = 0, [], []
     for x, label in zip(items, labels, strict=True):
-        price, alone = desk._acts.price(None, desk._audits.still_needed(None)), desk._acts.price(None)
+        alone = desk._acts.price(None)
         decision = desk.decide(x)
-        assert decision.why["shadow_price"] == desk.shadow_price == price >= alone
-        dearer += price > alone
+        assert decision.why["shadow_price"] == desk.shadow_price >= alone
+        dearer += desk.shadow_price > alone
+        floors.append(decision.probability)
+        made.append(decision.act)
         if decision.act:
             desk.learn(decision, label)
-    assert dearer > 20
+    assert dearer > 100
+    assert np.mean(np.array(floors) < 0.04) < 0.05
+    assert max(sum(made[k : k + 200]) for k in range(1301)) <= 20
     with pytest.raises(OptionError, match=r"audits at rate 0\.1 would use the whole review budget \(share=0\.1\)"):
-        at.Desk(make("voi", {}), at.Budget(share=0.1), at.Audit(floor=0.1))
+        at.Desk(make("voi", {}), at.Budget(share=0.1), at.Audit(rate=0.1))

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...costs import Costs
+from ...decision import new_tuple
 from ...kernels.information import NODE_WEIGHTS, NODES, REACH, normal_information, normal_outlook, normal_outlooks
 from ..base import Outlook, Vector
 
@@ -40,7 +41,7 @@ class NormalScore:
         found = normal_outlook(
             self.mean, math.sqrt(self.variance), costs.score_threshold, costs.alarm_price, costs.catch_gain
         )
-        return Outlook(*found)
+        return new_tuple(Outlook, found)
 
     def information(self) -> float:
         """Return I(theta; label)."""

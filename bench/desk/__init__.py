@@ -1,0 +1,1 @@
+"""A small-cap desk beside one-sided logistic regression under the same cap, delay and audits."""
