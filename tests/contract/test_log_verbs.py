@@ -127,10 +127,10 @@ def test_report(capsys, log, tmp_path):
     assert "index.html" in text
     page, markdown = (out / "index.html").read_text(), (out / "report.md").read_text()
     assert "Mine &amp; yours" in page
-    assert page.count("data:image/svg+xml;base64,") == 3
+    assert page.count("data:image/svg+xml;base64,") == 4
     assert "http://" not in page.split("<body>")[1]  # it needs no network
     assert "https://" not in page
-    for words in ("2024-05", "2024-06", "by design", "Another threshold", "never_due", "stratum", "Recall"):
+    for words in ("2024-05", "2024-06", "by the model", "Another threshold", "never_due", "stratum", "Recall"):
         assert words in page, words
         assert words in markdown, words
     facts = json.loads((out / "report.json").read_text())
@@ -157,7 +157,7 @@ def test_report_of_a_log_that_can_say_little(capsys, tmp_path):
     at.DecisionLog.from_rows(rows(dates=False, audited=False)).write(path)
     code, text, _ = call(capsys, "report", path, "--out", tmp_path / "r")
     assert code == 0
-    assert "no answer: every passed item was passed with certainty" in text
+    assert "cannot be said yet (every passed item was passed with certainty" in text
     page = (tmp_path / "r" / "report.md").read_text()
     assert "| block |" in page
     assert "use a randomised policy or an audit lane" in page

@@ -7,7 +7,13 @@ import shlex
 from ..remedies import Remedy, worded
 
 #: Settings of the library whose flag has another name; for the rest ``flip_label`` is ``--flip-label``.
-FLAGS = {"categories": "--category", "numbers": "--number", "folder": "--out"}
+FLAGS = {
+    "categories": "--category",
+    "numbers": "--number",
+    "folder": "--out",
+    "first_day": "--from",
+    "last_day": "--to",
+}
 #: Values that are typed in another way.
 TYPED = {("order", "as is"): "as-is"}
 

@@ -25,8 +25,15 @@ class Alarm:
     since: int  #: the item at which the change seems to have begun
     until: int  #: the last item at which it was still seen
     time: Any  #: of the item or label that raised it, as it was given
-    meaning: str
+    change: str  #: what is other than before
+    measured: str  #: the statistic beside what it was held against
     advice: str
+
+    @property
+    def meaning(self) -> str:
+        """What changed, since when and by which measure."""
+        since = f", since about item {self.since}" if self.kind == LABELS else ""
+        return f"{self.change}{since} ({self.measured})"
 
     @property
     def at_start(self) -> bool:
@@ -44,26 +51,23 @@ def label_alarm(sign: int, statistic: float, threshold: float, item: int, since:
     more, act = (
         ("more", "misses more positives than the model expects") if sign > 0 else ("fewer", "acts on too many items")
     )
-    meaning = (
-        f"{more} positives among the acts than the model expected, since about item {since} "
-        f"(Page-Hinkley {statistic:.1f} > {threshold:.1f})"
-    )
+    change = f"{more} positives among the acts than the model expected"
+    measured = f"Page-Hinkley {statistic:.1f} > {threshold:.1f}"
     advice = (
         f"The policy {act} until it has learnt again. Check how labels are made; if the world has changed, set a "
         "half_life or halve it, and audit passes"
     )
     if since <= BEGINNING:
         advice = "The model had only begun to learn: a beginning, no change. If alarms go on, check how labels are made"
-    return Alarm(LABELS, None, statistic, threshold, item, since, item, time, meaning, advice)
+    return Alarm(LABELS, None, statistic, threshold, item, since, item, time, change, measured, advice)
 
 
 def feature_alarm(name: str, found: Stability, threshold: float, item: int, since: int, time: Any) -> Alarm:
     """Return the alarm of a feature that is not distributed as it was."""
     bin_, before, now = found.largest_change()
-    meaning = (
-        f"{name!r} has {'changed' if found.value > LARGE else 'shifted'} (stability index {found.value:.2f} > "
-        f"{threshold:.2f}): {bin_} was {100 * before:.1f} % of items and is {100 * now:.1f} %"
-    )
+    how = "changed" if found.value > LARGE else "shifted"
+    change = f"{name!r} has {how}: {bin_} was {100 * before:.1f} % of items and is {100 * now:.1f} %"
+    measured = f"stability index {found.value:.2f} > {threshold:.2f}"
     if bin_ == "missing" and now > before:
         advice = "Check where this column comes from: values are lost on the way"
     elif bin_ == "other" and now > before:
@@ -73,4 +77,4 @@ def feature_alarm(name: str, found: Stability, threshold: float, item: int, sinc
             "Check where this column comes from. If the traffic has changed, the policy knows less about the new "
             "items: expect more acts, and check how many positives are missed there"
         )
-    return Alarm(FEATURES, name, found.value, threshold, item, since, item, time, meaning, advice)
+    return Alarm(FEATURES, name, found.value, threshold, item, since, item, time, change, measured, advice)

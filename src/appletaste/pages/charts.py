@@ -35,6 +35,7 @@ def require_pyplot() -> Any:
     # Text stays text (searchable, small), and ids do not change from run to run.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "appletaste", "font.size": 9})
     matplotlib.rcParams.update({"legend.fontsize": 8, "legend.frameon": False})
+    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": "white"})
     import matplotlib.pyplot
 
     return matplotlib.pyplot
@@ -95,6 +96,14 @@ def draw_boxes(axis: Any, values: Mapping[str, Any], colours: Mapping[str, str],
 def best_few(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries with the least mean, best first."""
     return dict(sorted(values.items(), key=lambda item: float(item[1].mean()))[:BOXED])
+
+
+def legend_above(axis: Any) -> None:
+    """Put the legend in one line above the axes, where nothing is drawn; none where nothing has a name."""
+    names = axis.get_legend_handles_labels()[1]
+    if names:
+        place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}
+        axis.legend(ncols=len(names), columnspacing=1.2, handlelength=1.4, **place)
 
 
 def save_figure(figure: Any, targets: Sequence[Path]) -> None:

@@ -10,44 +10,71 @@ from numpy.typing import NDArray
 
 from ..evaluate import Estimate
 from ..evaluate.answers import Answer
-from ..pages.charts import require_pyplot, save_figure
+from ..pages.charts import legend_above, require_pyplot, save_figure
 from .facts import Facts
+from .wording import NOT_YET, Writer, count
+from .words import Words
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#cccccc"
+#: Inches across: narrow enough that letters can be read on a telephone.
+WIDTH = 4.4
 #: How a truth is marked.
 TRUTH: dict[str, Any] = {"marker": "D", "markersize": 5, "color": "black", "linestyle": "none", "zorder": 5}
 
 
-def draw_periods(facts: Facts, target: Path) -> None:
-    """Draw items, acts and positives of each period, and what was saved in it."""
-    plt = require_pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+def draw_money(facts: Facts, target: Path, money: Writer) -> None:
+    """Draw what was saved and what was missed in each period, with intervals."""
+    figure, axis = require_pyplot().subplots(figsize=(WIDTH, 1.9), layout="constrained")
     places, names = np.arange(len(facts.periods)), [one.name for one in facts.periods]
-    for values, colour, label, width in (
-        ([one.decisions for one in facts.periods], GREY, "items", 0.8),
-        ([one.acts for one in facts.periods], BLUE, "acted on", 0.55),
-        ([one.positives for one in facts.periods], ORANGE, "found positive", 0.3),
-    ):
-        left.bar(places, values, color=colour, label=label, width=width)
-    left.set(ylabel="items")
-    left.legend()
-    _intervals(right, places, [one.saved for one in facts.periods], BLUE)
-    right.axhline(0, color="black", linewidth=0.6)
-    _name_truth(right, facts.known)
-    right.set(ylabel="saved, against passing everything", ylim=(min(0.0, right.get_ylim()[0]), None))
-    for axis in (left, right):
-        axis.set_xticks(places, names, rotation=30 if len(names) > 3 else 0, ha="right" if len(names) > 3 else "center")
+    for aside, colour, name in ((-0.2, BLUE, "saved"), (0.2, ORANGE, "missed")):
+        answers: list[Answer] = [getattr(one, name) for one in facts.periods]
+        values = [answer.value if isinstance(answer, Estimate) else 0.0 for answer in answers]
+        axis.bar(places + aside, values, color=colour, width=0.36, label=name)
+        _intervals(axis, places + aside, answers, "#333333", "none")
+        for place, answer in zip(places + aside, answers, strict=True):
+            if not isinstance(answer, Estimate):
+                axis.text(place, 0.0, "?", ha="center", va="bottom", color=colour)
+    axis.axhline(0, color="black", linewidth=0.6)
+    _written(axis, money)
+    _periods(axis, places, names)
+    _name_truth(axis, facts.known)
+    legend_above(axis)
     save_figure(figure, [target])
 
 
-def draw_missed(facts: Facts, target: Path) -> None:
+def draw_periods(facts: Facts, target: Path, money: Writer, words: Words) -> None:
+    """Draw items, acts and positives of each period, and what was saved in it."""
+    plt = require_pyplot()
+    figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 4.4), layout="constrained")
+    places, names = np.arange(len(facts.periods)), [one.name for one in facts.periods]
+    for values, colour, label, width in (
+        ([one.decisions for one in facts.periods], GREY, words.items, 0.8),
+        ([one.acts for one in facts.periods], BLUE, "acted on", 0.55),
+        ([one.positives for one in facts.periods], ORANGE, f"{words.positives} found", 0.3),
+    ):
+        left.bar(places, values, color=colour, label=label, width=width)
+    left.set(ylabel=words.items)
+    _written(left, count)
+    legend_above(left)
+    _intervals(right, places, [one.saved for one in facts.periods], BLUE)
+    right.axhline(0, color="black", linewidth=0.6)
+    _name_truth(right, facts.known)
+    legend_above(right)
+    right.set(ylabel="saved", xlim=(-0.6, len(names) - 0.4), ylim=(min(0.0, right.get_ylim()[0]), None))
+    _written(right, money)
+    for axis in (left, right):
+        _periods(axis, places, names)
+    save_figure(figure, [target])
+
+
+def draw_missed(facts: Facts, target: Path, words: Words) -> None:
     """Draw positives missed and recall with their intervals, one line for each way to know."""
     plt = require_pyplot()
     design = facts.missed.design
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 2.2), layout="constrained", sharey=True)
-    ways = ("by design\n(Horvitz-Thompson)", "by design\n(Hájek)", "by the model")
+    figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 3.6), layout="constrained", sharey=True)
+    ways = ("from the\nprobabilities", "scaled to\nthe whole", "by the model")
     for axis, answers, scale, label in (
-        (left, (design.missed, design.missed_hajek, facts.missed.model), 1.0, "positives passed"),
+        (left, (design.missed, design.missed_hajek, facts.missed.model), 1.0, f"{words.positives} passed"),
         (right, (design.recall, design.recall_hajek, None), 100.0, "recall, %"),
     ):
         for place, answer in enumerate(answers):
@@ -58,19 +85,21 @@ def draw_missed(facts: Facts, target: Path) -> None:
                 if answer.truth is not None:
                     axis.plot([scale * answer.truth], [place], **TRUTH)
             elif answer is not None:
-                axis.text(0.5, place, "no answer", ha="center", va="center", color="#777777", transform=_mixed(axis))
+                axis.text(0.5, place, NOT_YET, ha="center", va="center", color="#777777", transform=_mixed(axis))
         axis.set(xlabel=label, ylim=(2.6, -0.6))
-    left.set_yticks(range(3), ways)
+    for axis in (left, right):
+        axis.set_yticks(range(3), ways)
     left.set_xlim(left=0)
     right.set_xlim(0, 100)
-    _name_truth(right, facts.known)
+    _name_truth(left, facts.known)
+    legend_above(left)
     save_figure(figure, [target])
 
 
-def draw_thresholds(facts: Facts, target: Path) -> None:
+def draw_thresholds(facts: Facts, target: Path, money: Writer, words: Words) -> None:
     """Draw what each threshold would have saved beyond what was done, and how many acts it takes."""
     plt = require_pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+    figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 4.6), layout="constrained")
     asked = np.array([threshold for threshold, _ in facts.thresholds])
     savings = [found.saving for _, found in facts.thresholds]
     for place, answer in zip(asked, (facts.together.widened(saving) for saving in savings), strict=True):
@@ -81,34 +110,49 @@ def draw_thresholds(facts: Facts, target: Path) -> None:
     low = left.get_ylim()[0]
     refused = asked[[not isinstance(answer, Estimate) for answer in savings]]
     if len(refused):
-        left.plot(refused, np.full(len(refused), low), "x", color="#777777", label="no answer")
-        left.legend()
-    asked_about = "act from so many times the item's own threshold on" if facts.by_item else "act from this chance on"
+        left.plot(refused, np.full(len(refused), low), "x", color="#777777", label=NOT_YET)
+    asked_about = (
+        f"act from so many times the {words.item}'s own threshold on" if facts.by_item else "act from this chance on"
+    )
+    left.set(ylabel="saved beyond\nwhat was done")
+    _written(left, money)
     _name_truth(left, facts.known)
-    left.set(xlabel=asked_about, ylabel="saved against what was done")
+    legend_above(left)
     right.plot(asked, [found.acts for _, found in facts.thresholds], "o-", color=BLUE)
     right.axhline(facts.thresholds[0][1].logged_acts, color=ORANGE, linewidth=1, linestyle="--", label="what was done")
-    right.legend()
+    legend_above(right)
     right.set(xlabel=asked_about, ylabel="acts", ylim=(0, None))
+    _written(right, count)
     for axis in (left, right):
         axis.axvline(1.0 if facts.by_item else facts.threshold, color="#999999", linewidth=0.8, linestyle=":")
     save_figure(figure, [target])
 
 
-def _intervals(axis: Any, places: Any, answers: list[Answer], colour: str) -> None:
+def _written(axis: Any, write: Writer) -> None:
+    """Write numbers along the axis as the report writes them."""
+    axis.yaxis.set_major_formatter(lambda value, _: write(value))
+
+
+def _periods(axis: Any, places: Any, names: list[str]) -> None:
+    """Write the names of periods below the axis, slanted where there are many."""
+    many = len(names) > 3
+    shown = [name.removeprefix("week of ") for name in names]
+    axis.set_xticks(places, shown, rotation=30 if many else 0, ha="right" if many else "center")
+
+
+def _intervals(axis: Any, places: Any, answers: list[Answer], colour: str, mark: str = "o") -> None:
     """Draw estimates with their intervals at their places; refusals leave a gap."""
     for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, Estimate):
-            axis.errorbar([place], [answer.value], yerr=_ends(answer), fmt="o", color=colour, capsize=3)
+            axis.errorbar([place], [answer.value], yerr=_ends(answer), fmt=mark, color=colour, capsize=3)
             if answer.truth is not None:
                 axis.plot([place], [answer.truth], **TRUTH)
 
 
 def _name_truth(axis: Any, known: bool) -> None:
-    """Say in a legend which marks are truths, where there are any."""
+    """Give the legend of an axis a line that says which marks are truths, where there are any."""
     if known:
-        axis.plot([], [], **TRUTH, label="the truth, known in a replay")
-        axis.legend()
+        axis.plot([], [], **TRUTH, label="the truth")
 
 
 def _ends(answer: Estimate) -> NDArray[np.float64]:

@@ -16,18 +16,20 @@ from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
 from ..evaluate.alternatives import OwnThreshold
 from ..evaluate.answers import Answer
-from ..evaluate.arrival import arrival_of
+from ..evaluate.arrival import Arrival, arrival_of
 from ..evaluate.by_design import by_design
 from ..evaluate.missed import FLOOR
+from ..evaluate.money_missed import money_missed
 from ..evaluate.pieces import pieces
 from ..evaluate.questions import changes
-from ..evaluate.support import settled, support_of
+from ..evaluate.support import Support, settled, support_of
 from ..evaluate.together import Together, together
 from ..evaluate.truths import beside, positives_among
 from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
+from .days import Reported, reported
 from .periods import periods_of
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
@@ -51,11 +53,36 @@ class Slice:
     precision: Answer
     saved: Answer  #: against passing everything, without recent items, most of whose labels have not arrived
     recall: Answer  #: by design
+    missed: Answer  #: what the positives that were passed cost, by design
+    caught: Answer  #: what the positives that were caught would have cost, had they been passed
+    saved_swing: float  #: the standard deviation of ``saved`` from one draw of as many such items to the next
+    caught_swing: float  #: that of ``caught``
+    settled: int  #: decisions that ``saved`` and ``caught`` count
+    supported: int  #: decisions that ``missed`` counts
+
+    @property
+    def at_stake(self) -> Answer:
+        """What all positives would have cost if nothing had been done: those caught and those missed.
+
+        The interval adds those of both end by end: they rest on the same labels, so that no less is safe.
+        """
+        return added(self.caught, self.missed)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers for JSON."""
-        found: dict[str, Any] = for_json(vars(self))
+        found: dict[str, Any] = for_json({**vars(self), "at_stake": self.at_stake})
         return found
+
+
+@dataclass(frozen=True)
+class Money:
+    """What some decisions come to."""
+
+    cost: Answer  #: of what was done, relative to passing everything
+    caught: Answer
+    missed: Answer
+    settled: int  #: decisions that the first two count
+    supported: int  #: decisions that the last counts
 
 
 @dataclass(frozen=True)
@@ -77,6 +104,8 @@ class Facts:
     states: dict[str, int]
     oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
     drift: DriftReport
+    reported: Reported  #: the days that the facts are about
+    before: Slice | None = None  #: the days before, where somebody chose days
 
     @property
     def known(self) -> bool:
@@ -104,14 +133,23 @@ class Facts:
             "states": self.states,
             "oldest_pending": self.oldest,
             "alarms": self.drift.alarms,
+            "before": self.before,
         }
         return {name: for_json(part) for name, part in facts.items()}
 
 
 def gather(
-    log: DecisionLog, level: float = 0.9, period: str | None = None, names: Sequence[str] | None = None
+    log: DecisionLog,
+    level: float = 0.9,
+    period: str | None = None,
+    names: Sequence[str] | None = None,
+    *,
+    first_day: Any = None,
+    last_day: Any = None,
 ) -> Facts:
     """Compute all that a report says about a log; ``names`` are those of the features x, for alarms.
+
+    With ``first_day`` and ``last_day`` the facts are about these days, and ``before`` is about the days before them.
 
     Examples
     --------
@@ -122,21 +160,26 @@ def gather(
     >>> facts.whole.acts == int(log.act.sum()), facts.period, len(facts.periods)
     (True, 'block', 6)
     """
+    chosen = reported(log, first_day, last_day)
+    log = chosen.log
     found = missed(log, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
     ground = ground_of(nameless, level=level)
     middle, by_item = _own(log)
     asked = tuple((t, ask(ground, OwnThreshold(t) if by_item else t)) for t in _thresholds(middle, by_item))
     shared = together(ground, [t for t, answer in asked if answer.saving], by_item)
-    unsettled, logged = ground.left_out, ground.logged
-    del ground  # of a long log it is large, and the rest does not need it
+    unsettled, arrival = ground.left_out, ground.support.arrival
+    supported = round((1.0 - found.unsupported_share) * len(log))
+    caught = _caught(ground.log, arrival, level)
+    money = Money(ground.logged, caught, found.money.cost, len(ground.log), supported)
+    del ground, arrival  # of a long log it is large, and the rest does not need it
     kind, of = periods_of(log, period)
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", log, level, found.design.recall, logged),
+        whole=slice_of("all", log, level, found.design.recall, money),
         missed=found,
         threshold=middle,
         by_item=by_item,
@@ -149,6 +192,8 @@ def gather(
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
+        reported=chosen,
+        before=None if chosen.before is None else _slice(chosen.before, str(chosen.days_before), level),
     )
 
 
@@ -184,21 +229,28 @@ def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, late
 
 def _slice(part: DecisionLog, name: str, level: float) -> Slice:
     support, done = support_of(part, FLOOR), settled(part)
-    recall = by_design(part, support, level, FLOOR).recall
-    cost = logged_cost(done, support.arrival if done is part else arrival_of(done), level)
-    return slice_of(name.strip(), part, level, recall, cost)
+    design = by_design(part, support, level, FLOOR)
+    arrival = support.arrival if done is part else arrival_of(done)
+    lost = money_missed(part, support, level, design.missed).cost
+    money = Money(logged_cost(done, arrival, level), _caught(done, arrival, level), lost, len(done), _usable(support))
+    return slice_of(name.strip(), part, level, design.recall, money)
 
 
-def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, cost: Answer) -> Slice:
+def _usable(support: Support) -> int:
+    return round((1.0 - support.unsupported_share) * len(support.usable))
+
+
+def _caught(done: DecisionLog, arrival: Arrival, level: float) -> Answer:
+    """Return what was caught: if a miss were all that costs, what was done would save that."""
+    nothing = np.broadcast_to(0.0, len(done))
+    alone = done.unchecked(false_alarm=nothing, hit=nothing, correct_pass=nothing)
+    return minus(logged_cost(alone, arrival, level))
+
+
+def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, money: Money) -> Slice:
     """Return the numbers of one slice."""
     labels, positives = int(log.labelled.sum()), int((log.label == 1).sum())
     acts, hits = int(log.act.sum()), positives_among(log, log.act)
-    saved: Answer = cost
-    if isinstance(cost, Estimate):
-        saved = beside(
-            Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, level, cost.assumes),
-            None if cost.truth is None else 0.0 - cost.truth,
-        )
     return Slice(
         name=name,
         decisions=len(log),
@@ -207,9 +259,37 @@ def slice_of(name: str, log: DecisionLog, level: float, recall: Answer, cost: An
         labels=labels,
         positives=positives,
         precision=beside(share(positives, labels, level), None if hits is None else hits / max(acts, 1)),
-        saved=saved,
+        saved=minus(money.cost),
         recall=recall,
+        missed=money.missed,
+        caught=money.caught,
+        saved_swing=_swing(log.relative_cost[log.labelled]),
+        caught_swing=_swing(log.miss[log.label == 1]),
+        settled=money.settled,
+        supported=money.supported,
     )
+
+
+def _swing(amounts: NDArray[np.float64]) -> float:
+    """Return the standard deviation of a sum of so many amounts if their number is Poisson."""
+    return math.sqrt(float((amounts**2).sum()))
+
+
+def added(one: Answer, other: Answer) -> Answer:
+    """Return the sum of two answers, their intervals added end by end; a refusal if one is."""
+    if isinstance(one, Refusal) or isinstance(other, Refusal):
+        return one if isinstance(one, Refusal) else other
+    ends = (one.value + other.value, one.low + other.low, one.high + other.high)
+    truth = None if one.truth is None or other.truth is None else one.truth + other.truth
+    return Estimate(*ends, other.level, other.assumes, truth)
+
+
+def minus(cost: Answer) -> Answer:
+    """Return a cost as a saving."""
+    if isinstance(cost, Refusal):
+        return cost
+    truth = None if cost.truth is None else 0.0 - cost.truth
+    return Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, cost.level, cost.assumes, truth)
 
 
 def share(count: int, total: int, level: float) -> Answer:

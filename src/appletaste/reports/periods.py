@@ -41,17 +41,23 @@ def periods_of(log: DecisionLog, period: str | None = None) -> tuple[str, Coded]
                 Message(f"the log has no dates, so it cannot be cut by {period}; leave out ", Remedy("period", period))
             )
         return "block", _blocks(log)
-    days = np.concatenate(list(each_batch(log.time, _days, what="reading times")))
-    bad = np.flatnonzero(np.isnat(days))
-    if len(bad):
-        got = str(log.time[bad[0]])
-        raise DataError(f"row {bad[0] + 1}: a time is a date such as 2024-05-31T12:00:00, got {got!r}")
+    days = days_of(log)
     there = np.unique(days)
     if period is None:
         period = next((kind for kind in PERIODS if len(np.unique(_starts(there, kind))) > 1), "day")
     starts, which = np.unique(_starts(there, period), return_inverse=True)
     names = np.array([f"{'week of ' if period == 'week' else ''}{start}" for start in starts])
     return period, Coded(which.astype(np.int32)[np.searchsorted(there, days)], names)
+
+
+def days_of(log: DecisionLog) -> NDArray[np.datetime64]:
+    """Return the day of each decision by the clock on the wall; a log with a time that is no date is refused."""
+    days = np.concatenate(list(each_batch(log.time, _days, what="reading times")))
+    bad = np.flatnonzero(np.isnat(days))
+    if len(bad):
+        got = "" if log.time is None else str(log.time[bad[0]])
+        raise DataError(f"row {bad[0] + 1}: a time is a date such as 2024-05-31T12:00:00, got {got!r}")
+    return days
 
 
 def _days(times: NDArray[np.str_]) -> NDArray[np.datetime64]:

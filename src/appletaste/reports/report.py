@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from .._files import MANIFEST, check_folder, write_aside, write_json
 from ..logs import DecisionLog
 from ..pages.charts import require_pyplot
 from ..pages.page import html_page, html_picture
 from .facts import Facts, gather
+from .first_page import FirstPage, first_page
 from .sections import SECTIONS, Section
+from .wording import Currency
+from .words import Words
 
 TITLE = "Monthly report"
+#: The picture of the first page.
+MONEY = "money.svg"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says: the first page, and the facts behind it."""
+
+    facts: Facts
+    first: FirstPage
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        return {"first_page": self.first.as_dict(), **self.facts.as_dict()}
 
 
 def write_report(
@@ -27,12 +47,23 @@ def write_report(
     names: Sequence[str] | None = None,
     title: str = TITLE,
     source: str = "a decision log",
-) -> Facts:
-    """Write ``index.html``, ``report.md``, ``report.json`` and the pictures of a log into a folder; return the facts.
+    first_day: str | date | None = None,
+    last_day: str | date | None = None,
+    currency: str = "",
+    words: str | None = None,
+) -> Report:
+    """Write ``index.html``, ``report.md``, ``report.json`` and the pictures of a log into a folder; return the report.
 
-    What was decided and saved by ``period`` (month, week or day; by itself what fits the log), what is being missed
-    three ways, what another threshold would have saved, strata, whether the stream has changed (``names`` are those of
-    the features x), and which labels are awaited. What the log cannot say is said in words. Needs the extra ``plot``.
+    The first page says in money what was saved, what is being missed, what was at stake, and what to change. Then
+    comes the evidence: what was decided and saved by ``period`` (month, week or day; by itself what fits the log), what
+    is being missed three ways, strata, what another threshold would have saved, whether the stream has changed
+    (``names`` are those of the features x), and which labels are awaited. An appendix names methods and assumptions.
+    What the log cannot say is said in words. Needs the extra ``plot``.
+
+    The report is about the days from ``first_day`` to ``last_day``, both included, and compares them with as many
+    calendar months, or days, before. Without days it is about the whole log, and compares its last two periods.
+    ``currency`` is a code such as EUR. ``words`` are what an item and a positive are called, ``"order,fraud"``, or with
+    their plurals ``"delivery/deliveries,fraud/frauds"``.
 
     Examples
     --------
@@ -47,24 +78,28 @@ def write_report(
     require_pyplot()  # say what is missing before the work, not after it
     target = Path(folder)
     check_folder(target, "report.json")
-    facts = gather(log, level, period, names)
-    sections = [section for make in SECTIONS if (section := make(facts)) is not None]
+    money, own = Currency(currency), Words.of(words)
+    facts = gather(log, level, period, names, first_day=first_day, last_day=last_day)
+    report = Report(facts, first_page(facts, own, money))
+    sections = [section.told(own) for make in SECTIONS if (section := make(facts, money)) is not None]
     figures = target / "figures"
     figures.mkdir(exist_ok=True)
+    report.first.draw(figures / MONEY)
     for section in sections:
         if section.draw is not None:
-            section.draw(figures / f"{section.name}.svg")
+            section.draw(figures / f"{section.name}.svg", own)
     made = {"appletaste": version("appletaste"), "source": source, "level": level, "period": facts.period}
-    write_json(target / "report.json", facts, indent=1)
-    write_aside(target / "report.md", as_markdown(title, sections, source).encode())
-    write_aside(target / "index.html", as_html(title, sections, source, figures).encode())
+    write_json(target / "report.json", report, indent=1)
+    write_aside(target / "report.md", "\n".join([report.first.markdown(title, source), as_markdown(sections)]).encode())
+    parts = [report.first.html(title, source, figures / MONEY), *as_html(sections, figures)]
+    write_aside(target / "index.html", html_page(title, parts).encode())
     write_json(target / MANIFEST, made, indent=1)  # last: the report is whole
-    return facts
+    return report
 
 
-def as_markdown(title: str, sections: Sequence[Section], source: str) -> str:
-    """Return the report as Markdown, with pictures beside it."""
-    parts = [f"# {title}\n", f"From {source}, by appletaste {version('appletaste')}.\n"]
+def as_markdown(sections: Sequence[Section]) -> str:
+    """Return the evidence as Markdown, with pictures beside it."""
+    parts = []
     for section in sections:
         parts.append(f"## {section.title}\n")
         if section.question:
@@ -76,10 +111,9 @@ def as_markdown(title: str, sections: Sequence[Section], source: str) -> str:
     return "\n".join(parts)
 
 
-def as_html(title: str, sections: Sequence[Section], source: str, figures: Path) -> str:
-    """Return the report as one page that needs nothing else."""
-    parts = [f"<h1>{html.escape(title)}</h1>"]
-    parts.append(f"<p>From {html.escape(source)}, by appletaste {version('appletaste')}.</p>")
+def as_html(sections: Sequence[Section], figures: Path) -> list[str]:
+    """Return the evidence as parts of the page."""
+    parts = []
     for section in sections:
         parts.append(f'<h2 id="{section.name}">{html.escape(section.title)}</h2>')
         if section.question:
@@ -87,7 +121,7 @@ def as_html(title: str, sections: Sequence[Section], source: str, figures: Path)
         said = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in section.sentences)
         parts.append(f'<ul class="answer">{said}</ul>' if said else "")
         if section.draw is not None:
-            parts.append(html_picture(section.title, figures / f"{section.name}.svg"))
-        worded = section.name in ("outstanding", "settings")
-        parts += [table.html("text" if worded else "") for table in section.tables]
-    return html_page(title, parts)
+            picture = html_picture(section.title, figures / f"{section.name}.svg")
+            parts.append(f'<div class="picture">{picture}</div>')
+        parts += [table.html("text" if section.worded else "") for table in section.tables]
+    return parts

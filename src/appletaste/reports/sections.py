@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..drift import Alarm
 from ..evaluate import Estimate, Refusal
 from ..evaluate.answers import Answer, known_truth
 from ..evaluate.support import excluded
@@ -17,9 +19,12 @@ from ..logs.stored import each_batch
 from ..pages.table import Table
 from . import charts as pictures
 from .facts import Facts
-from .slice_table import left_out, slice_table
-from .wording import HEADINGS, cell, count, in_words, labels_awaited, money, percent
+from .slice_table import by_loss, left_out, slice_table
+from .wording import HEADINGS, Currency, Writer, cell, count, in_words, labels_awaited, percent
+from .words import Words
 
+#: Amounts without a currency.
+PLAIN = Currency()
 #: Alarms that are shown.
 MOST_ALARMS = 12
 
@@ -33,10 +38,27 @@ class Section:
     question: str
     sentences: Sequence[str]
     tables: Sequence[Table] = ()
-    draw: Callable[[Path], None] | None = None
+    draw: Callable[[Path, Words], None] | None = None
+
+    worded: bool = False  #: whether cells of its tables are sentences
+
+    def told(self, words: Words) -> Section:
+        """Return the section in the user's words; cells that hold names and numbers stay."""
+        tables = [
+            Table(
+                words.told(table.title),
+                [words.told(name) for name in table.header],
+                [[words.told(part) for part in row] for row in table.rows] if self.worded else table.rows,
+            )
+            for table in self.tables
+        ]
+        said = [words.told(sentence) for sentence in self.sentences]
+        return replace(
+            self, title=words.told(self.title), question=words.told(self.question), sentences=said, tables=tables
+        )
 
 
-def in_short(facts: Facts) -> Section:
+def in_short(facts: Facts, money: Writer = PLAIN) -> Section:
     """Say the page in a few sentences."""
     whole, design = facts.whole, facts.missed.design
     acted = f"{count(whole.acts)} were acted on ({percent(whole.acts / whole.decisions)})"
@@ -47,17 +69,17 @@ def in_short(facts: Facts) -> Section:
     unknown = f", not counting {count(passes)} about which the log says nothing" if passes else ""
     sentences = [
         f"{count(whole.decisions)} items were decided{_span(facts)}; {acted}{audits}.",
-        f"{count(whole.labels)} labels have arrived and {count(whole.positives)} of them are positive"
-        + (f", a precision of {in_words(whole.precision, 'percent')}." if whole.precision else "."),
-        f"Saved against passing everything: {in_words(whole.saved, 'money')}{unsettled}.",
-        f"Positives among the passed items: {in_words(design.missed, 'count')}{unknown if design.missed else ''}.",
-        f"Money missed, what those positives cost: {in_words(facts.missed.money.cost, 'money')}."
+        f"{count(whole.labels)} labels have arrived, {count(whole.positives)} of them positives"
+        + (f": a precision of {in_words(whole.precision, percent)}." if whole.precision else "."),
+        f"Saved against passing everything: {in_words(whole.saved, money)}{unsettled}.",
+        f"Positives among the passed items: {in_words(design.missed, count)}{unknown if design.missed else ''}.",
+        f"Money missed, what those positives cost: {in_words(facts.missed.money.cost, money)}."
         if design.missed
         else "",
-        f"Recall: {in_words(design.recall, 'percent')}." if design.recall else "",
+        f"Recall: {in_words(design.recall, percent)}." if design.recall else "",
         f"{labels_awaited(facts.states['pending'])}.",
     ]
-    return Section("in-short", "In short", "", [s for s in sentences if s])
+    return Section("in-short", "The evidence, in short", "", [s for s in sentences if s])
 
 
 def _span(facts: Facts) -> str:
@@ -75,55 +97,56 @@ def _ends(times: NDArray[np.str_]) -> tuple[str, str]:
     return str(days[0]), str(days[-1])
 
 
-def decided(facts: Facts) -> Section:
+def decided(facts: Facts, money: Writer = PLAIN) -> Section:
     """Say what was decided, period by period."""
     return Section(
         "decided",
         "What was decided, and what it saved",
-        f"How many items came, were acted on and turned out positive, by {facts.period}?",
-        [f"By {facts.period}: precision is the share of labelled acts that were positive; saved is against passing "
+        f"How many items came, how many were acted on, and how many positives were found, by {facts.period}?",
+        [f"By {facts.period}: precision is the share of labelled acts that were positives; saved is against passing "
          "everything, whose own cost nobody can know, without recent items, most of whose labels have not arrived; "
-         "recall is by design, from the logged probabilities alone.",
+         "missed is what the positives that were passed cost, from the logged probabilities alone.",
          *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
-        [slice_table(facts.periods, facts.period, facts.known)],
-        lambda target: pictures.draw_periods(facts, target),
+        [slice_table(facts.periods, facts.period, money, facts.known)],
+        lambda target, words: pictures.draw_periods(facts, target, money, words),
     )  # fmt: skip
 
 
-def by_stratum(facts: Facts) -> Section | None:
+def by_stratum(facts: Facts, money: Writer = PLAIN) -> Section | None:
     """Say the same by stratum, where the log has strata."""
     if not facts.strata:
         return None
     return Section(
         "strata",
         "By stratum",
-        "Where does it come from?",
-        ["The same numbers for each stratum by itself.", *left_out(facts.strata, facts.whole, "the largest")],
-        [slice_table(facts.strata, "stratum", facts.known)],
-    )
+        "Where is the money, and where is it lost?",
+        ["The same numbers for each stratum by itself, the largest loss first.",
+         *left_out(facts.strata, facts.whole, "the largest")],
+        [slice_table(by_loss(facts.strata), "stratum", money, facts.known)],
+    )  # fmt: skip
 
 
-def missing(facts: Facts) -> Section:
+def missing(facts: Facts, money: Writer = PLAIN) -> Section:
     """Say what is being missed, three ways."""
     found = facts.missed
     design = found.design
     rows = [
-        (f"by design ({who})", *cell(passed, "count", facts.known), *cell(caught, "percent", facts.known))
-        for who, passed, caught in (
-            ("Horvitz-Thompson", design.missed, design.recall),
-            ("Hájek", design.missed_hajek, design.recall_hajek),
+        (way, *cell(passed, count, facts.known), *cell(caught, percent, facts.known))
+        for way, passed, caught in (
+            ("from the probabilities", design.missed, design.recall),
+            ("the same, scaled to the whole", design.missed_hajek, design.recall_hajek),
         )
     ]
     beside = HEADINGS[: 1 + facts.known]
-    rows.append(("by the model", *cell(found.model, "count", facts.known), *["-"] * (2 + facts.known)))
+    rows.append(("by the model", *cell(found.model, count, facts.known), *["-"] * (2 + facts.known)))
     sentences = [
-        f"By design, from the logged probabilities alone: {in_words(design.missed, 'count')} positives were passed"
-        + (f"; recall is {in_words(design.recall, 'percent')}." if design.recall else "."),
-        f"The positives that were passed cost {in_words(found.money.cost, 'money')}; acting on them would have saved "
-        f"{in_words(found.money.saving, 'money')}."
+        f"From the logged probabilities alone: {in_words(design.missed, count)} positives were passed"
+        + (f"; recall is {in_words(design.recall, percent)}." if design.recall else "."),
+        f"The positives that were passed cost {in_words(found.money.cost, money)}; acting on them would have saved "
+        f"{in_words(found.money.saving, money)}."
         if design.missed
         else "",
-        f"By a model of the labels: {in_words(found.model, 'count')}"
+        f"By a model of the labels: {in_words(found.model, count)}"
         + (" positives were passed, scaled by labels of items that might have been passed." if found.model else "."),
         f"The log says nothing about {percent(found.unsupported_share)} of the traffic"
         + (f", of which {count(found.unsupported_passes)} items were passed." if found.unsupported_passes else "."),
@@ -137,8 +160,8 @@ def missing(facts: Facts) -> Section:
     if abs(found.model_surprise) > 3:
         which = "more" if found.model_surprise > 0 else "fewer"
         sentences.append(
-            f"Mistrust the model: {which} positives were seen than it expected, by {abs(found.model_surprise):.1f} "
-            "standard errors; more than 3 is not chance."
+            f"Mistrust the model: {which} positives were seen than the model expected, by "
+            f"{abs(found.model_surprise):.1f} standard errors; more than 3 is not chance."
         )
     return Section(
         "missed",
@@ -146,11 +169,11 @@ def missing(facts: Facts) -> Section:
         "How many positives were passed, and what share was caught?",
         [sentence for sentence in sentences if sentence],
         [Table("", ("way", "missed", *beside, "recall", *beside), rows)],
-        lambda target: pictures.draw_missed(facts, target),
+        lambda target, words: pictures.draw_missed(facts, target, words),
     )
 
 
-def thresholds(facts: Facts) -> Section:
+def thresholds(facts: Facts, money: Writer = PLAIN) -> Section:
     """Say what another threshold on the model's chance would have saved."""
     title, question = "Another threshold", "What would acting from another chance on have saved?"
     answered = [(t, w.saving) for t, w in facts.thresholds if isinstance(w.saving, Estimate)]
@@ -160,7 +183,7 @@ def thresholds(facts: Facts) -> Section:
         asked = facts.thresholds[0][1].decisions
         sentences.append(f"Asked of {count(asked)} items; {excluded(facts.unsettled)}.")
     if answered:
-        sentences += _told_together(facts, answered)
+        sentences += _told_together(facts, answered, money)
     if refused:
         places = ", ".join(f"{t:.3g}" for t, _ in refused)
         why = f"{refused[0][1].reason}; {refused[0][1].remedy}"
@@ -171,8 +194,8 @@ def thresholds(facts: Facts) -> Section:
         (
             f"{threshold:.3g}",
             count(found.acts),
-            *cell(found.saving, "money", facts.known),
-            cell(facts.together.widened(found.saving), "money")[1],
+            *cell(found.saving, money, facts.known),
+            cell(facts.together.widened(found.saving), money)[1],
         )
         for threshold, found in facts.thresholds
     ]
@@ -184,11 +207,11 @@ def thresholds(facts: Facts) -> Section:
         question,
         sentences,
         [Table("", header, rows)] if answered else [],
-        (lambda target: pictures.draw_thresholds(facts, target)) if answered else None,
+        (lambda target, words: pictures.draw_thresholds(facts, target, money, words)) if answered else None,
     )
 
 
-def _told_together(facts: Facts, answered: Sequence[tuple[float, Estimate]]) -> list[str]:
+def _told_together(facts: Facts, answered: Sequence[tuple[float, Estimate]], money: Writer) -> list[str]:
     """Say what thresholds of one log say together: each alone may be lucky, and the luckiest is looked at first."""
     best, saving = max(answered, key=lambda pair: pair[1].value)
     better = [t for t, one in answered if _sure(facts.together.widened(one)) > 0]
@@ -216,7 +239,7 @@ def _told_together(facts: Facts, answered: Sequence[tuple[float, Estimate]]) -> 
         )
     else:
         sentences.append(
-            f"The best estimate is that of {best:.3g}: {in_words(saving, 'money')}. The best of several estimates is "
+            f"The best estimate is that of {best:.3g}: {in_words(saving, money)}. The best of several estimates is "
             "too good to be true."
         )
     return [*sentences, "A threshold knows of no capacity: see how many acts each one takes."]
@@ -231,12 +254,12 @@ def _listed(thresholds: Sequence[float]) -> str:
     return ", ".join(f"{t:.3g}" for t in thresholds)
 
 
-def changed(facts: Facts) -> Section:
+def changed(facts: Facts, money: Writer = PLAIN) -> Section:
     """Say whether labels and features are what they were."""
     found = facts.drift
     alarms = "no alarm" if not found.alarms else f"{len(found)} alarm{'' if len(found) == 1 else 's'}"
     looked = f"{alarms} in {count(found.items)} items and {count(found.labels)} labels with a chance beside them."
-    sentences = [f"{looked[0].upper()}{looked[1:]}", *(f"At {alarm}." for alarm in found.alarms[:MOST_ALARMS])]
+    sentences = [f"{looked[0].upper()}{looked[1:]}", *map(_alarmed, found.alarms[:MOST_ALARMS])]
     if len(found) > MOST_ALARMS:
         sentences.append(f"The first {MOST_ALARMS} are shown; report.json has all of them.")
     sentences += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
@@ -248,7 +271,15 @@ def changed(facts: Facts) -> Section:
     )
 
 
-def outstanding(facts: Facts) -> Section:
+def _alarmed(alarm: Alarm) -> str:
+    """Say an alarm; the appendix says by which measure."""
+    when = f"item {count(alarm.item)}" + ("" if alarm.time is None else f" ({str(alarm.time)[:16]})")
+    since = "" if alarm.since >= alarm.item else f", since about item {count(alarm.since)}"
+    still = "" if alarm.until == alarm.item else f" and until item {count(alarm.until)}"
+    return f"At {when}: {alarm.change}{since}{still}. {alarm.advice}."
+
+
+def outstanding(facts: Facts, money: Writer = PLAIN) -> Section:
     """Say what is awaited."""
     meaning = {
         "pending": "acted on, the label is awaited",
@@ -262,8 +293,8 @@ def outstanding(facts: Facts) -> Section:
     bounds = facts.missed.label_bounds
     if bounds is not None and facts.states["pending"] + facts.states["expired"]:
         sentences.append(
-            f"If all missing labels were negative, or all positive, {count(bounds[0])} to {count(bounds[1])} "
-            "positives would have been missed by design."
+            f"If none of the missing labels were positives, or all of them, {count(bounds[0])} to {count(bounds[1])} "
+            "positives would have been missed."
         )
     rows = [(state, count(number), meaning[state]) for state, number in facts.states.items()]
     return Section(
@@ -272,6 +303,7 @@ def outstanding(facts: Facts) -> Section:
         "Which labels have arrived, and which have not?",
         sentences,
         [Table("", ("state", "decisions", "meaning"), rows)],
+        worded=True,
     )
 
 
@@ -282,26 +314,34 @@ def _since(facts: Facts) -> str:
     return str(facts.oldest)[:16] if time.dtype.kind == "U" else f"time {facts.oldest}"
 
 
-def explained(facts: Facts) -> Section:
-    """Say what the numbers rest on."""
+def explained(facts: Facts, money: Writer = PLAIN) -> Section:
+    """Say what the numbers rest on, with the names of methods."""
     policies = ", ".join(sorted(counts_of(facts.log.policy).keys() - {""})) or "not recorded"
     rows = [
         ("policies", policies),
-        ("intervals", f"{100 * facts.level:.0f} %"),
-        ("by design", "each action was drawn with its logged probability; docs/missed.md has the assumptions"),
-        ("saved", f"logged costs, against passing everything; {money(facts.whole.saved.value)} in all"
-         if isinstance(facts.whole.saved, Estimate) else "no label has arrived yet"),
+        ("intervals", f"{100 * facts.level:.0f} %; appletaste {version('appletaste')}"),
+        ("saved", "logged costs against passing everything, labels that have not arrived weighted by the share that "
+         "has; labels are missing at random within a block of rounds, unless the log tells which are"),
+        ("missed", "each item that was seen stands for 1 / p of its like (Horvitz-Thompson), or is scaled so that all "
+         "items come to their number (Hájek); each action was drawn with its logged probability p; docs/missed.md"),
+        ("at stake", "caught and missed together; the interval adds those of both, end by end"),
+        ("by the model", "a logistic model of the labels, calibrated on labels of items that might have been passed"),
+        ("another threshold", "doubly robust, or by inverse probabilities where no chance is logged"),
+        ("one more review", "the median over each day of the shadow price that the capacity had, by the model's "
+         "chances"),
+        ("alarms", "labels by the test of Page and Hinkley, columns by the population stability index; docs/drift.md"),
+        ("precision", "the share of labelled acts that were right, with Wilson's interval"),
     ]  # fmt: skip
-    return Section("settings", "What it rests on", "", [], [Table("", ("", ""), rows)])
+    return Section("settings", "Appendix: methods and assumptions", "", [], [Table("", ("", ""), rows)], worded=True)
 
 
 #: The sections in order; one that has nothing to say returns None.
-SECTIONS: tuple[Callable[[Facts], Section | None], ...] = (
+SECTIONS: tuple[Callable[[Facts, Writer], Section | None], ...] = (
     in_short,
     decided,
     missing,
-    thresholds,
     by_stratum,
+    thresholds,
     changed,
     outstanding,
     explained,

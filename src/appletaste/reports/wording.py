@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..errors import OptionError
 from ..evaluate import Refusal
 from ..evaluate.answers import Answer, known_truth
+from ..remedies import Message, Remedy
+
+#: How a kind of number is written: ``count``, ``percent``, or a ``Currency``.
+Writer = Callable[[float], str]
+#: Signs that stand before the amount without a space.
+SIGNS = {"EUR": "€", "USD": "$", "GBP": "£"}
+#: What is said where the log has no answer.
+NOT_YET = "cannot be said yet"
+#: The headings of an answer in a table, with the truth where the log knows it.
+HEADINGS = ("interval", "the truth")
 
 
-def money(value: float) -> str:
-    """Return an amount: whole from 100 on, with thousands apart.
+@dataclass(frozen=True)
+class Currency:
+    """How an amount is written: whole from 100 on, with thousands apart, behind its sign or code.
 
     Examples
     --------
-    >>> money(1234567.8), money(-4.25)
-    ('1,234,568', '-4.25')
+    >>> Currency("EUR")(1234567.8), Currency("CHF")(-4.25), Currency()(-1234)
+    ('€1,234,568', '-CHF 4.25', '-1,234')
     """
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.2f}"
+
+    code: str = ""  #: EUR, USD and GBP have signs; other codes are written as they are; none: the bare number
+
+    def __post_init__(self) -> None:
+        if self.code and not (self.code in SIGNS.values() or (self.code.isascii() and self.code.isalpha())):
+            raise OptionError(
+                Message("a currency is a code such as ", Remedy("currency", "EUR"), f"; got {self.code!r}")
+            )
+
+    def __call__(self, value: float) -> str:
+        """Return an amount."""
+        whole = abs(value) >= 99.995 or value == 0
+        size = f"{abs(value):,.0f}" if whole else f"{abs(value):,.2f}"
+        code = self.code.upper()
+        sign = SIGNS.get(code, "") or (code if code in SIGNS.values() else f"{code} " if code else "")
+        minus = "-" if value < 0 and size.strip("0.,") else ""
+        return f"{minus}{sign}{size}"
 
 
 def percent(value: float) -> str:
@@ -40,35 +71,34 @@ def labels_awaited(number: int) -> str:
     return f"{count(number)} label{'' if number == 1 else 's'} {'is' if number == 1 else 'are'} awaited"
 
 
-#: How a kind of number is written.
-WRITERS = {"count": count, "money": money, "percent": percent}
+def in_words(answer: Answer, write: Writer) -> str:
+    """Return an answer with its interval, or why there is none and what would give one.
 
-
-def in_words(answer: Answer, how: str) -> str:
-    """Return an answer with its interval, or why there is none."""
-    write = WRITERS[how]
+    Examples
+    --------
+    >>> in_words(Refusal("no label has arrived yet", "wait for labels"), count)
+    'cannot be said yet (no label has arrived yet; wait for labels)'
+    """
     if isinstance(answer, Refusal):
-        return str(answer)
+        return f"{NOT_YET} ({answer.reason}{f'; {answer.remedy}' if answer.remedy else ''})"
     if answer.low == answer.high:
         return f"{write(answer.value)} (known exactly)"
     told = "" if answer.truth is None else f"; {known_truth(write(answer.truth))}"
     if answer.low != answer.low:
         return f"{write(answer.value)} (no interval: {answer.assumes}{told})"
-    ends = f"{100 * answer.level:.0f} % interval {write(answer.low)} to {write(answer.high)}"
-    return f"{write(answer.value)} ({ends}{told})"
+    return f"{write(answer.value)} ({100 * answer.level:.0f} % interval {ends(answer, write)}{told})"
 
 
-#: The headings of an answer in a table, with the truth where the log knows it.
-HEADINGS = ("interval", "the truth")
+def ends(answer: Answer, write: Writer) -> str:
+    """Return the interval alone, for where its level is known; a dash where there is none."""
+    if isinstance(answer, Refusal) or answer.low != answer.low:
+        return "-"
+    return "exact" if answer.low == answer.high else f"{write(answer.low)} to {write(answer.high)}"
 
 
-def cell(answer: Answer, how: str, known: bool = False) -> tuple[str, ...]:
+def cell(answer: Answer, write: Writer, known: bool = False) -> tuple[str, ...]:
     """Return an answer for a table: the number, its interval and, if ``known``, the truth; dashes where refused."""
-    write = WRITERS[how]
     if isinstance(answer, Refusal):
-        return ("-", "no answer", *["-"] * known)
+        return ("-", NOT_YET, *["-"] * known)
     truth = [write(answer.value if answer.truth is None else answer.truth)] * known
-    if answer.low != answer.low:
-        return (write(answer.value), "-", *truth)
-    exact = answer.low == answer.high
-    return (write(answer.value), "exact" if exact else f"{write(answer.low)} to {write(answer.high)}", *truth)
+    return (write(answer.value), ends(answer, write), *truth)

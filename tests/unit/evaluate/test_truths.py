@@ -73,10 +73,10 @@ def test_files_keep_it_and_the_report_shows_it(log, tmp_path, capsys):
         assert (at.DecisionLog.scan(tmp_path / name).truth == log.truth).all()
     assert main(["report", str(tmp_path / "log.parquet"), "--out", str(tmp_path / "page")]) == 0
     said = capsys.readouterr().out
-    truth = at.missed(log).design.missed.truth
-    assert f"the truth, known in a replay: {truth:,.0f})" in said
+    found = at.missed(log)
+    assert f"the truth, known in a replay: {found.money.cost.truth:,.0f})" in said
     page = (tmp_path / "page" / "report.md").read_text()
-    assert "| by design (Horvitz-Thompson) |" in page
+    assert "| from the probabilities |" in page
     assert page.count("the truth |") >= 4
     assert main(["plan-audit", str(tmp_path / "log.parquet")]) == 0
     assert "positives, the truth" in capsys.readouterr().out

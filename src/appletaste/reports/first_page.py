@@ -1,0 +1,227 @@
+"""The first page of a report: what was saved, what is being missed and what to change, in money."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._files import for_json
+from ..evaluate import Estimate
+from ..evaluate.answers import Answer, known_truth
+from ..pages.page import html_picture
+from ..pages.table import Table
+from .advice import Advice, advise
+from .charts import draw_money
+from .facts import Facts, Slice
+from .money import Outcome, cost_sheet, not_counted, now_and_before, per_thousand
+from .slice_table import by_loss
+from .wording import NOT_YET, Writer, count, ends, in_words, percent
+from .words import Words
+
+#: Strata on the first page.
+MOST_STRATA = 6
+NOTHING = "Nothing: by this log no change is worth its trouble."
+#: What the lines of the cost sheet are called.
+OUTCOMES = {
+    "hit": "positives caught",
+    "false_alarm": "false alarms",
+    "awaited": "acted on, label missing (by the model)",
+    "miss": "positives missed (estimate)",
+    "correct_pass": "rightly passed (estimate)",
+}
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One of the three amounts at the top."""
+
+    name: str
+    answer: Answer
+    beside: tuple[str, ...]  #: sentences below the amount
+
+
+@dataclass(frozen=True)
+class FirstPage:
+    """The page as numbers and in words."""
+
+    facts: Facts
+    money: Writer
+    words: Words
+    headlines: tuple[Headline, ...]
+    advice: tuple[Advice, ...]
+    sheet: tuple[Outcome, ...]
+    compared: tuple[Slice, Slice] | None
+    notes: tuple[str, ...]
+
+    def draw(self, target: Path) -> None:
+        """Draw the picture of the page into a file."""
+        draw_money(self.facts, target, self.money)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all numbers of the page for JSON."""
+        now, before = self.compared or (None, None)
+        found: dict[str, Any] = for_json(
+            {
+                **{line.name: line.answer for line in self.headlines},
+                "days": None if self.facts.reported.days is None else str(self.facts.reported.days),
+                "compared": {"now": now, "before": before},
+                "what_to_change": self.advice,
+                "cost_sheet": self.sheet,
+                "strata": [
+                    {"name": one.name, "missed": one.missed, "saved": one.saved} for one in by_loss(self.facts.strata)
+                ],
+                "not_counted": self.notes,
+            }
+        )
+        return found
+
+    def sentences(self) -> list[str]:
+        """Return the page in a few sentences, for a terminal."""
+        level = f"{100 * self.facts.level:.0f} %"
+        said = [f"{self.about()}. Intervals are {level}."]
+        said += [
+            f"{_named(line)}: {in_words(line.answer, self.money)}. {' '.join(line.beside)}" for line in self.headlines
+        ]
+        said += ["What to change:", *(f"{k}. {one}" for k, one in enumerate(self.changes(), 1))]
+        return [self.words.told(line).strip() for line in said]
+
+    def about(self) -> str:
+        """Return what the page is about."""
+        whole, days = self.facts.whole, self.facts.reported.days
+        when = "" if days is None else f"{days}: "
+        acted = f"{count(whole.acts)} ({percent(whole.acts / whole.decisions)}) acted on"
+        return f"{when}{count(whole.decisions)} items, {acted}"
+
+    def changes(self) -> list[str]:
+        """Return what to change."""
+        return [str(one) for one in self.advice] or [NOTHING]
+
+    def tables(self) -> list[Table]:
+        """Return the cost sheet and, where the log has strata, the strata by loss."""
+        rows = [
+            (self.words.told(OUTCOMES[one.name]), self._short(one.decisions, count), self._short(one.cost, self.money),
+             self._short(one.saved, self.money))
+            for one in self.sheet
+        ]  # fmt: skip
+        tables = [Table("Cost sheet", ("outcome", self.words.items, "cost", "saved against passing"), rows)]
+        strata = by_loss(self.facts.strata)[:MOST_STRATA]
+        if strata:
+            rows = [
+                (one.name or "(none)", count(one.decisions), self._short(one.missed, self.money),
+                 self._short(one.saved, self.money))
+                for one in strata
+            ]  # fmt: skip
+            header = ("stratum", self.words.items, "missed", "saved")
+            tables.append(Table("Where it is lost: strata, the largest loss first", header, rows))
+        return tables
+
+    def _short(self, answer: Answer, write: Writer) -> str:
+        if not isinstance(answer, Estimate):
+            return NOT_YET
+        known = answer.low == answer.high or answer.low != answer.low
+        return write(answer.value) if known else f"{write(answer.value)} ({ends(answer, write)})"
+
+    def html(self, title: str, source: str, figure: Path) -> str:
+        """Return the page as the first part of the report."""
+        told = self.words.told
+        level = f"Intervals are {100 * self.facts.level:.0f} %."
+        tiles = "".join(
+            f'<div class="tile"><h2>{html.escape(told(_named(line)))}</h2><p class="amount">'
+            f"{html.escape(self.money(line.answer.value) if isinstance(line.answer, Estimate) else told(NOT_YET))}</p>"
+            + "".join(f"<p>{html.escape(told(one))}</p>" for one in (*self._interval(line.answer), *line.beside))
+            + "</div>"
+            for line in self.headlines
+        )
+        changes = "".join(f"<li>{html.escape(told(one))}</li>" for one in self.changes())
+        sheets = "".join(table.html() for table in self.tables())
+        notes = html.escape(" ".join(told(note) for note in self.notes))
+        return (
+            f'<section class="first"><h1>{html.escape(title)}</h1>'
+            f"<p>{html.escape(told(self.about()))}. {level} From {html.escape(source)}.</p>"
+            f'<div class="tiles">{tiles}</div><h2>What to change</h2><ol class="changes">{changes}</ol>'
+            f'<div class="picture">{html_picture(told(PICTURE), figure)}</div>{sheets}'
+            f'<p class="notes">{notes}</p></section>'
+        )
+
+    def markdown(self, title: str, source: str) -> str:
+        """Return the page as the beginning of the report in Markdown."""
+        told = self.words.told
+        lines = [
+            f"# {title}\n",
+            f"{told(self.about())}. Intervals are {100 * self.facts.level:.0f} %. From {source}.\n",
+        ]
+        for line in self.headlines:
+            said = f"- **{told(_named(line))}**: {told(in_words(line.answer, self.money))}."
+            lines.append(" ".join([said, *map(told, line.beside)]))
+        lines += ["\n## What to change\n", *(f"{k}. {told(one)}" for k, one in enumerate(self.changes(), 1)), ""]
+        lines += [table.markdown() for table in self.tables()]
+        lines += [f"![{told(PICTURE)}](figures/money.svg)\n", " ".join(map(told, self.notes)), ""]
+        return "\n".join(lines)
+
+    def _interval(self, answer: Answer) -> tuple[str, ...]:
+        if isinstance(answer, Estimate):
+            told = () if answer.truth is None else (f"{known_truth(self.money(answer.truth))}.",)
+            return (ends(answer, self.money), *(one[0].upper() + one[1:] for one in told))
+        return (f"{answer.reason}{f'; {answer.remedy}' if answer.remedy else ''}",)
+
+
+PICTURE = "Saved and missed in money"
+_NAMES = {"saved": "What we saved", "missed": "What we are missing", "at_stake": "What was at stake"}
+
+
+def _named(line: Headline) -> str:
+    return _NAMES[line.name]
+
+
+def first_page(facts: Facts, words: Words, money: Writer) -> FirstPage:
+    """Return the first page of a report."""
+    whole, compared = facts.whole, now_and_before(facts)
+    stake, saved = whole.at_stake, whole.saved
+    left: list[str] = []
+    if isinstance(stake, Estimate) and isinstance(saved, Estimate):
+        left = [f"Doing nothing would have cost that; what was done cost {money(stake.value - saved.value)}."]
+    elif isinstance(whole.caught, Estimate):
+        left = [f"At least {money(whole.caught.value)}, which the positives that were caught would have cost."]
+    beside = [
+        ("saved", saved, ["Against passing everything.", *_against(compared, "saved", money)]),
+        ("missed", whole.missed, ["Positives among the passed items.", *_against(compared, "missed", money)]),
+        ("at_stake", stake, [*left, *_against(compared, "at_stake", money)]),
+    ]
+    notes = not_counted(facts)
+    if compared is None:
+        notes.append(_alone(facts))
+    elif facts.reported.cut and facts.reported.days_before is not None:
+        notes.append(f"The log begins within {facts.reported.days_before}.")
+    return FirstPage(
+        facts=facts,
+        money=money,
+        words=words,
+        headlines=tuple(Headline(name, answer, tuple(said)) for name, answer, said in beside),
+        advice=advise(facts, money),
+        sheet=cost_sheet(facts),
+        compared=compared,
+        notes=tuple(notes),
+    )
+
+
+def _alone(facts: Facts) -> str:
+    days = facts.reported.days_before
+    return (
+        "Nothing before to compare with."
+        if days is None
+        else f"The log has no decision from {days.first} to {days.last} to compare with."
+    )
+
+
+def _against(pair: tuple[Slice, Slice] | None, name: str, money: Writer) -> list[str]:
+    """Say an amount beside that of the days before, for every 1,000 items: months differ in length."""
+    if pair is None:
+        return []
+    now, then = (per_thousand(one)[name] for one in pair)
+    if not (isinstance(now, Estimate) and isinstance(then, Estimate)):
+        return []
+    clear = "more" if now.low > then.high else "less" if now.high < then.low else ""
+    verdict = f"clearly {clear}" if clear else "the difference may be chance"
+    return [f"Per 1,000 items: {money(now.value)} in {pair[0].name}, {money(then.value)} in {pair[1].name}; {verdict}."]

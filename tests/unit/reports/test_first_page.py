@@ -1,0 +1,128 @@
+"""The first page: amounts, cost sheet, strata by loss, words, and report.json."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.evaluate import Refusal
+from appletaste.reports import gather, write_report
+from appletaste.reports.first_page import NOTHING, first_page
+from appletaste.reports.money import cost_sheet
+from appletaste.reports.slice_table import by_loss
+from appletaste.reports.wording import Currency
+from appletaste.reports.words import Words
+
+
+@pytest.fixture(scope="module")
+def log():
+    """Two months; large orders by card are lost, small ones by bank; 2 % of labels have not arrived."""
+    rng = np.random.default_rng(9)
+    n = 4000
+    truth, card = rng.random(n) < 0.1, rng.random(n) < 0.5
+    p = np.where(rng.random(n) < 0.2, 1.0, 0.2)
+    act = rng.random(n) < p
+    known = act & (rng.random(n) < 0.98)
+    return at.DecisionLog.from_columns(
+        {
+            "id": np.arange(n),
+            "act": act,
+            "probability": p,
+            "label": [int(y) if k else None for y, k in zip(truth, known, strict=True)],
+            "miss": np.where(card, 200.0, 20.0),
+            "false_alarm": np.full(n, 6.0),
+            "hit": np.full(n, 4.0),
+            "chance": np.full(n, 0.1),
+            "stratum": np.where(card, "card", "bank"),
+            "time": [f"2024-{5 + k // 2000:02d}-{1 + k % 2000 // 70:02d}T12:00:00" for k in range(n)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def facts(log):
+    return gather(log)
+
+
+def test_the_cost_sheet_adds_up(log, facts):
+    sheet = {one.name: one for one in cost_sheet(facts)}
+    assert list(sheet) == ["hit", "false_alarm", "awaited", "miss", "correct_pass"]
+    known = sum(sheet[name].decisions.value for name in ("hit", "false_alarm", "awaited"))
+    assert known == log.act.sum()
+    assert sheet["miss"].decisions.value + sheet["correct_pass"].decisions.value == pytest.approx((~log.act).sum())
+    assert sheet["hit"].cost.value == 4.0 * (log.label == 1).sum()
+    assert sheet["hit"].saved.value == (log.miss[log.label == 1] - 4.0).sum()
+    assert sheet["false_alarm"].saved.value == -6.0 * (log.label == 0).sum()
+    waiting = log.act & (log.label < 0)
+    assert sheet["awaited"].cost.value == pytest.approx(waiting.sum() * (0.1 * 4 + 0.9 * 6))
+    assert sheet["miss"].cost == facts.missed.money.cost
+    assert sheet["miss"].cost.low < sheet["miss"].cost.value < sheet["miss"].cost.high
+
+
+def test_what_was_at_stake_is_what_was_caught_and_what_was_missed(log, facts):
+    whole = facts.whole
+    assert whole.caught.value == pytest.approx(log.miss[log.label == 1].sum(), rel=0.05)  # and 2 % not arrived
+    assert whole.at_stake.value == whole.caught.value + whole.missed.value
+    assert whole.at_stake.low <= whole.at_stake.value <= whole.at_stake.high
+
+
+def test_the_largest_loss_comes_first_and_what_cannot_be_said_last(facts):
+    assert [one.name for one in by_loss(facts.strata)] == ["card", "bank"]
+    assert [one.name for one in facts.strata] == ["bank", "card"]
+    card, bank = by_loss(facts.strata)
+    unknown = type(card)(**{**vars(card), "name": "new", "missed": Refusal("no label has arrived yet")})
+    assert [one.name for one in by_loss([unknown, bank, card])] == ["card", "bank", "new"]
+
+
+def test_months_are_compared_by_thousand_and_a_difference_that_may_be_chance_is_called_so(log, facts):
+    page = first_page(facts, Words(), Currency())
+    said = page.headlines[0].beside[-1]
+    assert re.fullmatch(
+        r"Per 1,000 items: [\d,.]+ in 2024-06, [\d,.]+ in 2024-05; the difference may be chance\.", said
+    )
+    dearer = log.unchecked(miss=np.where(np.arange(4000) < 2000, log.miss, 10.0 * log.miss))
+    assert first_page(gather(dearer), Words(), Currency()).headlines[0].beside[-1].endswith("clearly more.")
+    alone = first_page(gather(log, last_day="2024-05-31"), Words(), Currency())
+    assert alone.compared is None
+    assert alone.notes[-1].startswith("The log has no decision from")
+
+
+def test_the_page_speaks_in_euros_and_orders_and_names_no_method_before_its_appendix(log, tmp_path):
+    report = write_report(
+        log, tmp_path, currency="EUR", words="order,fraud", first_day="2024-06-01", last_day="2024-06-30"
+    )
+    page = (tmp_path / "index.html").read_text()
+    text = re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.S)
+    first, _ = page.split("</section>")
+    for said in ("What we saved", "What we are missing", "What was at stake", "What to change", "Cost sheet", "€"):
+        assert said in first
+    assert first.index("What to change") < first.index("Cost sheet") < first.index("card") < first.index("bank")
+    assert "break-after: page" in page
+    body, appendix = text.split("Appendix")
+    for method in ("Horvitz", "Hájek", "Hinkley"):
+        assert method not in body
+        assert method in appendix
+    markdown = (tmp_path / "report.md").read_text()
+    for told in (text, markdown):
+        assert not re.search(r"\b(items?|positives?)\b", told, re.IGNORECASE)
+    drawn = "".join(path.read_text() for path in (tmp_path / "figures").glob("*.svg"))
+    assert "frauds passed" in drawn
+    assert not re.search(r">[^<]*\b(items?|positives?)\b[^<]*<", drawn)
+    facts = json.loads((tmp_path / "report.json").read_text())["first_page"]
+    assert facts["saved"]["value"] == report.facts.whole.saved.value
+    assert facts["compared"]["before"]["decisions"] == int((log.time < "2024-06").sum())
+    assert facts["days"] == "2024-06"
+    assert [one["name"] for one in facts["strata"]] == ["card", "bank"]
+    assert {one["name"] for one in facts["cost_sheet"]} >= {"hit", "false_alarm", "miss"}
+    assert all({"sentence", "money", "sure"} <= set(one) for one in facts["what_to_change"])
+    assert report.first.sentences()[0].startswith("2024-06: 2,000 orders")
+
+
+def test_nothing_is_worth_changing_is_said():
+    costs = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0, "chance": 0.9}
+    rows = [{"id": str(k), "act": True, "probability": 1.0, "label": 1, **costs} for k in range(100)]
+    page = first_page(gather(at.DecisionLog.from_rows(rows)), Words(), Currency())
+    assert page.changes() == [NOTHING]
+    assert page.headlines[1].answer.reason == "nothing was passed, so nothing was missed"

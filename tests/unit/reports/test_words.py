@@ -1,0 +1,56 @@
+"""Words and currencies of the user's own."""
+
+import pytest
+
+from appletaste.errors import OptionError
+from appletaste.evaluate import Estimate, Refusal
+from appletaste.reports.wording import Currency, cell, count, in_words
+from appletaste.reports.words import Words, plural
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [("order", "orders"), ("delivery", "deliveries"), ("day", "days"), ("loss", "losses"), ("batch", "batches")],
+)
+def test_plurals(one, many):
+    assert plural(one) == many
+
+
+def test_words_replace_nouns_with_their_articles_and_capitals_and_leave_names_alone():
+    words = Words.of("invoice,fraud")
+    assert words.told("An item is a positive. Items: 3") == "An invoice is a fraud. Invoices: 3"
+    assert words.told("'item' has changed in 2 items; the item's own") == (
+        "'item' has changed in 2 invoices; the invoice's own"
+    )
+    assert words.told("itemised positively") == "itemised positively"
+    assert Words.of(None).told("An item's positives") == "An item's positives"
+    own = Words.of(" person / people , case ")
+    assert (own.item, own.items, own.positive, own.positives) == ("person", "people", "case", "cases")
+
+
+@pytest.mark.parametrize("text", ["order", "order,", "a,b,c", "a/b/c,d", ""])
+def test_words_that_are_not_two_nouns_are_refused(text):
+    with pytest.raises(OptionError, match="words='order,fraud'"):
+        Words.of(text)
+
+
+def test_amounts_are_written_behind_their_sign_or_code():
+    assert [Currency(code)(1234.5) for code in ("EUR", "usd", "GBP", "CHF", "€", "")] == [
+        "€1,234",
+        "$1,234",
+        "£1,234",
+        "CHF 1,234",
+        "€1,234",
+        "1,234",
+    ]
+    assert [Currency("EUR")(value) for value in (-12.5, -0.001, 0.0, 99.996)] == ["-€12.50", "€0.00", "€0", "€100"]
+    with pytest.raises(OptionError, match="currency='EUR'"):
+        Currency("12 %")
+
+
+def test_an_estimate_that_is_refused_says_what_would_give_it():
+    refused = Refusal("no label has arrived yet", "wait for labels")
+    assert in_words(refused, count) == "cannot be said yet (no label has arrived yet; wait for labels)"
+    assert cell(refused, count) == ("-", "cannot be said yet")
+    euros = Currency("EUR")
+    assert in_words(Estimate(200.0, 100.0, 300.0, 0.9, ""), euros) == "€200 (90 % interval €100 to €300)"
