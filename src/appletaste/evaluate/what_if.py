@@ -167,7 +167,7 @@ def ask(ground: Ground, change: Change, learn: bool = False) -> WhatIf:
         ips=beside(answers[0], truth),
         snips=beside(answers[1], truth),
         dr=beside(answers[2], truth),
-        logged=beside(ground.logged, done),
+        logged=ground.logged,
         saving=beside(saving, None if truth is None or done is None else done - truth),
         acts=question.totals.acts,
         logged_acts=int(log.act.sum()),
@@ -240,4 +240,4 @@ def logged_cost(log: DecisionLog, arrival: Arrival, level: float) -> Answer:
     assumes = "labels that have not arrived are missing at random within a block of rounds"
     spread = float(np.hypot(np.sqrt((gain**2 * (1 - q) / q**2).sum()), arrival.sway(gain)))
     reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * spread
-    return Estimate(value, value - reach, value + reach, level, assumes)
+    return beside(Estimate(value, value - reach, value + reach, level, assumes), cost_of_acting(log, log.act))

@@ -24,7 +24,7 @@ from ..evaluate.pieces import pieces
 from ..evaluate.questions import changes
 from ..evaluate.support import Support, settled, support_of
 from ..evaluate.together import Together, together
-from ..evaluate.truths import beside, positives_among
+from ..evaluate.truths import beside, design_beside, positives_among
 from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
@@ -229,7 +229,7 @@ def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, late
 
 def _slice(part: DecisionLog, name: str, level: float) -> Slice:
     support, done = support_of(part, FLOOR), settled(part)
-    design = by_design(part, support, level, FLOOR)
+    design = design_beside(by_design(part, support, level, FLOOR), part, support)
     arrival = support.arrival if done is part else arrival_of(done)
     lost = money_missed(part, support, level, design.missed).cost
     money = Money(logged_cost(done, arrival, level), _caught(done, arrival, level), lost, len(done), _usable(support))
