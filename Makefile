@@ -29,13 +29,14 @@ paper-full: setup  ## the same with 200 replications
 DEMO := out/demo-guide
 demo: setup  ## docs/guide.md in short: a raw file, a replay, what is missed, the report in out/demo-guide/report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)
-	$(BIN)/appletaste example $(DEMO)/orders.csv
-	$(BIN)/appletaste replay $(DEMO)/orders.csv --label fraud --drop order --drop settled_on --time placed_at \
-	  --delay lognormal:9,0.6 --capacity 120/day --audit 2% --costs miss=95,false_alarm=6,hit=4 \
-	  --log $(DEMO)/decisions.parquet --stratum payment
+	$(BIN)/appletaste example $(DEMO)/orders.csv --last-year $(DEMO)/last_year.csv
+	$(BIN)/appletaste replay $(DEMO)/orders.csv --history $(DEMO)/last_year.csv --label fraud --drop order \
+	  --time placed_at --label-time settled_on --today reviewed --capacity 120/day --audit 2% \
+	  --costs 'miss=amount*0.9+15,false_alarm=6,hit=4' --log $(DEMO)/decisions.parquet --stratum payment --seed 2
 	$(BIN)/appletaste missed $(DEMO)/decisions.parquet
-	$(BIN)/appletaste what-if $(DEMO)/decisions.parquet --threshold 0.08
-	$(BIN)/appletaste report $(DEMO)/decisions.parquet --out $(DEMO)/report --title "Orders, May and June 2024"
+	$(BIN)/appletaste what-if $(DEMO)/decisions.parquet --threshold 0.5x
+	$(BIN)/appletaste report $(DEMO)/decisions.parquet --out $(DEMO)/report --title "Orders, May and June 2024" \
+	  --currency EUR --words order,fraud
 
 demo-paper: setup  ## the paper's policies on its problems, beside its tables
 	$(BIN)/appletaste demo --replications $(REPLICATIONS)
