@@ -7,6 +7,7 @@ to say. Money is a gain where the log can give one, and else what is at stake; a
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -132,12 +133,12 @@ def other_audits(facts: Facts, money: Writer) -> Advice | None:
     bought = f"{count(audits)} audits {'cost' if spent >= 0 else 'earned'} {money(abs(spent))}"
     half = 0.5 * (missed.high - missed.low) / missed.value
     if half > WIDE:
-        needed = _audits_for(facts, audits)
+        needed, reckoned = _audits_for(facts, audits)
         return Advice(
             "audits",
             f"Audit more, about {count(needed)} items instead of {count(audits)} in the same time",
             f"that would halve the width of what is missed, {ends(missed, money)} by now; {bought}, and {NO_MONEY}",
-            "the number is a plan by the model's chances (appletaste plan-audit)",
+            reckoned,
         )
     if half < NARROW and spent > 0.0:
         return Advice(
@@ -150,15 +151,21 @@ def other_audits(facts: Facts, money: Writer) -> Advice | None:
     return None
 
 
-def _audits_for(facts: Facts, audits: int) -> float:
-    """Return how many audits halve the interval: well placed where chances are logged, else four times as many."""
+def _audits_for(facts: Facts, audits: int) -> tuple[float, str]:
+    """Return how many audits halve the interval: well placed where chances are logged, else four times as many.
+
+    A plan that takes no more audits than there were trusts chances that the audits have contradicted: four times, too.
+    """
     recall = facts.whole.recall
     if isinstance(recall, Estimate) and recall.high > recall.low:
         try:
-            return plan_audit(facts.log, margin=min(0.5, 0.25 * (recall.high - recall.low)), level=facts.level).audits
+            margin = min(0.5, 0.25 * (recall.high - recall.low))
+            planned = plan_audit(facts.log, margin=margin, level=facts.level).audits
+            if planned > audits:
+                return planned, "the number is a plan by the model's chances (appletaste plan-audit)"
         except AppleTasteError:
             pass  # no chances are logged, or no positive was seen
-    return 4.0 * audits
+    return 4.0 * audits, "half the width takes four times as many"
 
 
 def late_labels(facts: Facts, money: Writer) -> Advice | None:
@@ -184,9 +191,11 @@ def changed_columns(facts: Facts, money: Writer) -> Advice | None:
     if columns:
         names = list(dict.fromkeys(f"'{alarm.feature}'" for alarm in columns))
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        nameless = all(_NAMELESS.fullmatch(str(alarm.feature)) for alarm in columns)
+        check = f"Check the column{'s' if len(names) > 1 else ''} {', '.join(names[:NAMED])}{more}"
         return Advice(
             "columns",
-            f"Check the column{'s' if len(names) > 1 else ''} {', '.join(names[:NAMED])}{more}",
+            "Check the columns (to see their names, give the report the map of the features)" if nameless else check,
             f"{columns[0].change}, since about {_since(facts, columns[0].since)}, and {NO_MONEY}",
             "an alarm that chance alone raises once in 100,000 items",
         )
@@ -208,6 +217,8 @@ def _since(facts: Facts, item: int) -> str:
     return str(time[max(0, item - 1)])[:10]
 
 
+#: A feature whose name nobody has said.
+_NAMELESS = re.compile(r"feature \d+")
 #: Where advice comes from.
 CANDIDATES: tuple[Callable[[Facts, Writer], Advice | None], ...] = (
     more_reviews,
