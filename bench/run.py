@@ -164,7 +164,7 @@ def play_stream(player, items, labels, late):
 def bench_ledger():
     """Microseconds of decide and label through a ledger, a desk and a budget, beside the policy by itself."""
     rows = []
-    budget, lane = at.Budget(share=0.2, window=500), at.Audit(floor=0.02)
+    budget, lane = at.Budget(share=0.2, window=500), at.Audit(rate=0.02)
     players = {
         "the policy by itself": lambda policy: policy,
         "Awaiting(policy)": at.Awaiting,

@@ -151,7 +151,8 @@ class Lane:
         passed = 1.0 - prospect.probability
         if passed <= 0.0:
             return
-        floor, use = self.floor(prospect, price), self._use_of(prospect, price)
+        use = self._use_of(prospect, price)
+        floor = prospect.floor or self.floor(prospect, price)  # 0 also while caps are reached
         first = not self._passed
         self._passed = min(self._passed + passed, MEMORY)
         share = 1.0 if first else passed / max(self._passed, 1.0)

@@ -40,6 +40,7 @@ class Spent:
         self._leaving = 0  # acts among the oldest so many items of the window
         self._days: dict[int, tuple[int, int, float]] = {}  # items and acts of each day, and when its first item came
         self._order: list[int] = []  # the days, ascending
+        self._clock: tuple[float | None, Day | None] = (None, None)  # the time last asked about, and its day
 
     def _check_first(self, now: float | None) -> None:
         """Refuse a first time that is to be seconds and can be seen to be something else."""
@@ -52,9 +53,13 @@ class Spent:
             )
 
     def _today(self, now: float | None) -> Day:
-        if not self._days:
-            self._check_first(now)
-        return self.budget.day_of(now)
+        last, day = self._clock
+        if day is None or now != last:  # a decision asks several times
+            if not self._days:
+                self._check_first(now)
+            day = self.budget.day_of(now)
+            self._clock = now, day
+        return day
 
     def room(self, now: float | None) -> int:
         """Return how many acts the caps still allow, the item at hand among them."""
@@ -222,7 +227,7 @@ class Pace(Spent):
     def note(self, now: float | None, act: bool, worth: float) -> None:
         """Note an item, what was done, and the highest price at which acting on the item still paid."""
         self.record(now, act)
-        if self.budget.per_day is not None and self.budget.day_of(now).number < self._usual[0]:
+        if self.budget.per_day is not None and self._today(now).number < self._usual[0]:
             self._usual = (0, None)  # an item of an earlier day: the mean is another
         self._worths.append(worth)
         insort(self._sorted, worth)
