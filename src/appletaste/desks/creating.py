@@ -141,7 +141,8 @@ def create_desk(
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     counted = None if stream.moments is None or time_features else stream.clock
     features = replace(with_dates(encoder or Encoder(), dates), warm_up=len(stream)).fit(table, time=counted)
-    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **(options or {}))
+    bent = {"groups": features.groups} if features.curves else {}
+    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **bent, **(options or {}))
     check_forgetting(name, player, stream.clock, stream.day)
     history = _teach(player, features, table, labels, stream.times) if teach else None
     ledger = Ledger(_seated(player, staffing, late))

@@ -165,10 +165,11 @@ def replay(
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     name = f"replay {next(_names)}"
     plan = Plan(stream, usual, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
-    width = plan.encoded(0).items.shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            check_forgetting(entry.label, make(entry, width, len(stream), usual, seed=0), stream.clock, stream.day)
+            X, _, groups, _ = plan.met_by(entry, 0)
+            player = make(entry, X.shape[1], len(stream), usual, 0, groups)
+            check_forgetting(entry.label, player, stream.clock, stream.day)
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
     kept: DecisionLog | None = None
