@@ -37,8 +37,6 @@ POSITION, BEGUN, ENDED, ACCEPTANCE, JUDGING, BEFORE, HEIGHT, REACHED, PROBE_LOGS
 PSEUDO = 5.0  # nu: features' worth of belief in the prior's own scale
 INTERCEPT = 2.0  # standard deviations of the prior that an intercept is worth: base rates may be far from even
 SMOOTHING = 0.3  # weight of the newest pass in the running acceptance
-#: A step longer than this, in posterior standard deviations per root of d, is looked at before it is believed.
-UNSEEN_STEP = 0.3
 
 
 def make_marks() -> Vector:
@@ -175,13 +173,17 @@ def advance(
     labels: Vector,
     n: int,
     with_skew: bool,
+    short: float,
     belief: Matrix,
     prior: Matrix,
     renewal: Matrix,
     marks: Vector,
     work: Matrix,
 ) -> bool:
-    """Let the pass go over that many more labels; return whether it has ended, the belief renewed."""
+    """Let the pass go over that many more labels; return whether it has ended, the belief renewed.
+
+    A step that is at most ``short``, in posterior standard deviations, is the last.
+    """
     d = belief.shape[1]
     hessian, root = renewal[HESSIAN : HESSIAN + d], renewal[HESSIAN + d : HESSIAN + 2 * d]
     begun = int(marks[BEGUN])
@@ -206,12 +208,12 @@ def advance(
         rows -= m
     if int(marks[POSITION]) < n:
         return False
-    return finish(n, with_skew, belief, prior, renewal, marks, work)
+    return finish(n, with_skew, short, belief, prior, renewal, marks, work)
 
 
 @kernel
 def finish(
-    n: int, with_skew: bool, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix
+    n: int, with_skew: bool, short: float, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix
 ) -> bool:
     """Take the Newton step that the pass has prepared, and look at one that is long in another pass.
 
@@ -230,7 +232,7 @@ def finish(
     solve_forward(hessian, renewal[GRADIENT], step)
     length = math.sqrt(dot(step, step))  # in posterior standard deviations
     solve_backward(hessian, step)
-    if length > UNSEEN_STEP * math.sqrt(d):
+    if length > short:
         share = min(1.0, (2.0 + math.sqrt(d)) / length)
         for i in range(d):
             step[i] *= share

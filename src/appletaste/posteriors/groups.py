@@ -15,8 +15,8 @@ from .prior import Gaussian
 #: The scales tau^2 that a curve may have; with the first it is closed: a line.
 SCALES = np.array([1e-4, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0])
 #: How often each is met: most curves are closed, and more than half of those of columns with a jump are open.
-SMOOTH = np.array([0.985, 0.0025, 0.0025, 0.0025, 0.0025, 0.0025, 0.0025])
-JUMPING = np.array([0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+SMOOTH = np.array([0.98, *[0.02 / 6] * 6])
+JUMPING = np.array([0.4, *[0.1] * 6])
 #: How many curves' worth of belief that is, and the steps in which the curves of a table correct it.
 STRENGTH, STEPS = 5.0, 20
 #: A scale that would move by less than this share stays.
