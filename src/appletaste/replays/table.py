@@ -234,12 +234,13 @@ def _level(value: Any) -> str:
     return "missing" if value is None or value != value else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:
+def default_encoder(records: Records | Vectors, shuffled: bool, curves: bool = False) -> Encoder | None:
     """Return how a table is encoded when nobody says; vectors need no encoder.
 
     A shuffled table is alike all along, so its warm-up has met the levels that matter. In a table in the order of time
     it has not: the first 500 of a bank's 41188 calls are all of one month. There each category gets room for levels
     that come later, about 64 columns over the whole table and from 1 to 8 each; docs/replay.md says what that is worth.
+    Curves are for whoever gives the groups of the map to the policy (docs/curves.md).
     """
     if isinstance(records, Vectors):
         return None
@@ -247,8 +248,8 @@ def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | Non
         column.dtype != np.float64 and name not in records.dates for name, column in records.columns.items()
     )
     if shuffled or not categories:
-        return Encoder()
-    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))))
+        return Encoder(curves=curves)
+    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))), curves=curves)
 
 
 def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any:
