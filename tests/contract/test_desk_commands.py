@@ -102,8 +102,9 @@ def test_the_page_is_followed_to_the_letter(tmp_path, monkeypatch, capsys):
 def test_a_desk_made_from_the_command_line_is_the_one_made_in_python(shop, capsys):
     """The same map, the same lessons, the same decisions bit for bit."""
     past = at.read_records("past.csv", label="fraud", drop=["order", "placed_at", "settled_on", "reviewed"])
-    features = at.Encoder(warm_up=len(past)).fit(past)
-    policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=95, false_alarm=6, hit=4), seed=1)
+    features = at.Encoder(warm_up=len(past), curves=True).fit(past)
+    sheet = at.Costs(miss=95, false_alarm=6, hit=4)
+    policy = at.policy(n_features=features.n_features, groups=features.groups, costs=sheet, seed=1)
     policy.learn_history(features.transform_many(past), past.labels)
     ledger = at.Ledger(at.Desk(at.Awaiting(policy), at.Budget(per_day=5), at.Audit(rate=0.05)))
     assert call(capsys, "decide", "shop.at", "new.csv", "--out", "out.csv")[0] == 0

@@ -64,10 +64,11 @@ def own_costs(row):
 def test_a_desk_decides_each_item_by_its_own_costs_as_python_would(cases, capsys):
     """The formula's column is no feature; labels without a time are not learnt; dates are counted up to the time."""
     past = at.read_records("past.csv", label="bad", drop=["case", "told", "amount"])
-    features = at.Encoder(warm_up=300).fit(past, time="came")
+    features = at.Encoder(warm_up=300, curves=True).fit(past, time="came")
     assert "opened days before came" in features.names()
     columns = at.read_records("past.csv", columns=["amount", "size"]).columns
-    policy = at.policy(n_features=features.n_features, costs=SHEET.of_table(columns).average(), seed=1)
+    usual = SHEET.of_table(columns).average()
+    policy = at.policy(n_features=features.n_features, groups=features.groups, costs=usual, seed=1)
     known = [None if k % 7 == 0 else label for k, label in enumerate(past.labels.tolist())]
     policy.learn_history(features.transform_many(past, update=False), known)
     ledger = at.Ledger(at.Desk(at.Awaiting(policy), audit=at.Audit(rate=0.05)))

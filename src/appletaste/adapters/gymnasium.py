@@ -144,7 +144,7 @@ def labelled_table(source: Any, label: str | None, costs: Costs, encoder: Any = 
     (5,)
     """
     stream = read_stream(source, label, **reading)
-    items = encode(encoder or default_encoder(stream.records, shuffled=False), stream.records)
+    items, _ = encode(encoder or default_encoder(stream.records, shuffled=False), stream.records)
     if isinstance(items, SparseRows):
         items = items.dense()
     return Table(stream.records.source, items, stream.labels.astype(np.float64), stream.labels, costs)

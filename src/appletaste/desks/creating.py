@@ -18,7 +18,7 @@ from ..errors import InputError, OptionError
 from ..features import Encoder, FeatureMap, Records, read_records
 from ..features.reading import check_column
 from ..features.values import as_level
-from ..policies import Player, Policy, policy
+from ..policies import Player, Policy, find, policy
 from ..policies.history import History
 from ..remedies import Message, Remedy
 from ..replays.checks import CHECKS
@@ -140,8 +140,10 @@ def create_desk(
         told = " needs a column of dates that is not dropped: name the column with "
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     counted = None if stream.moments is None or time_features else stream.clock
-    features = replace(with_dates(encoder or Encoder(), dates), warm_up=len(stream)).fit(table, time=counted)
-    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **(options or {}))
+    chosen = encoder or Encoder(curves="groups" in find(name).options)
+    features = replace(with_dates(chosen, dates), warm_up=len(stream)).fit(table, time=counted)
+    bent = {"groups": features.groups} if features.curves else {}
+    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **bent, **(options or {}))
     check_forgetting(name, player, stream.clock, stream.day)
     history = _teach(player, features, table, labels, stream.times) if teach else None
     ledger = Ledger(_seated(player, staffing, late))

@@ -12,6 +12,7 @@ import numpy as np
 from .._checks import number, whole
 from ..errors import OptionError
 from .columns import Category, Column, Hashed, Hasher
+from .curves import FEWER_KNOTS, KNOTS, MANY, Curve
 from .dates import CYCLES, Date, Days, cycles_of
 from .feature_map import FeatureMap
 from .numbers import Number
@@ -40,6 +41,9 @@ class Encoder:
         A column for "missing" where the warm-up has a missing value. The value itself becomes the mean.
     interactions
         Pairs of columns whose products are features too.
+    curves
+        Ramps beside the standardised value of each number that has at least 3 values in the warm-up, so that a score
+        may bend in it (docs/curves.md). Give ``groups=features.groups`` to the policy, which learns how far.
     cycles
         What of a date comes round and is a feature, as sine and cosine: of ``"hour"``, ``"weekday"`` and ``"month"``
         those that the warm-up has been around at least once.
@@ -66,13 +70,14 @@ class Encoder:
     missing_indicator: bool = True
     intercept: bool = True
     interactions: tuple[tuple[str, str], ...] = ()
+    curves: bool = False
     cycles: tuple[str, ...] = tuple(CYCLES)
     dates: Any = None  # a mapping when given, kept as (name, later, earlier)
     online: bool = False
     warm_up: int = WARM_UP
 
     def __post_init__(self) -> None:
-        for name in ("standardise", "missing_indicator", "intercept", "online"):
+        for name in ("standardise", "missing_indicator", "intercept", "online", "curves"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if self.clip is not None:
@@ -131,7 +136,7 @@ class Encoder:
             for name in first.columns
         ]
         columns += [self._days(first, *days) for days in self.dates or ()]
-        return FeatureMap(self, columns, first.missing, hasher, records.dropped)
+        return FeatureMap(self, columns, first.missing, hasher, records.dropped, self._curves(first, columns))
 
     def fit_transform(self, source: Any, sparse: bool = False, time: str | None = None) -> tuple[FeatureMap, Any]:
         """Return the map and the vectors of a whole table, whose first rows are the warm-up.
@@ -187,6 +192,15 @@ class Encoder:
         column = Days(name, later, earlier, *settings, self.missing_indicator and bool(np.isnan(values).any()))
         column.fit(values)
         return column
+
+    def _curves(self, first: Records, columns: list[Column]) -> list[Curve]:
+        """Return the curves of the numbers, from the rows of the warm-up."""
+        if not self.curves:
+            return []
+        numbers = [column for column in columns if isinstance(column, Number)]
+        knots = KNOTS if len(numbers) <= MANY else FEWER_KNOTS
+        found = (Curve.fit(column, column.cells(first), knots) for column in numbers)
+        return [curve for curve in found if curve is not None]
 
     def _column(self, first: Records, name: str, hasher: Hasher) -> Column:
         """Return what a column becomes, from the rows of the warm-up."""

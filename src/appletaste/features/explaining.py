@@ -23,8 +23,11 @@ def contributions(names: Sequence[str], x: ArrayLike, theta: ArrayLike) -> list[
 
 
 def largest_first(parts: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Return signed parts in order of their size; those that add nothing are left out."""
-    return sorted((part for part in parts if part[1]), key=lambda part: -abs(part[1]))
+    """Return signed parts in order of their size; those of one name are added, those that add nothing left out."""
+    totals: dict[str, float] = {}
+    for name, part in parts:
+        totals[name] = totals.get(name, 0.0) + part
+    return sorted((part for part in totals.items() if part[1]), key=lambda part: -abs(part[1]))
 
 
 def vector(name: str, values: ArrayLike, width: int) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
 from ..remedies import Message, Remedy
 from .columns import Column, ColumnEntries, Hasher
+from .curves import Curve
 from .dates import Date
 from .explaining import contributions, largest_first, vector
 from .frames import as_record, is_frame
@@ -57,6 +58,7 @@ class FeatureMap:
         missing: tuple[str, ...],
         hasher: Hasher,
         dropped: tuple[str, ...] = (),
+        curves: Iterable[Curve] = (),
     ) -> None:
         self.encoder, self.columns, self.missing, self._hasher = encoder, columns, missing, hasher
         #: Fields that a record may have and that are no features.
@@ -73,8 +75,11 @@ class FeatureMap:
         self._known = frozenset((*self.fields, *dropped))
         self._pairs = [(self._by_name[one], self._by_name[two]) for one, two in encoder.interactions]
         self._products = [product_of(columns[i], columns[k], hasher) for i, k in self._pairs]
+        #: The curves of numbers, with where the ramps of each begin in the vector.
+        self.curves = tuple(curves)
+        self._bent = [(self._by_name[curve.column.name], curve) for curve in self.curves]
         position = int(encoder.intercept)
-        for block in (*columns, *self._products):
+        for block in (*columns, *self._products, *self.curves):
             block.start = position
             position += len(block.names)
         for block in (*columns, *self._products):
@@ -103,9 +108,28 @@ class FeatureMap:
         """The interactions, with where each begins in the vector."""
         return self._products
 
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The group of each place: 0, or k for the ramps of the k-th curve, whose coefficients share a scale.
+
+        Instead of k it is -k where the column jumps, see ``Curve.jumps``.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> at.Encoder(curves=True).fit({"age": [20, 30, 70], "job": ["chef", "pilot", "chef"]}).groups
+        (0, 0, 0, 0, 0, 1, 1)
+        """
+        found = [0] * self.n_features
+        for number, curve in enumerate(self.curves, 1):
+            found[curve.start : curve.start + len(curve.names)] = [-number if curve.jumps else number] * len(
+                curve.names
+            )
+        return tuple(found)
+
     def names(self) -> list[str]:
         """Return one name for each coefficient, in order."""
-        own = [name for block in (*self.columns, *self._products) for name in block.names]
+        own = [name for block in (*self.columns, *self._products, *self.curves) for name in block.names]
         hashed = [f"hashed {place}" for place in range(self._hasher.width)]
         return [*([INTERCEPT] if self.encoder.intercept else []), *own, *hashed]
 
@@ -126,6 +150,9 @@ class FeatureMap:
         for (i, k), product in zip(self._pairs, self._products, strict=True):
             for place, value in product.encode((cells[i], cells[k]), encoded[i], encoded[k]):
                 x[product.start + place] += value
+        for i, curve in self._bent:
+            for place, value in curve.encode(cells[i]):
+                x[curve.start + place] += value
         if update:
             self.made += 1
             if not self._needed <= record.keys():
@@ -218,7 +245,9 @@ class FeatureMap:
         (True, False)
         """
         mine, theirs = self.header(), earlier.header()
-        if mine["encoder"] != theirs["encoder"] or len(mine["columns"]) != len(theirs["columns"]):
+        if any(mine[part] != theirs[part] for part in ("encoder", "curves")):
+            return False
+        if len(mine["columns"]) != len(theirs["columns"]):
             return False
         for now, then in zip(mine["columns"], theirs["columns"], strict=True):
             known = len(then.get("levels", ()))
@@ -240,13 +269,17 @@ class FeatureMap:
     def explain(self, item: Mapping[str, Any] | ArrayLike, theta: ArrayLike) -> list[tuple[str, float]]:
         """Return what each feature of a vector or record adds to the score x'theta, the largest first.
 
-        Features that are zero are left out. A record, rather than a vector, names what was hashed.
+        Features that are zero are left out; the ramps of a curve count with their column. A record, rather than a
+        vector, names what was hashed.
         """
         if isinstance(item, Mapping):
             coefficients = vector("theta", theta, self.n_features)
             parts = [(name, value * float(coefficients[place])) for name, place, value in self.named_entries(item)]
             return largest_first(parts)
-        return contributions(self.names(), item, theta)
+        names = self.names()
+        for curve in self.curves:
+            names[curve.start : curve.start + len(curve.names)] = [curve.column.name] * len(curve.names)
+        return contributions(names, item, theta)
 
     def cells(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the cells of a record by column, as this map reads them: NaN or None where missing."""
@@ -284,6 +317,8 @@ class FeatureMap:
         for (i, k), product in zip(self._pairs, self._products, strict=True):
             own = product.encode_column((cells[i], cells[k]), encoded[i], encoded[k])
             entries += [(product.start + places, values) for places, values in own]
+        for i, curve in self._bent:
+            entries += [(curve.start + places, values) for places, values in curve.encode_column(cells[i])]
         return entries
 
     def named_entries(self, record: Mapping[str, Any]) -> list[tuple[str, int, float]]:
@@ -301,6 +336,8 @@ class FeatureMap:
             places = [product.start + place for place, _ in entries]
             called = product.tokens(pair, encoded[i], encoded[k])
             parts += zip(called, places, (value for _, value in entries), strict=True)
+        for i, curve in self._bent:
+            parts += [(curve.column.name, curve.start + place, value) for place, value in curve.encode(cells[i])]
         return parts
 
 

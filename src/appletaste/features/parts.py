@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from .columns import Column
+from .curves import Curve
 from .feature_map import INTERCEPT, FeatureMap
 from .interactions import TIMES, HashedProduct, Product
 from .transformer import TransformerMap
@@ -76,13 +77,15 @@ def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, A
         c.name: c.words(x[c.start : c.start + len(c.names)], cells.get(c.name), record is not None)
         for c in features.columns
     }
+    ramps = {curve.column.name: _places(curve) for curve in features.curves}
     for column in features.columns:
         if not column.hashed:
-            found.append(_block(column, column.name, said[column.name], x, reference))
+            places = [*_places(column), *ramps.get(column.name, ())]
+            found.append(_part(column.name, said[column.name], places, x, reference))
     for product in features.products:
         if not product.hashed:
             one, two = product.one.name, product.two.name
-            found.append(_block(product, one + TIMES + two, said[one] + TIMES + said[two], x, reference))
+            found.append(_part(one + TIMES + two, said[one] + TIMES + said[two], _places(product), x, reference))
     found += _hashed(features, x, record)
     return [part for part in found if part.values.any()]
 
@@ -92,8 +95,8 @@ def _part(column: str, words: str, places: list[int], x: Floats, reference: Floa
     return Part(column, words, where, x[where] - reference[where])
 
 
-def _block(block: Column | Product | HashedProduct, name: str, words: str, x: Floats, reference: Floats) -> Part:
-    return _part(name, words, list(range(block.start, block.start + len(block.names))), x, reference)
+def _places(block: Column | Product | HashedProduct | Curve) -> list[int]:
+    return list(range(block.start, block.start + len(block.names)))
 
 
 def _hashed(features: FeatureMap, x: Floats, record: Mapping[str, Any] | None) -> list[Part]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SaveFileError
 from .columns import Category, Column, Hashed, Hasher
+from .curves import Curve
 from .dates import Date, Days
 from .numbers import Number
 
 if TYPE_CHECKING:
     from .feature_map import FeatureMap
 
-FORMAT = 3
+FORMAT = 4
 
 
 def header_of(features: FeatureMap) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def header_of(features: FeatureMap) -> dict[str, Any]:
         "encoder": asdict(features.encoder),
         "missing": list(features.missing),
         "columns": [column.header() for column in features.columns],
+        "curves": [curve.header() for curve in features.curves],
         "dropped": list(features.dropped),
         "made": features.made,
         "missing_fields": dict(features.missing_fields),
@@ -63,7 +65,9 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
     running = [number for column in columns for number in column.running()]
     for number, statistics in zip(running, arrays["statistics"].tolist(), strict=True):
         number.take(*statistics)
-    features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]))
+    by_name = {column.name: column for column in columns if isinstance(column, Number)}
+    curves = [Curve(by_name[saved.pop("name")], **saved) for saved in map(dict, header["curves"])]
+    features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]), curves)
     features.made = header["made"]
     features.missing_fields.update(header["missing_fields"])
     return features

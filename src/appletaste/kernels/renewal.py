@@ -16,11 +16,12 @@ import math
 import numpy as np
 
 from ._jit import kernel, reduction_kernel
+from .elementary import log_product
 from .gaussian import COVARIANCE, MEAN, MODE, VARIED
 from .linear import BLOCK, cholesky, dot, score_block, solve_backward, solve_forward
-from .logistic import RESIDUALS, SCORES, SPARE, WEIGHTS, add_block, fit, likelihood_block, pull
+from .logistic import RESIDUALS, SCORES, SHRUNK, SPARE, WEIGHTS, add_block, fit, likelihood_block, pull
 from .random import derive, normal
-from .types import Blocks, Matrix, Vector, Word
+from .types import Blocks, Indices, Matrix, Vector, Word
 
 PROBES = 8
 
@@ -28,8 +29,10 @@ PROBES = 8
 # (then of its factor), d rows of R' with V = R R' at the start, and the probes.
 ANCHOR, GRADIENT, SKEW, STEP, HESSIAN = 0, 1, 2, 3, 4
 # Entries of ``marks``: the next label of the pass (-1: none under way), how many labels there were when it began, how
-# many when the last one ended, the running acceptance (-1: none yet), and the log weight of each probe.
-POSITION, BEGUN, ENDED, ACCEPTANCE, PROBE_LOGS = 0, 1, 2, 3, 4
+# many when the last one ended, the running acceptance (-1: none yet); of the line search: how many labels the anchor
+# before was judged by (0: there was none) and the log posterior there, that of the labels passed at this anchor, and of
+# those among them that judge; and the log weight of each probe.
+POSITION, BEGUN, ENDED, ACCEPTANCE, JUDGING, BEFORE, HEIGHT, REACHED, PROBE_LOGS = range(9)
 
 PSEUDO = 5.0  # nu: features' worth of belief in the prior's own scale
 INTERCEPT = 2.0  # standard deviations of the prior that an intercept is worth: base rates may be far from even
@@ -49,19 +52,19 @@ def make_renewal(d: int) -> tuple[Matrix, Vector]:
 
 
 @kernel
-def rescale_prior(belief: Matrix, features: Blocks, precision: Matrix, prior: Matrix) -> None:
+def rescale_prior(belief: Matrix, features: Blocks, groups: Indices, precision: Matrix, prior: Matrix) -> None:
     """Take the EM step for the scale of the prior: s^2 = (nu + E (theta - b)'P(theta - b)) / (nu + k).
 
-    The expectation is over the k features that have varied. A feature that has not, and is not zero, is an intercept
-    and has a spread of its own; one that has been zero so far is a slope yet to be seen.
+    The expectation is over the k features of group 0 that have varied. A feature that has not, and is not zero, is an
+    intercept and has a spread of its own; one that has been zero so far is a slope yet to be seen.
     """
     d = belief.shape[1]
     count = spread = 0.0
     for i in range(d):
-        if belief[VARIED, i] > 0.0:
+        if belief[VARIED, i] > 0.0 and groups[i] == 0:
             count += 1.0
             for j in range(d):
-                if belief[VARIED, j] > 0.0:
+                if belief[VARIED, j] > 0.0 and groups[j] == 0:
                     offsets = (belief[MODE, i] - prior[d, i]) * (belief[MODE, j] - prior[d, j])
                     spread += precision[i, j] * (offsets + belief[COVARIANCE + i, j])
     if count == 0.0:
@@ -71,7 +74,8 @@ def rescale_prior(belief: Matrix, features: Blocks, precision: Matrix, prior: Ma
         here = 1.0 / INTERCEPT if belief[VARIED, i] == 0.0 and features[0, i, 0] != 0.0 else slope
         for j in range(d):
             there = 1.0 / INTERCEPT if belief[VARIED, j] == 0.0 and features[0, j, 0] != 0.0 else slope
-            prior[i, j] = here * there * precision[i, j]
+            if groups[i] == 0 and groups[j] == 0:
+                prior[i, j] = here * there * precision[i, j]
 
 
 @kernel
@@ -114,20 +118,31 @@ def begin(key: Word, n: int, belief: Matrix, prior: Matrix, renewal: Matrix, mar
         marks[PROBE_LOGS + k] = log_prior + 0.5 * length
     for i in range(d):
         renewal[ANCHOR, i] = belief[MODE, i]
-    marks[BEGUN] = n
+    marks[BEGUN], marks[JUDGING] = n, 0.0
     restart(prior, renewal, marks)
 
 
 @kernel
 def restart(prior: Matrix, renewal: Matrix, marks: Vector) -> None:
     """Set the sums at the anchor to what the prior says."""
-    d = renewal.shape[1]
+    d, height = renewal.shape[1], 0.0
     for i in range(d):
         renewal[GRADIENT, i] = -pull(prior[:d], prior[d], renewal[ANCHOR], i)
+        height += 0.5 * renewal[GRADIENT, i] * (renewal[ANCHOR, i] - prior[d, i])
         renewal[SKEW, i] = 0.0
         for j in range(d):
             renewal[HESSIAN + i, j] = prior[i, j]
     marks[POSITION] = 0.0
+    marks[HEIGHT] = marks[REACHED] = height
+
+
+@reduction_kernel
+def height_block(labels: Vector, start: int, n: int, work: Matrix) -> float:
+    """Return ``likelihood_block`` over the first n places whose scores ``add_block`` has left in ``work``."""
+    scores, total = work[SCORES], 0.0
+    for i in range(n):
+        total += labels[start + i] * scores[i] - max(scores[i], 0.0)
+    return total - log_product(work[SHRUNK], n)
 
 
 @reduction_kernel
@@ -158,13 +173,17 @@ def advance(
     labels: Vector,
     n: int,
     with_skew: bool,
+    short: float,
     belief: Matrix,
     prior: Matrix,
     renewal: Matrix,
     marks: Vector,
     work: Matrix,
 ) -> bool:
-    """Let the pass go over that many more labels; return whether it has ended, the belief renewed."""
+    """Let the pass go over that many more labels; return whether it has ended, the belief renewed.
+
+    A step that is at most ``short``, in posterior standard deviations, is the last.
+    """
     d = belief.shape[1]
     hessian, root = renewal[HESSIAN : HESSIAN + d], renewal[HESSIAN + d : HESSIAN + 2 * d]
     begun = int(marks[BEGUN])
@@ -174,6 +193,10 @@ def advance(
         m = min(rows, BLOCK - first, n - position)
         items = features[block]
         add_block(items, first, m, labels, position, renewal[ANCHOR], renewal[GRADIENT], hessian, work)
+        judging = min(m, int(marks[JUDGING]) - position)
+        if judging > 0:
+            marks[REACHED] += height_block(labels, position, judging, work)
+        marks[HEIGHT] += height_block(labels, position, m, work)
         if with_skew:
             add_skew(items, first, m, root, renewal[SKEW], work)
         certified = min(m, begun - position)
@@ -185,24 +208,36 @@ def advance(
         rows -= m
     if int(marks[POSITION]) < n:
         return False
-    return finish(n, with_skew, belief, prior, renewal, marks, work)
+    return finish(n, with_skew, short, belief, prior, renewal, marks, work)
 
 
 @kernel
 def finish(
-    n: int, with_skew: bool, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix
+    n: int, with_skew: bool, short: float, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix
 ) -> bool:
-    """Take the Newton step that the pass has prepared; one too long to be trusted begins another pass instead."""
+    """Take the Newton step that the pass has prepared, and look at one that is long in another pass.
+
+    A long step is shortened to what may be trusted. If the log posterior of the labels that it was made from is lower
+    there, it is halved until it is not; so an anchor is never worse than the one before, and passes cannot diverge.
+    """
     d = belief.shape[1]
     hessian, step = renewal[HESSIAN : HESSIAN + d], renewal[STEP]
+    if marks[JUDGING] > 0.0 and marks[REACHED] < marks[BEFORE]:
+        for i in range(d):
+            step[i] *= 0.5
+            renewal[ANCHOR, i] -= step[i]
+        restart(prior, renewal, marks)
+        return False
     cholesky(hessian)
     solve_forward(hessian, renewal[GRADIENT], step)
     length = math.sqrt(dot(step, step))  # in posterior standard deviations
     solve_backward(hessian, step)
-    trusted = 2.0 + math.sqrt(d)
-    if length > trusted:
+    if length > short:
+        share = min(1.0, (2.0 + math.sqrt(d)) / length)
         for i in range(d):
-            renewal[ANCHOR, i] += trusted / length * step[i]
+            step[i] *= share
+            renewal[ANCHOR, i] += step[i]
+        marks[JUDGING], marks[BEFORE] = n, marks[HEIGHT]
         restart(prior, renewal, marks)
         marks[BEGUN] = 0.0  # the probes have been weighed, or were drawn from a Gaussian that was far off
         return False

@@ -13,9 +13,9 @@ from ._jit import kernel, reduction_kernel
 from .random import uniform_at
 from .types import Matrix, Vector, Word
 
-# Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, whether the action is drawn, and for how
-# many rounds a label is remembered on average (infinity: for good).
-EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED, KEPT = 0, 1, 2, 3, 4, 5, 6
+# Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, whether the action is drawn, for how
+# many rounds a label is remembered on average (infinity: for good), and how many features count.
+EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED, KEPT, COUNTED = range(8)
 SHARED, LINDY, DOUBLE = 0, 1, 2  # values of AHEAD: one horizon for all items, or one each under two views of the future
 
 
@@ -70,13 +70,12 @@ def weigh(
     d = direction.size
     inflow = form(memory, d, direction) if settings[AHEAD] != SHARED else 0.0
     return weigh_forms(
-        d, round_, variance, regret_pass, regret_act, chance, slope, form(memory, 0, direction), inflow, settings
+        round_, variance, regret_pass, regret_act, chance, slope, form(memory, 0, direction), inflow, settings
     )
 
 
 @kernel
 def weigh_forms(
-    d: int,
     round_: int,
     variance: float,
     regret_pass: float,
@@ -98,7 +97,7 @@ def weigh_forms(
     told = slope * slope / max(chance * (1.0 - chance), 1e-300)
     boundary = min(regret_pass, regret_act) / variance if variance > 1e-300 else 0.0
     age, known = min(round_ + settings[HEAD_START], kept), settings[HORIZON] > 0.0
-    left = min(max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * d, kept)
+    left = min(max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * settings[COUNTED], kept)
     if settings[AHEAD] == SHARED:
         horizon = age * left / (age + left) if known else age
     else:

@@ -21,7 +21,7 @@ from .linear import cholesky, dot, solve_backward, solve_forward
 from .logistic import MAX_STEPS, TOLERANCE, log_sigmoid, sigmoid
 from .random import derive, normal
 from .renewal import ACCEPTANCE, ENDED, INTERCEPT, PROBE_LOGS, PROBES, PSEUDO, SMOOTHING, acceptance
-from .types import Matrix, Vector, Word
+from .types import Indices, Matrix, Vector, Word
 
 # Rows of ``vectors`` [7, d]: the first four as in a belief, then the diagonal of K, the mean b of the prior, and the
 # variances that the prior had before they were scaled.
@@ -82,7 +82,7 @@ def learn_wide(x: Vector, label: float, vectors: Matrix, rows: Matrix, factor: M
 
 
 @kernel
-def rescale_wide(vectors: Matrix, rows: Matrix, factor: Matrix, n: int) -> None:
+def rescale_wide(vectors: Matrix, rows: Matrix, factor: Matrix, n: int, groups: Indices) -> None:
     """Take the EM step for the scale of the prior, as ``renewal.rescale_prior`` does; uses up the direction."""
     d, known = vectors.shape[1], vectors[DIRECTION]
     for i in range(d):
@@ -92,7 +92,7 @@ def rescale_wide(vectors: Matrix, rows: Matrix, factor: Matrix, n: int) -> None:
             known[i] += factor[k, i] * factor[k, i]
     count = spread = 0.0
     for i in range(d):
-        if vectors[VARIED, i] > 0.0:
+        if vectors[VARIED, i] > 0.0 and groups[i] == 0:
             count += 1.0
             offset = vectors[MODE, i] - vectors[ORIGIN, i]
             spread += (offset * offset + vectors[SPREAD, i] - known[i]) / vectors[BASE, i]
@@ -101,7 +101,8 @@ def rescale_wide(vectors: Matrix, rows: Matrix, factor: Matrix, n: int) -> None:
     slope = (PSEUDO + spread) / (PSEUDO + count)
     for i in range(d):
         constant = vectors[VARIED, i] == 0.0 and rows[0, i] != 0.0
-        vectors[SPREAD, i] = vectors[BASE, i] * (INTERCEPT * INTERCEPT if constant else slope)
+        if groups[i] == 0:
+            vectors[SPREAD, i] = vectors[BASE, i] * (INTERCEPT * INTERCEPT if constant else slope)
 
 
 @reduction_kernel

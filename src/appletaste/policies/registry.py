@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,7 @@ OPTION_HELP = {
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
+    "groups": "group of each feature (features.groups): 0, or the number of the curve it is a ramp of; none: all are 0",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
 #: Options that mean something else in one policy.
@@ -64,6 +65,7 @@ def option_help(policy: str, option: str) -> str:
 
 
 Prior = Gaussian | float | None
+Groups = Sequence[int] | None
 
 
 def as_prior(prior: Prior) -> Gaussian:
@@ -75,9 +77,14 @@ def as_prior(prior: Prior) -> Gaussian:
     raise OptionError(f"prior is an appletaste.posteriors.Gaussian or a variance, got {prior!r}")
 
 
-def laplace(skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife) -> Laplace:
+def laplace(skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife, groups: Groups = None) -> Laplace:
     """Return the Laplace posterior; the scale of a prior that somebody has chosen is left alone unless they say so."""
-    return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive, half_life)
+    return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive, half_life, groups)
+
+
+def counted(groups: Groups) -> int | None:
+    """Return how many features count where some are ramps of curves; None: all of them."""
+    return None if groups is None else max(1, sum(group == 0 for group in groups))
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -125,10 +132,13 @@ def voi(
     adaptive: bool | None = None,
     prior: Prior = None,
     half_life: HalfLife = None,
+    groups: Groups = None,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
-    rule = ValueOfInformation(horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life))
-    return Bayesian(laplace(skew, adaptive, prior, half_life), rule)
+    rule = ValueOfInformation(
+        horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life), features=counted(groups)
+    )
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), rule)
 
 
 def voi_item(
@@ -140,10 +150,13 @@ def voi_item(
     adaptive: bool | None = None,
     prior: Prior = None,
     half_life: HalfLife = None,
+    groups: Groups = None,
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
-    rule = ValueOfInformation(horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life))
-    return Bayesian(laplace(skew, adaptive, prior, half_life), rule)
+    rule = ValueOfInformation(
+        horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life), features=counted(groups)
+    )
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), rule)
 
 
 def ids(
@@ -153,21 +166,34 @@ def ids(
     adaptive: bool | None = None,
     prior: Prior = None,
     half_life: HalfLife = None,
+    groups: Groups = None,
 ) -> Method:
     """Tunable information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life), InformationDirected(weight))
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), InformationDirected(weight))
 
 
 def ids_traditional(
-    *, skew: bool = True, adaptive: bool | None = None, prior: Prior = None, half_life: HalfLife = None
+    *,
+    skew: bool = True,
+    adaptive: bool | None = None,
+    prior: Prior = None,
+    half_life: HalfLife = None,
+    groups: Groups = None,
 ) -> Method:
     """Traditional information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life), Traditional())
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Traditional())
 
 
-def ts(*, skew: bool = True, adaptive: bool | None = None, prior: Prior = None, half_life: HalfLife = None) -> Method:
+def ts(
+    *,
+    skew: bool = True,
+    adaptive: bool | None = None,
+    prior: Prior = None,
+    half_life: HalfLife = None,
+    groups: Groups = None,
+) -> Method:
     """Thompson sampling on the Laplace posterior, its probability in closed form."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life), Thompson())
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Thompson())
 
 
 def ucb(
@@ -178,9 +204,10 @@ def ucb(
     adaptive: bool = False,
     prior: Prior = None,
     half_life: HalfLife = None,
+    groups: Groups = None,
 ) -> Method:
     """Upper confidence bound that tightens, on the Laplace posterior: the cheap mode."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life), UpperBound(patience, randomised))
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), UpperBound(patience, randomised))
 
 
 def exact_voi(
@@ -343,6 +370,12 @@ def policy(
             raise OptionError(
                 f"{name} cannot forget: its posterior weighs all labels alike. Policies that take half_life: {able}; "
                 "or combine the posterior Adf(half_life=...) or Laplace(half_life=...) with a rule: Bayesian(...)"
+            )
+        if unknown == ["groups"]:
+            able = ", ".join(other.name for other in POLICIES.values() if "groups" in other.options)
+            raise OptionError(
+                f"{name} cannot learn the scales of curves, which groups are for: encode with "
+                f"Encoder(curves=False), or take one of {able}"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

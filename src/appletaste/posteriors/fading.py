@@ -15,6 +15,7 @@ from ..kernels.logistic import make_work
 from .base import Arrays, Vector
 from .forgetting import Clock, Forgetting
 from .gaussian import GaussianBelief
+from .groups import Groups
 from .labels import Labels
 from .storage import Growing
 
@@ -37,9 +38,9 @@ class FadingLaplaceBelief(GaussianBelief):
 
     clock: Clock
 
-    def __init__(self, settings: Laplace, n_features: int, forgetting: Forgetting) -> None:
+    def __init__(self, settings: Laplace, n_features: int, forgetting: Forgetting, groups: Groups) -> None:
         super().__init__(settings.prior, n_features, forgetting)
-        self._adaptive = settings.adaptive
+        self._adaptive, self._groups = settings.adaptive, groups
         self._precision = settings.prior.precision(n_features)
         self._labels, self._moments = Labels(n_features), Growing(1024)
         self._work, self._hessian = make_work(n_features)
@@ -108,7 +109,10 @@ class FadingLaplaceBelief(GaussianBelief):
             labels.features, labels.values, shares, first, n, self._belief, self._origin, self._hessian, self._work
         )
         if n and self._adaptive:  # after, not before: a far label may have thrown the mode, and it is back now
-            renewal.rescale_prior(self._belief, labels.features, self._precision, self._origin)
+            numbers = self._groups.numbers
+            renewal.rescale_prior(self._belief, labels.features, numbers, self._precision, self._origin)
+        if n and self._groups.blocks:
+            self._groups.learn(self._belief, self._origin)
         self._due = n + max(1, math.ceil(GROWTH * (n - first)) if n - first >= EVERY else 1)
 
     def arrays(self) -> Arrays:

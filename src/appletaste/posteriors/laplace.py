@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from ..keys import Key
 from .fading import FadingLaplaceBelief
 from .forgetting import Forgetting, HalfLife
 from .gaussian import unrestricted
+from .groups import Groups, check_groups
 from .prior import Gaussian
 from .renewing import LaplaceBelief
 from .wide import WIDE, WideBelief
@@ -36,24 +38,33 @@ class Laplace:
         The age at which a label counts half: a number of items, or a length of time (``"30d"``, a ``timedelta``);
         None: all labels count alike. With one, the mean is not corrected for skew and there is no certificate
         (docs/drift.md).
+    groups
+        The group of each feature, ``FeatureMap.groups``: 0, or the number of a curve whose coefficients share a scale
+        that is learnt at every renewal, whatever ``adaptive`` says; below 0 where the column jumps (docs/curves.md).
+        None: all are in group 0.
     """
 
     prior: Gaussian = field(default_factory=Gaussian)
     skew: bool = False
     adaptive: bool = False
     half_life: HalfLife = None
+    groups: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         unrestricted(self.prior, "Laplace")
         found = Forgetting.of(self.half_life)
         object.__setattr__(self, "half_life", None if found is None else found.text)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", check_groups(self.groups))
 
     def start(self, n_features: int, key: Key) -> LaplaceBelief | FadingLaplaceBelief | WideBelief:
         """Return the belief before the first label."""
+        groups = Groups(self.groups or (0,) * n_features, n_features)
+        settings = replace(self, prior=groups.start(self.prior)) if groups.blocks else self
         forgetting = Forgetting.of(self.half_life)
         if forgetting is not None:
-            return FadingLaplaceBelief(self, n_features, forgetting)
-        variances = self.prior.variances(n_features) if n_features >= WIDE else None
+            return FadingLaplaceBelief(settings, n_features, forgetting, groups)
+        variances = settings.prior.variances(n_features) if n_features >= WIDE else None
         if variances is not None:
-            return WideBelief(self, variances, key)
-        return LaplaceBelief(self, n_features, key)
+            return WideBelief(settings, variances, key, groups)
+        return LaplaceBelief(settings, n_features, key, groups)

@@ -16,6 +16,7 @@ from ..kernels.logistic import make_work
 from ..keys import Key
 from .base import Arrays, Certificate, Vector
 from .gaussian import GaussianBelief
+from .groups import Groups
 from .labels import Labels
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ GROWTH = 1.06
 AT_ONCE = 64
 #: Labels that a pass goes over per label learnt, at d = 20: 8 us. In other dimensions as many as cost the same.
 ROWS = 128
+#: Labels for each feature up to which a renewal is not spread out: there every label moves the mode far.
+FEW = 2
+#: A step that needs no other pass after it, in posterior deviations: where a renewal is at once, and where it is not.
+CONVERGED, SHORT = 0.03, 0.3
+#: The least, and the least where there are curves: those open late if renewals are late (docs/curves.md).
+LEAST, LEAST_BENT = 16, 64
 POOR = 0.7  # acceptance per feature below which the fit is called poor
 SETTLED = 20  # labels per feature before that is said
 
@@ -39,17 +46,19 @@ def next_renewal(n: int) -> int:
 class LaplaceBelief(GaussianBelief):
     """The Gaussian, the labels, and the pass that will renew it."""
 
-    def __init__(self, settings: Laplace, n_features: int, key: Key) -> None:
+    def __init__(self, settings: Laplace, n_features: int, key: Key, groups: Groups) -> None:
         super().__init__(settings.prior, n_features)
         d = n_features
         self._skew, self._adaptive = settings.skew, settings.adaptive
-        self._key = key.at("certificate").word()
+        self._key, self._groups = key.at("certificate").word(), groups
         self._labels = Labels(d)
         self._precision = settings.prior.precision(d)
         self._prior = np.vstack([self._precision, settings.prior.mean_vector(d)])
         self._renewal, self._marks = renewal.make_renewal(d)
         self._work, self._hessian = make_work(d)
-        self._rows = min(BLOCK, max(16, int(ROWS * (20 / d) ** 2)))
+        self._rows = min(BLOCK, max(LEAST_BENT if groups.blocks else LEAST, int(ROWS * (20 / d) ** 2)))
+        # What arrives during a pass, one label in so many rows, moves the mode by about sqrt(d / rows) deviations.
+        self._short = max(SHORT, math.sqrt(2.0 * d / self._rows))
         self._due = 1  # the number of labels at which the next pass begins
         self.warned = False
 
@@ -78,14 +87,30 @@ class LaplaceBelief(GaussianBelief):
         features, values, rows = labels.features, labels.values, self._rows
         if marks[renewal.POSITION] < 0.0:
             if self._adaptive:
-                renewal.rescale_prior(self._belief, features, self._precision, self._prior)
+                renewal.rescale_prior(self._belief, features, self._groups.numbers, self._precision, self._prior)
+            if self._groups.blocks:
+                self._groups.learn(self._belief, self._prior)
             if n <= AT_ONCE:
                 renewal.fit_now(self._belief, features, values, n, self._prior, self._hessian, self._work)
                 rows = n
             renewal.begin(self._key, n, self._belief, self._prior, self._renewal, marks, self._work)
-        ended = renewal.advance(
-            rows, features, values, n, self._skew, self._belief, self._prior, self._renewal, marks, self._work
-        )
+        at_once, ended = n <= FEW * self._belief.shape[1], False
+        while not ended:
+            ended = renewal.advance(
+                n if at_once else rows,
+                features,
+                values,
+                n,
+                self._skew,
+                CONVERGED if at_once else self._short,
+                self._belief,
+                self._prior,
+                self._renewal,
+                marks,
+                self._work,
+            )
+            if not at_once:
+                break
         if ended:
             self._due = next_renewal(n)
             self._look()

@@ -13,6 +13,7 @@ from ..kernels import renewal, wide
 from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .base import Arrays, Belief, Certificate, Vector
+from .groups import Groups
 from .labels import Labels
 from .renewing import LaplaceBelief, next_renewal
 from .scores.normal import NormalScore, NormalScores
@@ -33,12 +34,12 @@ class WideBelief(Belief):
     ``variances`` are those of the prior, whose features are independent.
     """
 
-    def __init__(self, settings: Laplace, variances: Vector, key: Key) -> None:
+    def __init__(self, settings: Laplace, variances: Vector, key: Key, groups: Groups) -> None:
         announce_compilation(wide.score_wide)
         d = len(variances)
         self._skew, self._adaptive = settings.skew, settings.adaptive
-        self._many = partial(LaplaceBelief, settings, d, key)
-        self._key = key.at("certificate").word()
+        self._many = partial(LaplaceBelief, settings, d, key, groups)
+        self._key, self._groups = key.at("certificate").word(), groups
         self._limit = d // FEATURES_PER_LABEL
         self._labels = Labels(d)
         self._vectors = np.zeros((wide.VECTOR_ROWS, d))
@@ -122,7 +123,7 @@ class WideBelief(Belief):
 
     def _renew(self, n: int) -> None:
         if self._adaptive:
-            wide.rescale_wide(self._vectors, self._rows, self._factor, n)
+            wide.rescale_wide(self._vectors, self._rows, self._factor, n, self._groups.numbers)
         wide.renew_wide(
             self._key,
             n,

@@ -16,6 +16,7 @@ from .capped import within
 
 FULL_INFORMATION = "full-information"
 TODAY = "today"
+Groups = tuple[int, ...] | None
 #: Shown in every replay, after the policies; today's rule where there is one.
 COMPARATORS = ("never", "always", TODAY, "oracle", FULL_INFORMATION)
 
@@ -52,20 +53,27 @@ def known_acts(
     return within(budget, wanted, items, np.arange(items, dtype=np.float64) if times is None else times)
 
 
-def full_information(n_features: int, costs: Costs, seed: int) -> Policy:
+def full_information(n_features: int, costs: Costs, seed: int, groups: Groups = None) -> Policy:
     """Return Bayesian logistic regression that acts on what it believes; it is to be taught every label.
 
     It is the posterior of ``voi`` and acts iff P(positive) >= threshold, with no need to explore.
     """
-    method = Bayesian(Laplace(Gaussian(), skew=True, adaptive=True), EpsilonGreedy(0.0))
+    method = Bayesian(Laplace(Gaussian(), skew=True, adaptive=True, groups=groups), EpsilonGreedy(0.0))
     return Policy(method, n_features=n_features, costs=costs, seed=seed, name=FULL_INFORMATION)
 
 
-def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int) -> Policy:
+def takes_groups(entry: Entry) -> bool:
+    """Return whether a policy learns the scales of curves."""
+    return entry.name == FULL_INFORMATION or "groups" in find(entry.name).options
+
+
+def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, groups: Groups = None) -> Policy:
     """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream."""
     if entry.name == FULL_INFORMATION:
-        return full_information(n_features, costs, seed)
+        return full_information(n_features, costs, seed, groups)
     options = dict(entry.options)
+    if groups is not None:
+        options.setdefault("groups", groups)
     if find(entry.name).options.get("horizon") is not None:
         options.setdefault("horizon", max(2, items))
     return policy(entry.name, n_features=n_features, costs=costs, seed=seed, **options)

@@ -98,6 +98,7 @@ def replay(
         ``time_unit`` says what one unit is: ``"day"``, ``"hour"``, ``"minute"``, ``"s"`` or ``"ms"``.
     encoder
         An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
+        By default scores may bend in numbers (docs/curves.md); policies that cannot learn how far meet straight lines.
     flip_label, drop
         Act on the other class; columns that are no features.
     label_time
@@ -156,7 +157,7 @@ def replay(
     usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
     if staffing is not None:
         staffing.check(time is not None, stream.day, stream.dated)
-    encoder = with_dates(default_encoder(stream.records, shuffled) if encoder is None else encoder, dates)
+    encoder = with_dates(encoder or default_encoder(stream.records, shuffled, curves=True), dates)
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
     strata = None if stratum is None else stream.strata(stratum)
@@ -165,10 +166,11 @@ def replay(
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     name = f"replay {next(_names)}"
     plan = Plan(stream, usual, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
-    width = plan.encoded(0).items.shape[1]
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            check_forgetting(entry.label, make(entry, width, len(stream), usual, seed=0), stream.clock, stream.day)
+            X, _, groups, _ = plan.met_by(entry, 0)
+            player = make(entry, X.shape[1], len(stream), usual, 0, groups)
+            check_forgetting(entry.label, player, stream.clock, stream.day)
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
     kept: DecisionLog | None = None

@@ -15,7 +15,7 @@ from .._sparse import SparseRows
 from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning, OptionError
-from ..features import Encoder, Records, TransformerMap, read_records
+from ..features import Encoder, FeatureMap, Records, TransformerMap, read_records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
 from ..times import DAY
@@ -233,12 +233,13 @@ def _level(value: Any) -> str:
     return "missing" if value is None or value != value else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | None:
+def default_encoder(records: Records | Vectors, shuffled: bool, curves: bool = False) -> Encoder | None:
     """Return how a table is encoded when nobody says; vectors need no encoder.
 
     A shuffled table is alike all along, so its warm-up has met the levels that matter. In a table in the order of time
     it has not: the first 500 of a bank's 41188 calls are all of one month. There each category gets room for levels
     that come later, about 64 columns over the whole table and from 1 to 8 each; docs/replay.md says what that is worth.
+    Curves are for whoever gives the groups of the map to the policy (docs/curves.md).
     """
     if isinstance(records, Vectors):
         return None
@@ -246,8 +247,8 @@ def default_encoder(records: Records | Vectors, shuffled: bool) -> Encoder | Non
         column.dtype != np.float64 and name not in records.dates for name, column in records.columns.items()
     )
     if shuffled or not categories:
-        return Encoder()
-    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))))
+        return Encoder(curves=curves)
+    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))), curves=curves)
 
 
 def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any:
@@ -259,17 +260,22 @@ def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any
     return replace(encoder, dates=dates)
 
 
-def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> Matrix:
-    """Return the vectors of a stream; what the encoder has to know it takes from the first rows alone.
+def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, tuple[int, ...] | None]:
+    """Return the vectors of a stream and, where some are ramps of curves, the groups of their places.
 
-    They are dense up to 1 GiB and sparse beyond.
+    What the encoder has to know it takes from the first rows alone. Vectors are dense up to 1 GiB and sparse beyond.
     """
     if isinstance(records, Vectors):
         if encoder is not None:
             raise OptionError("a matrix holds vectors already: leave out encoder=, or give a table instead")
-        return records.items
+        return records.items, None
     if isinstance(encoder, Encoder):
-        if 8 * len(records) * encoder.fit(records, time=time).n_features > MOST_DENSE:
-            return SparseRows(encoder.fit_transform(records, sparse=True, time=time)[1])
-        return np.asarray(encoder.fit_transform(records, time=time)[1], dtype=np.float64)
-    return np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64)
+        large = 8 * len(records) * encoder.fit(records, time=time).n_features > MOST_DENSE
+        features, items = encoder.fit_transform(records, sparse=large, time=time)
+        return SparseRows(items) if large else np.asarray(items, dtype=np.float64), groups_of(features)
+    return np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64), None
+
+
+def groups_of(features: FeatureMap) -> tuple[int, ...] | None:
+    """Return the groups of a map with curves."""
+    return features.groups if features.curves else None

@@ -56,6 +56,8 @@ class ValueOfInformation:
     half_life
         Rounds after which a label counts half, where the posterior forgets; None: it does not. A label then serves for
         half_life / log 2 rounds at most, and the means forget as fast.
+    features
+        d of ``10 d`` and of the head start, where not all features count: the ramps of a curve do not. None: all.
     """
 
     horizon: int | None = None
@@ -65,6 +67,7 @@ class ValueOfInformation:
     forgetting: float = 3.0
     head_start: float = 4.0
     half_life: float | None = None
+    features: int | None = None
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
@@ -76,6 +79,8 @@ class ValueOfInformation:
         number("head_start", self.head_start, least=0.0)
         if self.half_life is not None:
             number("half_life", self.half_life, above=0.0)
+        if self.features is not None:
+            whole("features", self.features, least=1)
 
     def start(self, n_features: int) -> ValueJudge:
         """Return the rule at work, before the first item."""
@@ -86,15 +91,17 @@ class ValueJudge:
     """The rule and its memory: B, and below it N. With many features and few items so far, the items themselves."""
 
     def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
+        counted = n_features if settings.features is None else settings.features
         self._settings = np.array(
             [
                 settings.eagerness,
                 settings.forgetting,
-                settings.head_start * n_features,
+                settings.head_start * counted,
                 settings.horizon or 0,
                 AHEAD[settings.ahead],
                 settings.randomised,
                 math.inf if settings.half_life is None else max(1.0, settings.half_life / math.log(2.0)),
+                counted,
             ],
             dtype=np.float64,
         )
@@ -112,7 +119,6 @@ class ValueJudge:
             )
         else:
             found = kernels.weigh_forms(
-                len(x),
                 round_,
                 score.variance,
                 regret_pass,

@@ -141,7 +141,7 @@ def test_a_wide_encoding_is_kept_sparse(monkeypatch):
     dense = at.replay(table, "bad", costs=COSTS, shuffles=2, encoder=encoder)
     monkeypatch.setattr(stream, "MOST_DENSE", 1000)
     records = stream.read_stream(table, "bad").records
-    assert isinstance(stream.encode(encoder, records), own.SparseRows)
+    assert isinstance(stream.encode(encoder, records)[0], own.SparseRows)
     assert at.replay(table, "bad", costs=COSTS, shuffles=2, encoder=encoder)["voi"].cost_per_1000 == (
         dense["voi"].cost_per_1000
     )

@@ -263,7 +263,8 @@ def test_the_scale_of_the_prior_is_learnt(rng):
     assert np.diag(precision)[:d] == pytest.approx(1 / variance)
     assert variance == pytest.approx((theta**2).mean(), rel=0.6)  # from 1: the fit shrinks, and so does its spread
     before = belief._belief.copy()
-    renewal.rescale_prior(belief._belief, belief._labels.features, belief._precision, belief._prior)
+    numbers = np.zeros(d + 1, dtype=np.int64)
+    renewal.rescale_prior(belief._belief, belief._labels.features, numbers, belief._precision, belief._prior)
     mode, covariance = before[filter_kernels.MODE], before[filter_kernels.COVARIANCE :]
     expected = (5 + (mode[:d] ** 2 + np.diag(covariance)[:d]).sum()) / (5 + d)
     assert 1 / belief._prior[0, 0] == pytest.approx(expected)

@@ -5,6 +5,7 @@ import pytest
 
 import appletaste as at
 from appletaste.posteriors import Gaussian, Laplace
+from appletaste.posteriors.groups import Groups
 from appletaste.posteriors.renewing import LaplaceBelief
 from appletaste.posteriors.wide import FEATURES_PER_LABEL, WIDE, WideBelief
 from appletaste.rules import value_of_information
@@ -18,7 +19,8 @@ def stream(rng, n, d):
 
 
 def both(settings, d):
-    return LaplaceBelief(settings, d, at.Key(1)), WideBelief(settings, settings.prior.variances(d), at.Key(1))
+    groups, key = Groups((0,) * d, d), at.Key(1)
+    return LaplaceBelief(settings, d, key, groups), WideBelief(settings, settings.prior.variances(d), key, groups)
 
 
 @pytest.mark.parametrize("skew", [False, True])

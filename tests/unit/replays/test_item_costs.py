@@ -51,7 +51,7 @@ def test_costs_follow_their_items_into_any_order(table):
 
 
 def test_a_column_of_a_formula_may_be_dropped_and_the_label_not_named(table):
-    dropped = at.replay(table, "positive", costs=COSTS, order="as is", drop=["amount"], log="voi")
+    dropped = at.replay(table, "positive", costs=COSTS, order="as is", drop=["amount"], log="voi", encoder=at.Encoder())
     assert dropped.log.x.shape[1] == 4
     assert dropped.log.miss.max() == pytest.approx(table["amount"].max() * 0.9 + 15)
     with pytest.raises(OptionError, match="'positive' is the label"):

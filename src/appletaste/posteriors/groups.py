@@ -1,0 +1,110 @@
+"""Groups of coefficients with a scale of their own each, learnt with the posterior (docs/curves.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OptionError
+from ..kernels.gaussian import COVARIANCE, MEAN, MODE
+from .base import Vector
+from .prior import Gaussian
+
+#: The scales tau^2 that a curve may have; with the first it is closed: a line.
+SCALES = np.array([1e-4, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0])
+#: How often each is met: most curves are closed, and more than half of those of columns with a jump are open.
+SMOOTH = np.array([0.98, *[0.02 / 6] * 6])
+JUMPING = np.array([0.4, *[0.1] * 6])
+#: How many curves' worth of belief that is, and the steps in which the curves of a table correct it.
+STRENGTH, STEPS = 5.0, 20
+#: A scale that would move by less than this share stays.
+SAME = 0.02
+
+
+def check_groups(groups: Sequence[int]) -> tuple[int, ...]:
+    """Return groups as a tuple of whole numbers, or say what is wrong with them."""
+    found = np.asarray(groups)
+    if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
+        raise OptionError(f"groups are whole numbers, one for each feature, such as features.groups; got {groups!r}")
+    return tuple(found.tolist())
+
+
+class Groups:
+    """Which coefficients share a scale: those of group 0 that of the prior, and those of each curve one of their own.
+
+    Coefficients of curve g are N(0, tau_g^2), tau_g^2 one of ``SCALES``. With the belief N(m, V) and P = V_gg, labels
+    say S = P^-1 - I / tau_g^2 and h = P^-1 m_g of the curve, all other coefficients averaged over, so that
+
+        log L(t) = -1/2 log det(I + t S) + 1/2 h' (S + I / t)^-1 h
+
+    is the evidence for the scale t, up to a constant (MacKay 1992). With how often each scale is met, learnt from all
+    curves of a kind, that gives the chance of each; tau_g^2 becomes the mean.
+    """
+
+    def __init__(self, groups: Sequence[int], n_features: int) -> None:
+        self.numbers = np.array(groups, dtype=np.int64)
+        if self.numbers.shape != (n_features,):
+            raise OptionError(
+                f"groups must be {n_features} numbers, one for each feature, got {len(self.numbers)}: give "
+                "groups=features.groups of the map that makes the vectors"
+            )
+        found = [np.flatnonzero(self.numbers == number) for number in np.unique(self.numbers[self.numbers != 0])]
+        sizes = sorted({len(places) for places in found})
+        #: The places of each curve, [curve, place], those with as many places together; empty: there are no curves.
+        self.blocks = [np.array([places for places in found if len(places) == size]) for size in sizes]
+        kinds = [self.numbers[places[:, 0]] < 0 for places in self.blocks]
+        self._jumping: NDArray[np.bool_] = np.concatenate(kinds) if kinds else np.zeros(0, dtype=bool)
+
+    def start(self, prior: Gaussian) -> Gaussian:
+        """Return the prior with each curve at the mean of the scales that it may have."""
+        d = len(self.numbers)
+        variances = prior.variances(d)
+        if variances is None:
+            raise OptionError("groups need a prior of independent coefficients: give variances, not a matrix")
+        curve = np.where(self.numbers < 0, JUMPING @ SCALES, SMOOTH @ SCALES)
+        means = np.where(self.numbers == 0, prior.mean_vector(d), 0.0)
+        return Gaussian(means, np.where(self.numbers == 0, variances, curve))
+
+    def learn(self, belief: Vector, prior: Vector) -> None:
+        """Give each curve the scale that the belief speaks for, and move belief and prior there."""
+        precisions = np.concatenate([prior[places[:, 0], places[:, 0]] for places in self.blocks])
+        logs = np.concatenate([self._evidence(places, belief, prior) for places in self.blocks])
+        likely, scales = np.exp(logs - logs.max(axis=1, keepdims=True)), np.empty(len(logs))
+        for usual, mine in ((SMOOTH, ~self._jumping), (JUMPING, self._jumping)):
+            weights = usual
+            for _ in range(STEPS if mine.any() else 0):
+                shares = weights * likely[mine]
+                shares /= shares.sum(axis=1, keepdims=True)
+                weights = (STRENGTH * usual + shares.sum(axis=0)) / (STRENGTH + len(shares))
+                scales[mine] = shares @ SCALES
+        self._move(belief, prior, 1.0 / scales - precisions, precisions)
+
+    def _evidence(self, places: NDArray[np.intp], belief: Vector, prior: Vector) -> Vector:
+        """Return log L of every scale, [curve, scale]."""
+        inverse = np.linalg.inv(belief[COVARIANCE + places[:, :, None], places[:, None, :]])
+        told = np.einsum("gij,gj->gi", inverse, belief[MODE][places])
+        said = inverse - prior[places[:, 0], places[:, 0]][:, None, None] * np.eye(places.shape[1])
+        sizes, turns = np.linalg.eigh(0.5 * (said + said.transpose(0, 2, 1)))
+        sizes, squares = np.maximum(sizes, 0.0), np.einsum("gij,gi->gj", turns, told) ** 2
+        scales = SCALES[None, :, None]
+        grown = 1.0 + scales * sizes[:, None, :]
+        return np.asarray(0.5 * (scales * squares[:, None, :] / grown - np.log(grown)).sum(axis=2))
+
+    def _move(self, belief: Vector, prior: Vector, gains: Vector, before: Vector) -> None:
+        """Add to the precisions of curves: V becomes (V^-1 + D)^-1, m follows, by one solution of a linear system."""
+        gains = np.where(np.abs(gains) > SAME * before, gains, 0.0)
+        sizes = np.concatenate([np.full(len(places), places.shape[1]) for places in self.blocks])
+        where, gain = np.concatenate([places.ravel() for places in self.blocks]), np.repeat(gains, sizes)
+        where, gain = where[gain != 0.0], gain[gain != 0.0]
+        if not len(where):
+            return
+        covariance = belief[COVARIANCE:]
+        across = covariance[:, where]
+        back = np.linalg.solve(np.eye(len(where)) + gain[:, None] * across[where], gain[:, None] * across.T)
+        for row in (MODE, MEAN):
+            belief[row] -= belief[row][where] @ back
+        covariance -= across @ back
+        covariance[:] = 0.5 * (covariance + covariance.T)
+        prior[where, where] += gain
