@@ -19,6 +19,8 @@ from ..engines.pulse import SECONDS, SHARE, watched
 PROBE = 5.0
 #: An estimate is said before work of more than this many seconds.
 LONG = 60.0
+#: Seconds for which estimates must have agreed before one is said.
+STEADY = 5.0
 #: Seconds between two lines where there is no terminal, and between two movements of a bar.
 BETWEEN, BLINK = 10.0, 0.5
 
@@ -143,6 +145,7 @@ class Watch(threading.Thread):
     def run(self) -> None:
         """Look until the run has ended."""
         estimated, said = False, self.began
+        first: tuple[float, float] | None = None  # when an estimate was made that later ones have agreed with, and it
         while not self.ended.wait(BLINK):
             now, left = time.monotonic(), self.left()
             if self.terminal:
@@ -150,8 +153,12 @@ class Watch(threading.Thread):
                 told = "" if left is None else f"{in_words(left)} left"
                 self.bar.update(self.task, completed=completed, description=self.text, left=told)
             if not estimated and left is not None and left > LONG:
-                estimated, said = True, now
-                self.say(f"{self.title}: this will take {in_words(now - self.began + left)}")
+                whole = now - self.began + left
+                if first is None or not 0.5 < whole / first[1] < 2.0:  # kernels that compile are no measure of the rest
+                    first = now, whole
+                elif now - first[0] >= STEADY:
+                    estimated, said = True, now
+                    self.say(f"{self.title}: this will take {in_words(whole)}")
             if not self.terminal and now - said >= BETWEEN:
                 said = now
                 told = "" if left is None else f", {in_words(left)} left"
