@@ -43,6 +43,7 @@ OPTION_HELP = {
     "eagerness": "multiplier on the value of a label; above 1 explores more",
     "skew": "correct the Laplace mean for the skew of the posterior, to first order",
     "adaptive": "learn the scale of the prior; none: only where no prior is given",
+    "surprises": "share of coefficients believed to be far beyond the learnt scale, such as 0.2; 0: none",
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
@@ -75,9 +76,10 @@ def as_prior(prior: Prior) -> Gaussian:
     raise OptionError(f"prior is an appletaste.posteriors.Gaussian or a variance, got {prior!r}")
 
 
-def laplace(skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife) -> Laplace:
+def laplace(skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife, surprises: float = 0.0) -> Laplace:
     """Return the Laplace posterior; the scale of a prior that somebody has chosen is left alone unless they say so."""
-    return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive, half_life)
+    learnt = prior is None if adaptive is None else adaptive
+    return Laplace(as_prior(prior), skew, learnt, half_life, surprises)
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -125,10 +127,11 @@ def voi(
     adaptive: bool | None = None,
     prior: Prior = None,
     half_life: HalfLife = None,
+    surprises: float = 0.0,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life))
-    return Bayesian(laplace(skew, adaptive, prior, half_life), rule)
+    return Bayesian(laplace(skew, adaptive, prior, half_life, surprises), rule)
 
 
 def voi_item(
@@ -140,10 +143,11 @@ def voi_item(
     adaptive: bool | None = None,
     prior: Prior = None,
     half_life: HalfLife = None,
+    surprises: float = 0.0,
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life))
-    return Bayesian(laplace(skew, adaptive, prior, half_life), rule)
+    return Bayesian(laplace(skew, adaptive, prior, half_life, surprises), rule)
 
 
 def ids(
