@@ -1,7 +1,8 @@
 """How much the defaults of ``voi`` matter: each constant by itself, lower and higher: ``make bench-sensitivity``.
 
 On the drawn environments of ``bench.peers`` but the two largest; regret as a ratio to the default's on the same
-streams, geometric mean over environments, and the worst environment. Prints Markdown (docs/rules.md has it).
+streams, geometric mean over environments, and the worst environment; all without surprises, which ``bench.blind``
+measures. Prints Markdown (docs/rules.md has it).
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ ENTRIES = [
     *[(name, {}) for name in POLICIES],
     ("voi", {"horizon": 60, "randomised": True, "skew": False, "prior": at.posteriors.Gaussian(0.3, 2.0)}),
     ("voi", {"ahead": "shared", "adaptive": False}),
+    ("voi", {"surprises": 0.2}),
+    ("voi", {"surprises": 0.1, "half_life": 7.5, "randomised": True}),
     ("voi-item", {"horizon": 60, "eagerness": 0.5}),
     ("ucb", {"patience": 4.0, "randomised": True}),
     ("adf-voi", {"half_life": 20}),

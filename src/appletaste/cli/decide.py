@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
     if args.out or args.json:
         wording = Wording(ledger)
         for (name, decision, _), record in zip(answers, items.records.rows(), strict=True):
-            reason = reason_for(decision)
+            reason = reason_for(decision, ledger.features)
             row = (name, decision.act, decision.chance, decision.probability, *(reason or ("", "")))
             rows.append(dict(zip(FIELDS, (*row, wording.columns(decision.x, record)), strict=True)))
     new = [answer.decision for answer in answers if not answer.again]

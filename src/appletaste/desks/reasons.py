@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..decision import Decision
 from ..errors import OptionError
-from ..evaluate.reasons import Reason, reason_of
+from ..evaluate.reasons import Reason, reason_of, surprising_feature
+from ..features import FeatureMap, TransformerMap
 from ..features.parts import average_item, parts_of
 from ..streams import Ledger
 
@@ -57,8 +58,11 @@ class Wording:
         return tuple(f"{words} {'raises' if adds > 0 else 'lowers'} the chance" for adds, words in leading)
 
 
-def reason_for(decision: Decision) -> Reason | None:
-    """Return the code of a decision with its words, by what was known then; None from a policy without a model."""
+def reason_for(decision: Decision, features: FeatureMap | TransformerMap | None) -> Reason | None:
+    """Return the code of a decision with its words, by what was known then; None from a policy without a model.
+
+    ``features`` made the vectors, for names.
+    """
     if math.isnan(decision.chance):
         return None
     return reason_of(
@@ -70,4 +74,5 @@ def reason_for(decision: Decision) -> Reason | None:
         price=decision.price,
         spent=decision.spent,
         audit=decision.audit,
+        surprising=surprising_feature(decision.why, features),
     )

@@ -56,7 +56,7 @@ def pending_work(ledger: Ledger, now: Any = None) -> list[Case]:
     cases = []
     for id in ledger.pending:
         decision, time, stratum, *_ = ledger[id]
-        seen, reason = policy.look(decision.x, costs=decision.costs), reason_for(decision)
+        seen, reason = policy.look(decision.x, costs=decision.costs), reason_for(decision, ledger.features)
         then = instant(time)
         made = float(decision.round) if then is None else then
         dated = isinstance(time, str) or (then is not None and UNIT in ledger.roles)  # seconds

@@ -18,7 +18,7 @@ from ..features.parts import average_item, parts_of
 from ..policies import Player, Policy
 from ..streams import Ledger
 from .explanation import Contribution, Explanation
-from .reasons import reason_of
+from .reasons import reason_of, surprising_feature
 
 Floats = NDArray[np.float64]
 
@@ -132,6 +132,7 @@ def explain(
             price=known.price,
             spent=known.spent,
             audit=decision is not None and decision.audit,
+            surprising=surprising_feature(known.why, features),
         ),
         contributions=tuple(sorted(parts, key=lambda part: -abs(part.value))),
         base=float(mean @ average),

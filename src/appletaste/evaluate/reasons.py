@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..costs import Costs
+from ..features import FeatureMap, TransformerMap
 
 EXPLOIT, EXPLORE, AUDIT, CAPACITY, RANDOM, PASS = "EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "RANDOM", "PASS"
 #: What each code says; logs and dashboards may rely on the codes.
@@ -42,12 +44,13 @@ def reason_of(
     price: float = math.nan,
     spent: bool = False,
     audit: bool = False,
+    surprising: str = "",
 ) -> Reason:
     """Return why an item was acted on or passed, from what was known when it was decided.
 
     With mu = P(positive) acting saves s = catch_gain mu - alarm_price (1 - mu) now, and its label may be worth v more;
     ``worth`` is s + v. A pass with s + v > 0 that a budget made, by a shadow ``price`` of s + v or more or a budget
-    that was ``spent``, is CAPACITY.
+    that was ``spent``, is CAPACITY. ``surprising`` names the feature whose effect the act was to find out.
 
     Examples
     --------
@@ -65,6 +68,8 @@ def reason_of(
     if act:
         taught = value > SLIGHT * (abs(acting) + abs(passing))
         lesson = f"what the label teaches is worth {value:.4g}" if taught else f"drawn with {_odds(probability)}"
+        if taught and surprising:
+            lesson += f", most of it about {surprising}: its effect may be far larger than the others"
         return Reason(EXPLORE, f"{compared}; {lesson}")
     wanted = passing - acting + value
     if wanted > 0 and not math.isnan(price) and (spent or probability == 0.0 or price >= wanted):
@@ -75,6 +80,20 @@ def reason_of(
     if costs.best(chance) and probability > 0.0:
         return Reason(RANDOM, f"{compared}; acting had {_odds(probability)}")
     return Reason(PASS, compared)
+
+
+def surprising_feature(why: Mapping[str, float], features: FeatureMap | TransformerMap | None) -> str:
+    """Return the name of the feature that a rule looked at for a surprise; empty: it looked for none.
+
+    Examples
+    --------
+    >>> surprising_feature({"surprising_feature": 2.0}, None)
+    'feature 3'
+    """
+    if "surprising_feature" not in why:
+        return ""
+    place = int(why["surprising_feature"])
+    return f"feature {place + 1}" if features is None else features.names()[place]
 
 
 def _odds(probability: float) -> str:

@@ -43,6 +43,7 @@ OPTION_HELP = {
     "eagerness": "multiplier on the value of a label; above 1 explores more",
     "skew": "correct the Laplace mean for the skew of the posterior, to first order",
     "adaptive": "learn the scale of the prior; none: only where no prior is given",
+    "surprises": "share of coefficients believed to be far beyond the learnt scale, such as 0.2; 0: none",
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
@@ -77,9 +78,12 @@ def as_prior(prior: Prior) -> Gaussian:
     raise OptionError(f"prior is an appletaste.posteriors.Gaussian or a variance, got {prior!r}")
 
 
-def laplace(skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife, groups: Groups = None) -> Laplace:
+def laplace(
+    skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife, groups: Groups = None, surprises: float = 0.0
+) -> Laplace:
     """Return the Laplace posterior; the scale of a prior that somebody has chosen is left alone unless they say so."""
-    return Laplace(as_prior(prior), skew, prior is None if adaptive is None else adaptive, half_life, groups)
+    learnt = prior is None if adaptive is None else adaptive
+    return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
 
 
 def counted(groups: Groups) -> int | None:
@@ -133,12 +137,13 @@ def voi(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    surprises: float = 0.0,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
         horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life), features=counted(groups)
     )
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), rule)
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
 
 
 def voi_item(
@@ -151,12 +156,13 @@ def voi_item(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    surprises: float = 0.0,
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(
         horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life), features=counted(groups)
     )
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), rule)
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
 
 
 def ids(

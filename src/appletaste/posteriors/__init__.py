@@ -1,7 +1,7 @@
 """What is believed about theta, asked through the score of one item."""
 
 from .adf import Adf
-from .base import Arrays, Belief, Certificate, Outlook, Posterior, Score, Vector
+from .base import Arrays, Belief, Certificate, Doubt, Outlook, Posterior, Score, Vector
 from .exact import Exact
 from .gibbs import Gibbs
 from .laplace import Laplace
@@ -18,6 +18,7 @@ __all__ = [
     "Belief",
     "Box",
     "Certificate",
+    "Doubt",
     "DrawnScore",
     "Exact",
     "Gaussian",

@@ -42,6 +42,15 @@ class Outlook(NamedTuple):
     slope: float  #: E sigma'(z), how much of a shift of the score the chance feels
 
 
+class Doubt(NamedTuple):
+    """What it takes to ask how an item would look if one coefficient were far beyond the others (``kernels.slab``)."""
+
+    belief: Vector  #: the Gaussian, in the layout of ``kernels.gaussian``
+    awaited: Vector  #: the same with V as it will be once labels on their way are seen
+    slab: Vector  #: the prior that it was made with and the wide one, in the layout of ``kernels.slab``
+    share: float  #: pi, the share of coefficients that are believed to be that large
+
+
 @dataclass(frozen=True)
 class Certificate:
     """How far an approximate belief is from the exact posterior, measured on this very stream.
@@ -103,6 +112,9 @@ class Score(Protocol):
 
     def direction(self) -> Vector:
         """Return V x = Cov(theta, z): where theta moves when the score does. Copy it to keep it."""
+
+    def doubt(self) -> Doubt | None:
+        """Return what it takes to ask for surprises; None: the posterior does not believe in any."""
 
 
 class Belief(ABC):

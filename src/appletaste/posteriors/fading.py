@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..kernels import fading, renewal
+from ..kernels import fading, renewal, slab
 from ..kernels import gaussian as kernels
 from ..kernels.logistic import make_work
 from .base import Arrays, Vector
@@ -45,6 +45,8 @@ class FadingLaplaceBelief(GaussianBelief):
         self._labels, self._moments = Labels(n_features), Growing(1024)
         self._work, self._hessian = make_work(n_features)
         self._due = 1
+        if settings.surprises > 0.0:
+            self.expect_surprises(settings.surprises, 1.0 / self._precision.diagonal(), self._origin[n_features])
 
     @property
     def labels(self) -> Labels:
@@ -108,7 +110,13 @@ class FadingLaplaceBelief(GaussianBelief):
         fading.renew(
             labels.features, labels.values, shares, first, n, self._belief, self._origin, self._hessian, self._work
         )
-        if n and self._adaptive:  # after, not before: a far label may have thrown the mode, and it is back now
+        # after, not before: a far label may have thrown the mode, and it is back now
+        if n and self.doubt is not None:
+            rows = self.doubt.slab
+            slab.enforce(self._origin, rows)
+            slab.rescale_with_slab(self._belief, labels.features, self._precision, self._origin, rows, self.doubt.share)
+            slab.enforce(self._origin, rows)
+        elif n and self._adaptive:
             numbers = self._groups.numbers
             renewal.rescale_prior(self._belief, labels.features, numbers, self._precision, self._origin)
         if n and self._groups.blocks:
@@ -124,6 +132,7 @@ class FadingLaplaceBelief(GaussianBelief):
             "moments": self.label_moments.copy(),
             "due": np.array(self._due),
             "prior": self._origin.copy(),
+            **self.slab(),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -134,3 +143,4 @@ class FadingLaplaceBelief(GaussianBelief):
         self._moments.array[: self._labels.n] = arrays["moments"]
         self._due = int(arrays["due"])
         self.restore_moments(arrays)
+        self.restore_slab(arrays)

@@ -11,7 +11,8 @@ from ..errors import OptionError
 from ..kernels import fading
 from ..kernels import gaussian as kernels
 from ..kernels._jit import announce_compilation
-from .base import Arrays, Belief, Vector
+from ..kernels.slab import SCENARIO, make_slab
+from .base import Arrays, Belief, Doubt, Vector
 from .forgetting import Clock, Forgetting
 from .prior import Gaussian
 from .scores.normal import NormalScore, NormalScores
@@ -20,6 +21,9 @@ from .waiting import Waiting
 
 class GaussianBelief(Belief):
     """N(m, V); subclasses say how it learns."""
+
+    #: What it takes to ask for coefficients far larger than the others; None: it believes in none.
+    doubt: Doubt | None
 
     def __init__(self, prior: Gaussian, n_features: int, forgetting: Forgetting | None = None) -> None:
         d = n_features
@@ -32,6 +36,7 @@ class GaussianBelief(Belief):
         self._belief[kernels.COVARIANCE :] = 0.5 * (covariance + covariance.T)
         self._direction = self._belief[kernels.DIRECTION]
         self.waiting, self.clock = None, None  # looked up in every round: 30 ns less than on the class
+        self.doubt = None
         if forgetting is not None:
             announce_compilation(fading.fade)
             self.clock = Clock(forgetting)
@@ -58,7 +63,7 @@ class GaussianBelief(Belief):
         if self.waiting is not None:
             return self.waiting.score(x)
         mean, variance = kernels.score_item(x, self._belief)
-        return NormalScore(mean, variance, self._direction)
+        return NormalScore(mean, variance, self._direction, self.doubt)
 
     def expecting(self, before: Waiting | None = None) -> Waiting:
         """Return what keeps labels on their way in mind for this belief, going on from before."""
@@ -69,7 +74,7 @@ class GaussianBelief(Belief):
 
     def score_many(self, items: Vector) -> NormalScores:
         """Return how the scores of many items are distributed, each by itself."""
-        scores = NormalScores(np.empty(len(items)), np.empty(len(items)), np.empty_like(items))
+        scores = NormalScores(np.empty(len(items)), np.empty(len(items)), np.empty_like(items), self.doubt)
         scores.fill(lambda part: kernels.score_many(items[part], self._belief, *scores.parts(part)))
         return scores
 
@@ -99,6 +104,26 @@ class GaussianBelief(Belief):
             if self.clock is not None:
                 self.clock.moments[:] = kept[1]
             self.fades = fades
+
+    def expect_surprises(self, share: float, variances: Vector, mean: Vector) -> None:
+        """Believe that this share of the coefficients is far larger than the others; the prior is N(mean, variances).
+
+        Whoever learns must keep ``doubt.slab`` up with the prior.
+        """
+        self.doubt = Doubt(self._belief, self._belief, make_slab(variances, mean), share)
+
+    def slab(self) -> Arrays:
+        """Return what is believed of surprises, for saving."""
+        if self.doubt is None:
+            return {}
+        rows = self.doubt.slab.copy()
+        rows[SCENARIO] = 0.0  # of whoever asked last
+        return {"slab": rows}
+
+    def restore_slab(self, arrays: Arrays) -> None:
+        """Take back what ``slab`` returned."""
+        if self.doubt is not None:
+            self.doubt.slab[:] = arrays["slab"]
 
     def carried(self) -> Vector:
         """Return the matrix for saving; the direction is that of whoever asked last, and nobody's to keep."""

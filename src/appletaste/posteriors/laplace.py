@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from .._checks import number
+from ..errors import OptionError
 from ..keys import Key
 from .fading import FadingLaplaceBelief
 from .forgetting import Forgetting, HalfLife
@@ -34,6 +36,11 @@ class Laplace:
         every renewal, s^2 = (nu + E (theta - b)' B^-1 (theta - b)) / (nu + k) over the k features that vary, with
         nu = 5. A feature that is the same in all items, and not zero, is an intercept: it is given twice the standard
         deviation of the prior instead.
+    surprises
+        pi, the share of coefficients that are believed to be far beyond the learnt scale; 0: none. One that the labels
+        say is, with a probability above 1/2, is given a prior variance of 25 times the prior's own and left out of the
+        learnt scale; and ``ValueOfInformation`` looks for them (docs/rules.md). Needs ``adaptive`` and a prior without
+        a matrix. With 256 features or more there are none.
     half_life
         The age at which a label counts half: a number of items, or a length of time (``"30d"``, a ``timedelta``);
         None: all labels count alike. With one, the mean is not corrected for skew and there is no certificate
@@ -49,9 +56,13 @@ class Laplace:
     adaptive: bool = False
     half_life: HalfLife = None
     groups: Sequence[int] | None = None
+    surprises: float = 0.0
 
     def __post_init__(self) -> None:
         unrestricted(self.prior, "Laplace")
+        number("surprises", self.surprises, least=0.0, most=0.5)
+        if self.surprises > 0.0 and not self.adaptive:
+            raise OptionError("surprises are measured against a learnt scale: set adaptive=True, or surprises=0")
         found = Forgetting.of(self.half_life)
         object.__setattr__(self, "half_life", None if found is None else found.text)
         if self.groups is not None:
@@ -60,11 +71,16 @@ class Laplace:
     def start(self, n_features: int, key: Key) -> LaplaceBelief | FadingLaplaceBelief | WideBelief:
         """Return the belief before the first label."""
         groups = Groups(self.groups or (0,) * n_features, n_features)
+        if self.surprises > 0.0 and n_features >= WIDE:
+            return replace(self, surprises=0.0).start(n_features, key)
+        if self.surprises > 0.0 and groups.blocks:
+            raise OptionError("surprises are looked for among straight lines: leave out groups, or set surprises=0")
         settings = replace(self, prior=groups.start(self.prior)) if groups.blocks else self
-        forgetting = Forgetting.of(self.half_life)
+        forgetting, variances = Forgetting.of(self.half_life), settings.prior.variances(n_features)
+        if self.surprises > 0.0 and variances is None:
+            raise OptionError("surprises need a prior with one variance for each feature, not a matrix; or surprises=0")
         if forgetting is not None:
             return FadingLaplaceBelief(settings, n_features, forgetting, groups)
-        variances = settings.prior.variances(n_features) if n_features >= WIDE else None
-        if variances is not None:
+        if variances is not None and n_features >= WIDE:
             return WideBelief(settings, variances, key, groups)
         return LaplaceBelief(settings, n_features, key, groups)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import PoorFitWarning
 from ..kernels import gaussian as kernels
-from ..kernels import renewal
+from ..kernels import renewal, slab
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
@@ -61,6 +61,8 @@ class LaplaceBelief(GaussianBelief):
         self._short = max(SHORT, math.sqrt(2.0 * d / self._rows))
         self._due = 1  # the number of labels at which the next pass begins
         self.warned = False
+        if settings.surprises > 0.0:
+            self.expect_surprises(settings.surprises, 1.0 / self._precision.diagonal(), self._prior[d])
 
     @property
     def labels(self) -> Labels:
@@ -86,7 +88,11 @@ class LaplaceBelief(GaussianBelief):
         labels, marks = self._labels, self._marks
         features, values, rows = labels.features, labels.values, self._rows
         if marks[renewal.POSITION] < 0.0:
-            if self._adaptive:
+            if self.doubt is not None:
+                slab.rescale_with_slab(
+                    self._belief, features, self._precision, self._prior, self.doubt.slab, self.doubt.share
+                )
+            elif self._adaptive:
                 renewal.rescale_prior(self._belief, features, self._groups.numbers, self._precision, self._prior)
             if self._groups.blocks:
                 self._groups.learn(self._belief, self._prior)
@@ -112,6 +118,8 @@ class LaplaceBelief(GaussianBelief):
             if not at_once:
                 break
         if ended:
+            if self.doubt is not None:
+                slab.enforce(self._prior, self.doubt.slab)
             self._due = next_renewal(n)
             self._look()
 
@@ -155,6 +163,7 @@ class LaplaceBelief(GaussianBelief):
             "marks": self._marks.copy(),
             "due": np.array(self._due),
             "prior": self._prior.copy(),
+            **self.slab(),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -163,3 +172,4 @@ class LaplaceBelief(GaussianBelief):
         self._belief[:], self._renewal[:] = arrays["belief"], arrays["renewal"]
         self._marks[:], self._prior[:] = arrays["marks"], arrays["prior"]
         self._due = int(arrays["due"])
+        self.restore_slab(arrays)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kernels import gaussian as kernels
-from .base import Arrays, Vector
+from .base import Arrays, Doubt, Vector
 from .scores.normal import NormalScore
 
 if TYPE_CHECKING:
@@ -92,10 +92,15 @@ class Waiting:
         """
         if self._fresh and self._fades == self.belief.fades:
             mean, variance = kernels.score_awaiting(x, self.belief.matrix, self._awaited)
-            return NormalScore(mean, variance, self._direction)
+            return NormalScore(mean, variance, self._direction, self._doubt(self._awaited))
         aside = self._now()
         mean, variance = kernels.score_awaiting(x, self.belief.matrix, aside)
-        return NormalScore(mean, variance, aside[kernels.DIRECTION])
+        return NormalScore(mean, variance, aside[kernels.DIRECTION], self._doubt(aside))
+
+    def _doubt(self, awaited: Vector) -> Doubt | None:
+        """Return what it takes to ask for surprises: how likely one is says what was seen, how much is open V_w."""
+        doubt = self.belief.doubt
+        return None if doubt is None else doubt._replace(awaited=awaited)
 
     def covariance(self) -> Vector:
         """Return V_w."""

@@ -34,6 +34,9 @@ class WideBelief(Belief):
     ``variances`` are those of the prior, whose features are independent.
     """
 
+    #: Surprises are not asked for with so many features.
+    doubt = None
+
     def __init__(self, settings: Laplace, variances: Vector, key: Key, groups: Groups) -> None:
         announce_compilation(wide.score_wide)
         d = len(variances)

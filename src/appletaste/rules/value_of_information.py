@@ -13,7 +13,7 @@ from ..decision import new_tuple
 from ..errors import OptionError
 from ..kernels import value as kernels
 from ..kernels.types import Word
-from ..posteriors import Arrays, NormalScores, Score, Vector
+from ..posteriors import Arrays, Doubt, NormalScores, Score, Vector
 from .base import Verdict
 
 #: Items are remembered one by one while there is at most one for so many features, with as many features as this.
@@ -30,7 +30,9 @@ class ValueOfInformation:
         G(x) = s^2 / (mu (1 - mu)) (Vx)' B (Vx),    B = mean over items of (e / v) x x',  e = min(Delta(0), Delta(1)),
 
     is by how much one label at x lowers the expected regret of a round, and H the rounds it will serve. The margin is
-    of order v, not sqrt(v): it vanishes faster than that of Thompson sampling, IDS or a fixed confidence bound.
+    of order v, not sqrt(v): it vanishes faster than that of Thompson sampling, IDS or a fixed confidence bound. Where
+    the posterior believes in surprises (``Laplace(surprises=...)``) the rule also asks what the item would be worth if
+    the one coefficient that it tells most of were far larger than the others.
     Reference: docs/rules.md.
 
     Parameters
@@ -88,7 +90,7 @@ class ValueOfInformation:
 
 
 class ValueJudge:
-    """The rule and its memory: B, and below it N. With many features and few items so far, the items themselves."""
+    """The rule and its memory: B, and below it N; with surprises in mind, B_x. Wide and young: the items themselves."""
 
     def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
         counted = n_features if settings.features is None else settings.features
@@ -108,9 +110,14 @@ class ValueJudge:
         self._shape = ((1 if settings.ahead == "shared" else 2) * n_features, n_features)
         self._items = ItemMemory(n_features) if n_features >= WIDE else None
         self._memory = np.zeros(self._shape if self._items is None else (0, n_features))
+        # B_x as it is without the number below it; no belief with so many features knows surprises
+        self._opened = np.zeros((n_features + 1 if n_features < WIDE else 0, n_features))
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting, with the price of acting and the value of the label."""
+        doubt = score.doubt() if self._items is None else None
+        if doubt is not None:
+            return self._judge_surprise(score, costs, x, round_, doubt)
         regret_pass, regret_act, chance, slope = score.outlook(costs)
         direction, settings, items = score.direction(), self._settings, self._items
         if items is None:
@@ -128,19 +135,51 @@ class ValueJudge:
                 *items.forms(direction),
                 settings,
             )
-        probability, price, value, _, _, _ = found
+        probability, price, value, share, boundary, inflow = found
         why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
-        return new_tuple(Verdict, (probability, why, chance, value - price, (x, found)))
+        memo = x, share, boundary, inflow, None
+        return new_tuple(Verdict, (probability, why, chance, value - price, memo))
+
+    def _judge_surprise(self, score: Score, costs: Costs, x: Vector, round_: int, doubt: Doubt) -> Verdict:
+        """Judge with the one coefficient in mind that may be far larger than the others, of which this item tells."""
+        belief, awaited, slab, believed = doubt
+        chance, found = kernels.judge_surprise(
+            round_,
+            score.mean,
+            score.variance,
+            x,
+            score.direction(),
+            self._memory,
+            self._opened,
+            self._settings,
+            belief,
+            awaited,
+            slab,
+            believed,
+            costs.score_threshold,
+            costs.alarm_price,
+            costs.catch_gain,
+        )
+        probability, price, value, share, boundary, inflow, surprising, column, omega = found
+        why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
+        if column >= 0:
+            why["surprise"], why["surprising_feature"] = omega, float(column)
+        memo = x, share, boundary, inflow, surprising
+        return new_tuple(Verdict, (probability, why, chance, value - price, memo))
 
     def commit(self, verdict: Verdict, act: bool) -> None:
         """Take the item into the memory."""
-        x, (_, _, _, share, boundary, inflow) = verdict.memo
+        x, share, boundary, inflow, surprising = verdict.memo
         if self._items is not None and self._items.full:
             self._write_out()
         if self._items is not None:
             self._items.add(x, act, share, boundary, inflow)
-        else:
+        elif surprising is None:
             kernels.remember(x, act, self._memory, self._settings, share, boundary, inflow)
+        else:
+            kernels.remember_both(
+                x, act, self._memory, self._opened, self._settings, share, boundary, inflow, surprising
+            )
 
     def _write_out(self) -> None:
         """Go on with matrices."""
@@ -150,8 +189,27 @@ class ValueJudge:
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probabilities of acting on many items in turn, and take them into the memory."""
-        probabilities = np.empty(len(items))
+        probabilities, doubt = np.empty(len(items)), scores.doubt
         self._write_out()
+        if doubt is not None:
+            kernels.weigh_many_surprises(
+                key,
+                first_round,
+                items,
+                scores.means,
+                scores.variances,
+                scores.outlooks(costs),
+                scores.directions,
+                self._memory,
+                self._opened,
+                self._settings,
+                *doubt,
+                costs.score_threshold,
+                costs.alarm_price,
+                costs.catch_gain,
+                probabilities,
+            )
+            return probabilities
         kernels.weigh_many(
             key,
             first_round,
@@ -167,12 +225,16 @@ class ValueJudge:
 
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
-        return {"memory": self._memory.copy()} if self._items is None else self._items.arrays()
+        if self._items is not None:
+            return self._items.arrays()
+        opened = {"opened": self._opened.copy()} if self._opened.any() else {}
+        return {"memory": self._memory.copy(), **opened}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         if "memory" in arrays:
             self._items, self._memory = None, np.ascontiguousarray(arrays["memory"], dtype=np.float64)
+            self._opened[:] = arrays.get("opened", 0.0)
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)

@@ -69,3 +69,6 @@ class ExactScore:
         out = np.empty(self._anchor.shape[1])
         kernels.direction(self._anchor, self._scores, out)
         return out
+
+    def doubt(self) -> None:
+        """Return None: no Gaussian prior is at hand."""

@@ -57,6 +57,9 @@ class DrawnScore:
         """Return V x."""
         raise OptionError("value-of-information rules need a posterior with a covariance, such as Laplace or Exact")
 
+    def doubt(self) -> None:
+        """Return None: no Gaussian prior is at hand."""
+
     def likelihood_weights(self) -> Vector:
         """Return weights of the information points in proportion to the likelihood of all labels so far."""
         raise OptionError('the "printed" information estimator needs a posterior made of draws, such as Gibbs')

@@ -13,7 +13,7 @@ import numpy as np
 from ...costs import Costs
 from ...decision import new_tuple
 from ...kernels.information import NODE_WEIGHTS, NODES, REACH, normal_information, normal_outlook, normal_outlooks
-from ..base import Outlook, Vector
+from ..base import Doubt, Outlook, Vector
 
 _U = REACH * np.concatenate([-NODES[::-1], NODES])
 _W = np.concatenate([NODE_WEIGHTS[::-1], NODE_WEIGHTS]) * np.exp(-0.5 * _U**2)
@@ -23,10 +23,10 @@ _W /= _W.sum()
 class NormalScore:
     """z ~ N(mean, variance), and V x."""
 
-    __slots__ = ("_direction", "mean", "variance")
+    __slots__ = ("_direction", "_doubt", "mean", "variance")
 
-    def __init__(self, mean: float, variance: float, direction: Vector) -> None:
-        self.mean, self.variance, self._direction = mean, variance, direction
+    def __init__(self, mean: float, variance: float, direction: Vector, doubt: Doubt | None = None) -> None:
+        self.mean, self.variance, self._direction, self._doubt = mean, variance, direction, doubt
 
     def above(self, cut: float) -> float:
         """Return P(z >= cut), in closed form."""
@@ -51,21 +51,25 @@ class NormalScore:
         """Return V x."""
         return self._direction
 
+    def doubt(self) -> Doubt | None:
+        """Return what it takes to ask for surprises."""
+        return self._doubt
+
 
 class NormalScores:
     """Many scores, each normal: arrays instead of numbers, filled by threads."""
 
-    __slots__ = ("directions", "means", "variances")
+    __slots__ = ("directions", "doubt", "means", "variances")
 
-    def __init__(self, means: Vector, variances: Vector, directions: Vector) -> None:
-        self.means, self.variances, self.directions = means, variances, directions
+    def __init__(self, means: Vector, variances: Vector, directions: Vector, doubt: Doubt | None = None) -> None:
+        self.means, self.variances, self.directions, self.doubt = means, variances, directions, doubt
 
     def parts(self, part: slice) -> tuple[Vector, Vector, Vector]:
         """Return views of some of them."""
         return self.means[part], self.variances[part], self.directions[part]
 
     def __getitem__(self, k: int) -> NormalScore:
-        return NormalScore(float(self.means[k]), float(self.variances[k]), self.directions[k])
+        return NormalScore(float(self.means[k]), float(self.variances[k]), self.directions[k], self.doubt)
 
     def above(self, cut: float) -> Vector:
         """Return P(z >= cut) of each."""

@@ -1,0 +1,336 @@
+"""Surprises: one coefficient far beyond the learnt scale. The formulas against NumPy, and no blind spots."""
+
+import math
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.kernels import gaussian, slab
+from appletaste.policies import Bayesian
+from appletaste.posteriors import Gaussian, Laplace
+
+from ...contract.entries import act_on
+
+COSTS = at.Costs(miss=2.0, false_alarm=1.0, hit=0.0)
+WIDE = 25.0
+
+
+def voi(surprises=0.2, **options):
+    return at.policy("voi", surprises=surprises, **options)
+
+
+def segment(rng, rounds, share=0.1, inside=0.9, outside=0.03, normals=3):
+    """Return x = (1, c, N): positives are frequent where c = 1, and rare elsewhere."""
+    c = rng.random(rounds) < share
+    items = np.column_stack([np.ones(rounds), c, rng.normal(size=(rounds, normals))])
+    return items, (rng.random(rounds) < np.where(c, inside, outside)).astype(int), c
+
+
+def play(policy, items, labels):
+    acts = []
+    for x, label in zip(items, labels, strict=True):
+        decision = policy.decide(x)
+        acts.append(decision.act)
+        if decision.act:
+            policy.learn(decision, int(label))
+    return np.array(acts)
+
+
+def grown(player, rounds=300):
+    """Return a player that has met items without the indicator, all negative."""
+    rng = np.random.default_rng(8)
+    for _ in range(rounds):
+        x = [1.0, 0.0, rng.normal()]
+        player.learn(act_on(player, x), 0)
+    return player
+
+
+def gaussian_of(belief):
+    """Return mode, V, and the rows of the slab: prior variances in force, of the pool, the mean, the wide ones."""
+    matrix = belief.matrix
+    return matrix[gaussian.MODE], matrix[gaussian.COVARIANCE :], belief.doubt.slab[:4]
+
+
+def log_normal(value, variance):
+    return -0.5 * math.log(2 * math.pi * variance) - 0.5 * value**2 / variance
+
+
+def omega_of(j, belief):
+    m, V, (in_force, pool, b, wide) = gaussian_of(belief)
+    told = 1 / V[j, j] - 1 / in_force[j]
+    pi = belief.doubt.share
+    if told <= 1e-9:
+        return pi
+    c = (m[j] - b[j]) / (V[j, j] * told)
+    odds = math.log(pi / (1 - pi)) + log_normal(c, 1 / told + wide[j]) - log_normal(c, 1 / told + pool[j])
+    return 1 / (1 + math.exp(-odds))
+
+
+class Reference:
+    """The rule as docs/rules.md writes it: matrices are inverted, every item is kept."""
+
+    def __init__(self, d, rule):
+        self.d, self.rule, self.t, self.seen = d, rule, 0, []
+
+    def service(self, t, rate):
+        """Return the rounds that a label serves, and the part of them that an item with this rate has."""
+        rule, head = self.rule, self.rule.head_start * self.d
+        if rule.ahead == "shared":
+            return (t + head if rule.horizon is None else (t + head) * (rule.horizon - t) / (rule.horizon + head)), 1.0
+        if rule.ahead == "double" or rule.horizon is not None:
+            left = 2 * t + 10 * self.d if rule.horizon is None else rule.horizon - t
+            return left, 1 / (1 + rate * left)
+        r = min(max(rate * (t + head), 0.05), 1.0)
+        s = np.linspace(-25, 25, 20001)  # s = exp(u)
+        return t + head, float(np.trapezoid(np.exp(s) / ((1 + np.exp(s)) * (1 + r * np.exp(s)) ** 2), s))
+
+    def mean_matrix(self, share_of, newest=None):
+        """Return a running mean over the items seen of a number times x x'."""
+        total, c = np.zeros((self.d, self.d)), self.rule.forgetting
+        for t, entry in enumerate([*self.seen, *([newest] if newest else [])], start=1):
+            share = c / (t - 1 + c)
+            total = (1 - share) * total + share * share_of(entry) * np.outer(entry["x"], entry["x"])
+        return total
+
+    def appraise(self, which, mean, variance, direction, x, costs):
+        t = self.t + 1
+        outlook = at.posteriors.NormalScore(mean, variance, direction).outlook(costs)
+        told = outlook.slope**2 / (outlook.chance * (1 - outlook.chance))
+        inflow = self.mean_matrix(lambda e: e["told"] * e["act"])
+        horizon, part = self.service(t, direction @ inflow @ direction / variance)
+        boundary = min(outlook.regret_pass, outlook.regret_act) / variance * part
+        B = self.mean_matrix(lambda e: e[which], {"x": x, which: boundary})
+        value = self.rule.eagerness * horizon * told * direction @ B @ direction
+        return outlook.regret_act - outlook.regret_pass, value, boundary, told
+
+    def probability(self, price, value):
+        if price <= 0:
+            return 1.0
+        if self.rule.randomised:
+            return max(0.0, 1 - price / (2 * value))
+        return float(price <= value)
+
+    def judge(self, belief, x, costs):
+        m, V, (in_force, _pool, b, wide) = gaussian_of(belief)
+        mean, variance, direction = float(x @ belief.mean), float(x @ V @ x), V @ x
+        price, value, boundary, told = self.appraise("plain", mean, variance, direction, x, costs)
+        self.now = {"x": x, "plain": boundary, "told": told, "open": 0.0}
+        found = self.probability(price, value)
+        best, added = None, 0.1 * variance
+        for j in range(self.d):
+            if x[j] != 0 and wide[j] > in_force[j]:
+                less = np.zeros(self.d)
+                less[j] = 1 / in_force[j] - 1 / wide[j]
+                changed = np.linalg.inv(np.linalg.inv(V) - np.diag(less))
+                if x @ changed @ x - variance > added:
+                    best, added, other = j, float(x @ changed @ x - variance), changed
+        if best is None:
+            return found, value - price, None
+        pull = np.linalg.inv(V) @ (m - b)  # the labels' own part: it stays as the prior is changed
+        shifted = mean + float(x @ (b + other @ pull - m))
+        other_price, other_value, opened, _ = self.appraise("open", shifted, variance + added, other @ x, x, costs)
+        self.now["open"] = opened
+        omega, t, head = omega_of(best, belief), self.t + 1, self.rule.head_start * self.d
+        if self.rule.horizon is None:
+            other_value *= t / (t + (5 * self.d if self.rule.ahead == "double" else head))
+        mixed = [(1 - omega) * one + omega * two for one, two in ((price, other_price), (value, other_value))]
+        if mixed[1] - mixed[0] <= value - price:
+            return found, value - price, None
+        return max(found, self.probability(*mixed)), mixed[1] - mixed[0], best
+
+    def commit(self, act):
+        self.seen.append({**self.now, "act": act})
+        self.t += 1
+
+
+RULES = [
+    at.rules.ValueOfInformation(),
+    at.rules.ValueOfInformation(horizon=90, eagerness=0.5, randomised=True),
+    at.rules.ValueOfInformation(ahead="lindy"),
+    at.rules.ValueOfInformation(ahead="shared", randomised=True),
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_rule_is_its_formula(rng, rule):
+    items, labels, _ = segment(rng, 80, share=0.15, normals=2)
+    method = Bayesian(Laplace(skew=True, adaptive=True, surprises=0.2), rule)
+    policy, reference = at.Policy(method, n_features=4, costs=COSTS, seed=3), Reference(4, rule)
+    looked = set()
+    for k, (x, label) in enumerate(zip(items, labels, strict=True)):
+        costs = at.Costs(miss=2.0 + k % 3, false_alarm=1.0, hit=0.1)  # costs of each item
+        expected, worth, column = reference.judge(policy.learner.belief, x, costs)
+        policy.look(-x, costs=costs)  # asking about another item changes nothing
+        decision = policy.decide(x, costs=costs)
+        assert decision.probability == pytest.approx(expected, abs=1e-6)
+        assert decision.worth == pytest.approx(worth, rel=1e-5, abs=1e-9)
+        assert decision.why.get("surprising_feature") == column
+        looked.add(column)
+        reference.commit(decision.act)
+        if decision.act:
+            policy.learn(decision, int(label))
+    assert {None, 1} <= looked  # the indicator was looked at, and not at every item
+    assert 0 not in looked or rule.ahead != "double"
+
+
+def test_a_renewal_switches_a_coefficient_that_the_labels_say_is_large():
+    rng = np.random.default_rng(1)
+    items, labels, _ = segment(rng, 600, share=0.3, inside=0.98, outside=0.01, normals=4)
+    policy = voi(n_features=6, costs=COSTS, seed=1)
+    plain = voi(n_features=6, costs=COSTS, seed=1, surprises=0.0)
+    for x, label in zip(items, labels, strict=True):
+        policy.teach(x, int(label))
+        plain.teach(x, int(label))
+    belief = policy.learner.belief
+    m, V, (in_force, pool, _b, wide) = gaussian_of(belief)
+    assert [omega_of(j, belief) > 0.5 for j in range(1, 6)] == [True, False, False, False, False]
+    assert in_force[1] == wide[1] == WIDE
+    assert in_force[0] == 4.0
+    assert wide[0] == 0.0  # the intercept is no surprise
+    rest = slice(2, 6)
+    scale = (5 + np.sum(m[rest] ** 2 + V.diagonal()[rest])) / 9  # the pool without the surprise
+    assert in_force[rest] == pytest.approx(scale, rel=0.05)
+    assert pool == pytest.approx(in_force[2])
+    assert policy.posterior.mean[1] > plain.posterior.mean[1] + 0.2  # less shrunk
+
+
+def test_no_blind_spots():
+    """A segment of 10 % that pays, eight columns of noise, dear false alarms: at most one of eight streams is blind."""
+    costs, blind = at.Costs(miss=1.0, false_alarm=4.0, hit=0.0), {0.0: 0, 0.2: 0}
+    regret = dict.fromkeys(blind, 0.0)
+    for stream in range(8):
+        items, labels, c = segment(np.random.default_rng([7, stream]), 2000, inside=0.95, normals=8)
+        for share in blind:
+            acts = play(voi(n_features=10, costs=costs, seed=stream, surprises=share), items, labels)
+            blind[share] += acts[c].mean() < 0.02
+            regret[share] += (acts & ~c).sum() * (4 * 0.97 - 0.03) + (~acts & c).sum() * (0.95 - 0.2)
+    assert blind[0.2] <= 1
+    assert blind[0.0] >= 5  # the streams are hard
+    assert regret[0.2] < 0.8 * regret[0.0]
+
+
+def test_a_direction_is_closed_after_negative_labels():
+    policy = grown(voi(n_features=3, costs=COSTS, seed=2))
+    rare = [1.0, 1.0, 0.0]
+    assert policy.learner.belief.doubt.share == 0.2
+    looks = 0
+    for _ in range(40):
+        decision = policy.decide(rare)
+        looks += decision.act
+        if decision.act:
+            assert decision.why["surprising_feature"] == 1.0
+            policy.learn(decision, 0)
+    assert 1 <= looks <= 4
+    assert omega_of(1, policy.learner.belief) < 0.2
+    assert voi(n_features=3, costs=COSTS, surprises=0.0).decide(rare).why.keys() == {
+        "chance_positive",
+        "price_of_acting",
+        "value_of_label",
+    }
+
+
+def test_a_label_on_its_way_is_not_bought_twice():
+    """Once an item is worth a look and is acted on, the next one like it can wait for that label."""
+    after = []
+    for make in (at.Awaiting, lambda policy: policy):
+        player = grown(make(voi(n_features=3, costs=COSTS, seed=2)))
+        while not player.decide([1.0, 1.0, 0.0]).act:
+            assert player.policy.round < 400
+        after.append(player.look([1.0, 1.0, 0.0]))
+    assert after[1].probability == 1.0  # the policy by itself does not know that a label will come
+    assert after[0].probability == 0.0
+    assert after[0].worth < after[1].worth - 0.1
+
+
+def test_batches_are_as_one_by_one(rng):
+    for options in ({}, {"randomised": True}, {"horizon": 2000}, {"half_life": 300}):
+        items, labels, _ = segment(rng, 300, share=0.05)
+        one, many = (voi(n_features=5, costs=COSTS, seed=5, **options) for _ in range(2))
+        for policy in (one, many):
+            play(policy, items[:60], labels[:60])
+        decisions = many.decide_many(items[60:])
+        expected = [one.decide(x) for x in items[60:]]
+        assert decisions.acts.tolist() == [d.act for d in expected]
+        np.testing.assert_allclose(decisions.probabilities, [d.probability for d in expected], atol=1e-9)
+        assert any("surprising_feature" in d.why for d in expected)
+        np.testing.assert_allclose(many.learner.rule.arrays()["opened"], one.learner.rule.arrays()["opened"])
+
+
+@pytest.mark.parametrize("options", [{}, {"half_life": 200}, {"ahead": "shared"}])
+def test_a_saved_policy_goes_on_bit_for_bit(rng, tmp_path, options):
+    items, labels, _ = segment(rng, 400, share=0.05)
+    policy = voi(n_features=5, costs=COSTS, seed=5, **options)
+    play(policy, items[:200], labels[:200])
+    policy.save(tmp_path / "policy.at")
+    loaded = at.load(tmp_path / "policy.at")
+    assert {"slab", "rule.opened"} <= set(policy.learner.arrays())
+    for x, label in zip(items[200:], labels[200:], strict=True):
+        one, other = policy.decide(x), loaded.decide(x)
+        assert (one.probability, one.worth, one.why) == (other.probability, other.worth, other.why)
+        if one.act:
+            policy.learn(one, int(label))
+            loaded.learn(other, int(label))
+    for name, array in policy.learner.arrays().items():
+        np.testing.assert_array_equal(array, loaded.learner.arrays()[name])
+
+
+def test_corrected_labels_open_a_direction_again():
+    """Labels that said no of a rare indicator, taken back: the direction is as open as if they had never come."""
+    policy, fresh = (grown(voi(n_features=3, costs=COSTS, seed=2), 100) for _ in range(2))
+    decisions = [act_on(policy, [1.0, 1.0, 0.0]) for _ in range(3)]
+    for decision in decisions:
+        policy.learn(decision, 0)
+    assert omega_of(1, policy.learner.belief) < 0.18
+    for decision in decisions:
+        policy.retract(decision)
+    assert omega_of(1, policy.learner.belief) == omega_of(1, fresh.learner.belief) == 0.2
+
+
+def test_explain_names_what_was_looked_at():
+    rng = np.random.default_rng(3)
+    rows = [{"amount": float(a), "country": c} for a, c in zip(rng.normal(size=200), ["DE", "FR"] * 100, strict=True)]
+    features = at.Encoder().fit([*rows, {"amount": 0.0, "country": "NZ"}])
+    policy = voi(n_features=features.n_features, costs=COSTS)
+    for row in rows:
+        policy.learn(act_on(policy, features.transform(row)), 0)
+    decision = policy.decide(features.transform({"amount": 0.0, "country": "NZ"}))
+    while not decision.act:  # it must come again to be worth a look
+        assert policy.round < 300
+        decision = policy.decide(decision.x)
+    reason = at.explain(policy, decision, features).reason
+    assert reason.code == "EXPLORE"
+    assert "most of it about country=NZ" in reason.words
+    assert "most of it about feature " in at.explain(policy, decision).reason.words
+
+
+def test_where_there_are_no_surprises():
+    assert at.policy(n_features=3, costs=COSTS).learner.belief.doubt is None
+    assert voi(n_features=256, costs=COSTS).learner.belief.doubt is None
+    assert at.policy("adf-voi", n_features=3, costs=COSTS).learner.belief.doubt is None
+    assert at.policy("exact-voi", n_features=3, costs=COSTS).learner.belief.score(np.ones(3), 1).doubt() is None
+    for share in (-0.1, 0.6, math.nan):
+        with pytest.raises(at.errors.OptionError, match="surprises must be"):
+            voi(n_features=3, costs=COSTS, surprises=share)
+    with pytest.raises(at.errors.OptionError, match="learnt scale"):
+        voi(n_features=3, costs=COSTS, prior=4.0, surprises=0.2)
+    matrix = Laplace(Gaussian(0.0, np.eye(3)), adaptive=True, surprises=0.2)
+    with pytest.raises(at.errors.OptionError, match="not a matrix"):
+        matrix.start(3, at.Key(1))
+
+
+def test_the_change_of_one_variance_is_exact(rng):
+    d, j = 4, 2
+    root = rng.normal(size=(d, d))
+    variances, mean = rng.uniform(0.2, 2.0, d), rng.normal(size=d)
+    likelihood, pull = root @ root.T, rng.normal(size=d)
+    V = np.linalg.inv(likelihood + np.diag(1 / variances))
+    m = V @ (pull + mean / variances)
+    rows = slab.make_slab(variances, mean)
+    belief = np.vstack([m, m, np.zeros((2, d)), V])
+    x = rng.normal(size=d)
+    found = slab.widen(j, x, float(x @ m), float(x @ V @ x), V @ x, belief, belief, rows)
+    wider = np.where(np.arange(d) == j, WIDE * variances, variances)
+    other = np.linalg.inv(likelihood + np.diag(1 / wider))
+    assert found == pytest.approx((x @ other @ (pull + mean / wider), x @ other @ x))
+    np.testing.assert_allclose(rows[slab.SCENARIO], other @ x)
