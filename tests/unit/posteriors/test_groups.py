@@ -111,7 +111,7 @@ def highest(items, labels, start):
 
 @pytest.mark.parametrize("kind", ["plain", "sparse", "heavy"])
 def test_renewals_do_not_diverge(kind):
-    """One Newton step that nobody looked at lost 8 units of log posterior and more on these streams, or came too late."""
+    """A Newton step that nobody looked at lost 8 units of log posterior and more here, or came too late."""
     rng = np.random.default_rng({"plain": 100, "sparse": 101, "heavy": [20, 0]}[kind])
     n, d = (260, 20) if kind == "heavy" else (160, 80)
     items = rng.normal(size=(n, d))
