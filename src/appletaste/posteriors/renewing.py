@@ -32,6 +32,8 @@ ROWS = 128
 FEW = 2
 #: A step that needs no other pass after it, in posterior deviations: where a renewal is at once, and where it is not.
 CONVERGED, SHORT = 0.03, 0.3
+#: Passes of a renewal that is at once; after so many rounding hides any further gain.
+ATTEMPTS = 20
 #: The least, and the least where there are curves: those open late if renewals are late (docs/curves.md).
 LEAST, LEAST_BENT = 16, 64
 POOR = 0.7  # acceptance per feature below which the fit is called poor
@@ -59,6 +61,7 @@ class LaplaceBelief(GaussianBelief):
         self._rows = min(BLOCK, max(LEAST_BENT if groups.blocks else LEAST, int(ROWS * (20 / d) ** 2)))
         # What arrives during a pass, one label in so many rows, moves the mode by about sqrt(d / rows) deviations.
         self._short = max(SHORT, math.sqrt(2.0 * d / self._rows))
+        self._trusted = 2.0 + math.sqrt(d)
         self._due = 1  # the number of labels at which the next pass begins
         self.warned = False
         if settings.surprises > 0.0:
@@ -100,22 +103,23 @@ class LaplaceBelief(GaussianBelief):
                 renewal.fit_now(self._belief, features, values, n, self._prior, self._hessian, self._work)
                 rows = n
             renewal.begin(self._key, n, self._belief, self._prior, self._renewal, marks, self._work)
-        at_once, ended = n <= FEW * self._belief.shape[1], False
-        while not ended:
+        at_once = n <= FEW * self._belief.shape[1]
+        for attempt in range(ATTEMPTS if at_once else 1):
+            short = self._short if not at_once else CONVERGED if attempt + 1 < ATTEMPTS else self._trusted
             ended = renewal.advance(
                 n if at_once else rows,
                 features,
                 values,
                 n,
                 self._skew,
-                CONVERGED if at_once else self._short,
+                short,
                 self._belief,
                 self._prior,
                 self._renewal,
                 marks,
                 self._work,
             )
-            if not at_once:
+            if ended:
                 break
         if ended:
             if self.doubt is not None:
