@@ -36,8 +36,8 @@ class Curve:
     >>> curve = Curve.fit(Number("age", True, 5.0, False, False), np.array([20.0, 30.0, 30.0, 70.0]), knots=6)
     >>> curve.knots, curve.reference
     ([20.0, 30.0, 70.0], 1)
-    >>> curve.encode(50.0)
-    [(1, 0.7071067811865476)]
+    >>> [(place, round(height, 4)) for place, height in curve.encode(50.0)]
+    [(1, 0.7071)]
     """
 
     hashed = False
