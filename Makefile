@@ -41,8 +41,8 @@ demo: setup  ## docs/guide.md in short: a raw file, a replay, what is missed, th
 demo-paper: setup  ## the paper's policies on its problems, beside its tables
 	$(BIN)/appletaste demo --replications $(REPLICATIONS)
 
-test: setup  ## all tests but those of clusters, on all cores
-	$(BIN)/python -m pytest -n auto -m 'not cluster'
+test: setup  ## all tests but those of clusters, on all cores; a file stays on one, so that what it plays is played once
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster'
 
 $(VENV)/clusters: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,dask]'
