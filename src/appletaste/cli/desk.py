@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_date_options, add_json, add_reading_options, add_verb
+from .options import add_date_options, add_desk_options, add_json, add_reading_options, add_verb
 
 if TYPE_CHECKING:
     from ..desks import Created
@@ -85,13 +85,7 @@ def add(verbs: Any) -> None:
         metavar="NAME",
         help="what decides (default voi); NAME[option=value,...] sets options",
     )
-    create.add_argument(
-        "--capacity",
-        metavar="REVIEWS",
-        help="reviewers: 120/day or 'Mon-Fri 120, Sat 40' (with --time), or 5%% of any 1,000",
-    )
-    create.add_argument("--time-zone", metavar="ZONE", help="where the days of --capacity begin, e.g. Europe/Berlin")
-    create.add_argument("--audit", metavar="P%", help="act on every item with at least this probability, e.g. 2%%")
+    add_desk_options(create)
     create.add_argument(
         "--delay",
         choices=("late", "none"),

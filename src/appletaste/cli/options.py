@@ -149,6 +149,17 @@ def add_reading_options(parser: argparse.ArgumentParser) -> Any:
     return table
 
 
+def add_desk_options(group: Any) -> None:
+    """Add the reviewers and the audits of a desk."""
+    group.add_argument(
+        "--capacity",
+        metavar="REVIEWS",
+        help="reviewers: 120/day or 'Mon-Fri 120, Sat 40' (with --time), or 5%% of any 1,000",
+    )
+    group.add_argument("--time-zone", metavar="ZONE", help="where the days of --capacity begin, e.g. Europe/Berlin")
+    group.add_argument("--audit", metavar="P%", help="audit this share of what is passed, e.g. 2%%")
+
+
 def add_date_options(table: Any) -> None:
     """Add to the group of the table what is made of dates."""
     table.add_argument(

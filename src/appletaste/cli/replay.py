@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_date_options, add_engine_options, add_policy_options, add_reading_options, add_verb
+from .options import (
+    add_date_options,
+    add_desk_options,
+    add_engine_options,
+    add_policy_options,
+    add_reading_options,
+    add_verb,
+)
 
 if TYPE_CHECKING:
     from ..replays import ReplayResult, Sweep
@@ -109,13 +116,7 @@ def add(verbs: Any) -> None:
     stream.add_argument(
         "--today", metavar="COLUMN", help="what is done today, as a row: past decisions, or a score: 'risk >= 0.7'"
     )
-    stream.add_argument(
-        "--capacity",
-        metavar="REVIEWS",
-        help="reviewers: 120/day or 'Mon-Fri 120, Sat 40' (with --time), or 5%% of any 1,000",
-    )
-    stream.add_argument("--time-zone", metavar="ZONE", help="where the days of --capacity begin, e.g. Europe/Berlin")
-    stream.add_argument("--audit", metavar="P%", help="audit this share of what is passed, e.g. 2%%")
+    add_desk_options(stream)
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
     table = add_reading_options(parser)
     add_date_options(table)

@@ -2,9 +2,7 @@
 
 The memory is two matrices, running means over the items seen: the boundary matrix B, of (e / v) x x' with e the
 expected regret of the better action and v the variance of the score, and the inflow N, of w x x' over the items acted
-on, w = slope^2 / (mu (1 - mu)) being what a label tells about its score. Where the belief knows surprises
-(``kernels.slab``) a third one, B_x, is the boundary matrix of the items whose surprise was looked at, each as it would
-be if the surprise were true.
+on, w = slope^2 / (mu (1 - mu)) being what a label tells about its score.
 """
 
 from __future__ import annotations
@@ -12,9 +10,7 @@ from __future__ import annotations
 import math
 
 from ._jit import kernel, reduction_kernel
-from .information import normal_outlook
 from .random import uniform_at
-from .slab import SCENARIO, most_unknown, surprise, widen
 from .types import Matrix, Vector, Word
 
 # Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, whether the action is drawn, for how
@@ -129,134 +125,6 @@ def acting(price: float, value: float, scale: float, settings: Vector) -> float:
 
 
 @kernel
-def seasoned(round_: int, settings: Vector) -> float:
-    """Return the part of its horizon that a surprise is given: all but the head start, where nobody knows the horizon.
-
-    A stream of a few rounds has not shown yet how often a rare direction comes.
-    """
-    if settings[HORIZON] > 0.0:
-        return 1.0
-    head = 5.0 * settings[COUNTED] if settings[AHEAD] == DOUBLE else settings[HEAD_START]
-    return round_ / (round_ + head)
-
-
-@kernel
-def weigh_surprise(
-    round_: int,
-    mean: float,
-    variance: float,
-    regret_pass: float,
-    regret_act: float,
-    chance: float,
-    slope: float,
-    x: Vector,
-    direction: Vector,
-    memory: Matrix,
-    opened: Matrix,
-    settings: Vector,
-    belief: Matrix,
-    awaited: Matrix,
-    slab: Matrix,
-    believed: float,
-    cut: float,
-    alarm_price: float,
-    catch_gain: float,
-) -> tuple[float, float, float, float, float, float, float, int, float]:
-    """Return what ``weigh`` does, or what is worth more: the same with a surprise in mind.
-
-    With omega the probability of the surprise, price and value of a label are (1 - omega) times those of the belief
-    and omega times those of the scenario. The value returned is such that value - price is what acting is worth.
-    Behind the six comes the item's boundary in the scenario (0: none was opened), the coefficient that was looked at
-    for a surprise where that is worth more (-1: none), and omega.
-    """
-    probability, price, value, share, boundary, told = weigh(
-        round_, variance, regret_pass, regret_act, chance, slope, direction, memory, settings
-    )
-    j = most_unknown(x, direction, variance, awaited, slab)
-    if j < 0:
-        return probability, price, value, share, boundary, told, 0.0, -1, 0.0
-    d = x.size
-    omega = surprise(j, belief, slab, believed)
-    shifted, wider = widen(j, x, mean, variance, direction, belief, awaited, slab)
-    found = normal_outlook(shifted, math.sqrt(wider), cut, alarm_price, catch_gain)
-    inflow = form(memory, d, slab[SCENARIO]) if settings[AHEAD] != SHARED else 0.0
-    recalled = opened[d, 0] * form(opened, 0, slab[SCENARIO])
-    _, other_price, other_value, _, other_boundary, _ = weigh_forms(
-        round_, wider, found[0], found[1], found[2], found[3], recalled, inflow, settings
-    )
-    other_value *= seasoned(round_, settings)
-    mixed_price = price + omega * (other_price - price)
-    mixed_value = value + omega * (other_value - value)
-    if not mixed_value - mixed_price > value - price:
-        return probability, price, value, share, boundary, told, other_boundary, -1, omega
-    scale = regret_act + regret_pass + omega * (found[0] + found[1])
-    probability = max(probability, acting(mixed_price, mixed_value, scale, settings))
-    return probability, price, mixed_value - mixed_price + price, share, boundary, told, other_boundary, j, omega
-
-
-@kernel
-def judge_surprise(
-    round_: int,
-    mean: float,
-    variance: float,
-    x: Vector,
-    direction: Vector,
-    memory: Matrix,
-    opened: Matrix,
-    settings: Vector,
-    belief: Matrix,
-    awaited: Matrix,
-    slab: Matrix,
-    believed: float,
-    cut: float,
-    alarm_price: float,
-    catch_gain: float,
-) -> tuple[float, tuple[float, float, float, float, float, float, float, int, float]]:
-    """Return the chance of a positive and what ``weigh_surprise`` does, in one call: 0.4 us less than in two."""
-    regret_pass, regret_act, chance, slope = normal_outlook(mean, math.sqrt(variance), cut, alarm_price, catch_gain)
-    found = weigh_surprise(
-        round_,
-        mean,
-        variance,
-        regret_pass,
-        regret_act,
-        chance,
-        slope,
-        x,
-        direction,
-        memory,
-        opened,
-        settings,
-        belief,
-        awaited,
-        slab,
-        believed,
-        cut,
-        alarm_price,
-        catch_gain,
-    )
-    return chance, found
-
-
-@reduction_kernel
-def remember_surprise(x: Vector, opened: Matrix, share: float, boundary: float) -> None:
-    """Take an item into B_x, kept as a number times a matrix: an item with nothing opened takes no pass over it."""
-    d = x.size
-    opened[d, 0] *= 1.0 - share
-    if opened[d, 0] < 1e-100:
-        for i in range(d):
-            for j in range(d):
-                opened[i, j] *= opened[d, 0]
-        opened[d, 0] = 1.0
-    if boundary > 0.0:
-        for i in range(d):
-            if x[i] != 0.0:
-                row, entry = opened[i], share * boundary / opened[d, 0] * x[i]
-                for j in range(d):
-                    row[j] += entry * x[j]
-
-
-@kernel
 def remember(
     x: Vector, act: bool, memory: Matrix, settings: Vector, share: float, boundary: float, inflow: float
 ) -> None:
@@ -264,23 +132,6 @@ def remember(
     blend(memory, 0, x, share, boundary)
     if settings[AHEAD] != SHARED:
         blend(memory, x.size, x, share, inflow if act else 0.0)
-
-
-@kernel
-def remember_both(
-    x: Vector,
-    act: bool,
-    memory: Matrix,
-    opened: Matrix,
-    settings: Vector,
-    share: float,
-    boundary: float,
-    inflow: float,
-    surprising: float,
-) -> None:
-    """Take an item into the memory and into B_x, as it was weighed."""
-    remember(x, act, memory, settings, share, boundary, inflow)
-    remember_surprise(x, opened, share, surprising)
 
 
 @kernel
@@ -311,55 +162,6 @@ def weigh_many(
         probabilities[k] = probability
         act = uniform_at(action_key, first_round + k) < probability
         remember(items[k], act, memory, settings, share, boundary, inflow)
-
-
-@kernel
-def weigh_many_surprises(
-    action_key: Word,
-    first_round: int,
-    items: Matrix,
-    means: Vector,
-    variances: Vector,
-    outlooks: Matrix,
-    directions: Matrix,
-    memory: Matrix,
-    opened: Matrix,
-    settings: Vector,
-    belief: Matrix,
-    awaited: Matrix,
-    slab: Matrix,
-    believed: float,
-    cut: float,
-    alarm_price: float,
-    catch_gain: float,
-    probabilities: Vector,
-) -> None:
-    """Do what ``weigh_many`` does, with surprises in mind."""
-    for k in range(items.shape[0]):
-        probability, _, _, share, boundary, inflow, other_boundary, _, _ = weigh_surprise(
-            first_round + k,
-            means[k],
-            variances[k],
-            outlooks[k, 0],
-            outlooks[k, 1],
-            outlooks[k, 2],
-            outlooks[k, 3],
-            items[k],
-            directions[k],
-            memory,
-            opened,
-            settings,
-            belief,
-            awaited,
-            slab,
-            believed,
-            cut,
-            alarm_price,
-            catch_gain,
-        )
-        probabilities[k] = probability
-        act = uniform_at(action_key, first_round + k) < probability
-        remember_both(items[k], act, memory, opened, settings, share, boundary, inflow, other_boundary)
 
 
 @reduction_kernel

@@ -11,6 +11,7 @@ from .._checks import number, whole
 from ..costs import Costs
 from ..decision import new_tuple
 from ..errors import OptionError
+from ..kernels import surprises
 from ..kernels import value as kernels
 from ..kernels.types import Word
 from ..posteriors import Arrays, Doubt, NormalScores, Score, Vector
@@ -143,7 +144,7 @@ class ValueJudge:
     def _judge_surprise(self, score: Score, costs: Costs, x: Vector, round_: int, doubt: Doubt) -> Verdict:
         """Judge with the one coefficient in mind that may be far larger than the others, of which this item tells."""
         belief, awaited, slab, believed = doubt
-        chance, found = kernels.judge_surprise(
+        chance, found = surprises.judge_surprise(
             round_,
             score.mean,
             score.variance,
@@ -177,7 +178,7 @@ class ValueJudge:
         elif surprising is None:
             kernels.remember(x, act, self._memory, self._settings, share, boundary, inflow)
         else:
-            kernels.remember_both(
+            surprises.remember_both(
                 x, act, self._memory, self._opened, self._settings, share, boundary, inflow, surprising
             )
 
@@ -192,7 +193,7 @@ class ValueJudge:
         probabilities, doubt = np.empty(len(items)), scores.doubt
         self._write_out()
         if doubt is not None:
-            kernels.weigh_many_surprises(
+            surprises.weigh_many_surprises(
                 key,
                 first_round,
                 items,
