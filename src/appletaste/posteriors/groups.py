@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
-from ..kernels.gaussian import COVARIANCE, MEAN, MODE
+from ..kernels import groups as kernels
+from ..kernels.gaussian import COVARIANCE, MODE
 from .base import Vector
 from .prior import Gaussian
 
@@ -73,12 +74,9 @@ class Groups:
         logs = np.concatenate([self._evidence(places, belief, prior) for places in self.blocks])
         likely, scales = np.exp(logs - logs.max(axis=1, keepdims=True)), np.empty(len(logs))
         for usual, mine in ((SMOOTH, ~self._jumping), (JUMPING, self._jumping)):
-            weights = usual
-            for _ in range(STEPS if mine.any() else 0):
-                shares = weights * likely[mine]
-                shares /= shares.sum(axis=1, keepdims=True)
-                weights = (STRENGTH * usual + shares.sum(axis=0)) / (STRENGTH + len(shares))
-                scales[mine] = shares @ SCALES
+            shares = np.ascontiguousarray(likely[mine])
+            kernels.share_out(shares.copy(), usual, STRENGTH, STEPS, shares, np.empty(len(usual)))
+            scales[mine] = (shares * SCALES).sum(axis=1)
         self._move(belief, prior, 1.0 / scales - precisions, precisions)
 
     def _evidence(self, places: NDArray[np.intp], belief: Vector, prior: Vector) -> Vector:
@@ -93,18 +91,11 @@ class Groups:
         return np.asarray(0.5 * (scales * squares[:, None, :] / grown - np.log(grown)).sum(axis=2))
 
     def _move(self, belief: Vector, prior: Vector, gains: Vector, before: Vector) -> None:
-        """Add to the precisions of curves: V becomes (V^-1 + D)^-1, m follows, by one solution of a linear system."""
-        gains = np.where(np.abs(gains) > SAME * before, gains, 0.0)
-        sizes = np.concatenate([np.full(len(places), places.shape[1]) for places in self.blocks])
-        where, gain = np.concatenate([places.ravel() for places in self.blocks]), np.repeat(gains, sizes)
-        where, gain = where[gain != 0.0], gain[gain != 0.0]
-        if not len(where):
-            return
-        covariance = belief[COVARIANCE:]
-        across = covariance[:, where]
-        back = np.linalg.solve(np.eye(len(where)) + gain[:, None] * across[where], gain[:, None] * across.T)
-        for row in (MODE, MEAN):
-            belief[row] -= belief[row][where] @ back
-        covariance -= across @ back
-        covariance[:] = 0.5 * (covariance + covariance.T)
-        prior[where, where] += gain
+        """Add to the precisions of curves: V becomes (V^-1 + D)^-1, m follows, curve by curve."""
+        curves = [places for block in self.blocks for places in block]
+        # those that gain come first: V is positive definite in between
+        for k in sorted(np.flatnonzero(np.abs(gains) > SAME * before), key=lambda k: gains[k] < 0.0):
+            places, size = curves[k], len(curves[k])
+            system, rows = np.empty((size + len(prior) + 1, size)), np.empty((size, len(prior) - 1))
+            kernels.add_precision(belief, places, gains[k], system, rows)
+            prior[places, places] += gains[k]

@@ -108,10 +108,10 @@ class ValueJudge:
             ],
             dtype=np.float64,
         )
-        self._shape = ((1 if settings.ahead == "shared" else 2) * n_features, n_features)
+        self._shape = ((1 if settings.ahead == "shared" else 2) * n_features + 1, n_features)
         self._items = ItemMemory(n_features) if n_features >= WIDE else None
         self._memory = np.zeros(self._shape if self._items is None else (0, n_features))
-        # B_x as it is without the number below it; no belief with so many features knows surprises
+        # no belief with so many features knows surprises
         self._opened = np.zeros((n_features + 1 if n_features < WIDE else 0, n_features))
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
@@ -264,7 +264,7 @@ class ItemMemory:
 
     def matrices(self, shape: tuple[int, int]) -> Vector:
         """Return B, and below it N if the shape has room."""
-        memory = np.empty(shape)
+        memory = np.zeros(shape)
         kernels.write_memory(self._rows, self._shares, self._n, memory)
         return memory
 
