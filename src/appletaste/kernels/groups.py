@@ -41,13 +41,13 @@ def add_precision(belief: Matrix, places: Indices, gain: float, system: Matrix, 
     """
     d, size, sign = belief.shape[1], places.size, 1.0 if gain > 0.0 else -1.0
     for a in range(size):
-        column = places[a]
+        place, row = places[a], belief[COVARIANCE + places[a]]
         for b in range(size):
-            system[b, a] = sign * belief[COVARIANCE + places[b], column]
+            system[a, b] = sign * row[places[b]]
         system[a, a] += 1.0 / abs(gain)
         for i in range(d):
-            system[size + i, a] = belief[COVARIANCE + i, column]
-        system[size + d, a], system[size + d + 1, a] = belief[MODE, column], belief[MEAN, column]
+            system[size + i, a] = row[i]
+        system[size + d, a], system[size + d + 1, a] = belief[MODE, place], belief[MEAN, place]
     cholesky(system)  # solves the rows below the square along
     for a in range(size):
         row = rows[a]

@@ -144,7 +144,7 @@ def remember_surprise(x: Vector, opened: Matrix, share: float, boundary: float) 
     """Take an item into B_x; an item with nothing opened takes no pass over it."""
     scale = shrink_memory(opened, share)
     if boundary > 0.0:
-        add_item(opened, 0, x, share * boundary / scale)
+        add_item(opened, x, share * boundary / scale, 0.0, False)
 
 
 @kernel

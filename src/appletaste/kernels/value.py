@@ -66,13 +66,21 @@ def shrink_memory(memory: Matrix, share: float) -> float:
 
 
 @reduction_kernel
-def add_item(memory: Matrix, first: int, x: Vector, weight: float) -> None:
-    """Add weight x x' to the triangle that begins at row ``first``."""
-    for i in range(x.size):
+def add_item(memory: Matrix, x: Vector, boundary: float, inflow: float, both: bool) -> None:
+    """Add boundary x x' to B and, of both matrices, inflow x x' to N."""
+    d = x.size
+    for i in range(d):
         if x[i] != 0.0:  # most features of an encoded record are zero
-            row, entry = memory[first + i], 2.0 * weight * x[i]
-            for j in range(i):
-                row[j] += entry * x[j]
+            row, entry = memory[i], 2.0 * boundary * x[i]
+            if both:
+                other, more = memory[d + i], 2.0 * inflow * x[i]
+                for j in range(i):
+                    row[j] += entry * x[j]
+                    other[j] += more * x[j]
+                other[i] += 0.5 * more * x[i]
+            else:
+                for j in range(i):
+                    row[j] += entry * x[j]
             row[i] += 0.5 * entry * x[i]
 
 
@@ -163,10 +171,7 @@ def remember(
 ) -> None:
     """Take an item into the memory, as it was weighed."""
     scale = shrink_memory(memory, share)
-    if boundary > 0.0:
-        add_item(memory, 0, x, share * boundary / scale)
-    if act and settings[AHEAD] != SHARED:
-        add_item(memory, x.size, x, share * inflow / scale)
+    add_item(memory, x, share * boundary / scale, share * inflow / scale, act and settings[AHEAD] != SHARED)
 
 
 @kernel
@@ -228,8 +233,6 @@ def remember_item(
 @kernel
 def write_memory(rows: Matrix, shares: Matrix, n: int, memory: Matrix) -> None:
     """Write the same memory as matrices, into zeros: B, and below it N if there is room."""
-    d = rows.shape[1]
     memory[memory.shape[0] - 1, 0] = 1.0
-    for kind in range((memory.shape[0] - 1) // d):
-        for k in range(n):
-            add_item(memory, kind * d, rows[k], shares[kind, k])
+    for k in range(n):
+        add_item(memory, rows[k], shares[0, k], shares[1, k], memory.shape[0] > 2 * rows.shape[1])
