@@ -170,3 +170,13 @@ def test_an_audit_plan_leaves_out_what_came_before_the_first_label(tmp_path, cap
     log.write(tmp_path / "log.jsonl")
     assert main(["plan-audit", str(tmp_path / "log.jsonl")]) == 0
     assert f"{blank.sum()} early decisions are excluded: no label had arrived" in capsys.readouterr().out
+
+
+def test_a_share_may_be_a_number():
+    asked = {"costs": COSTS, "shuffles": 1, "policies": ["voi"]}
+    as_text = at.replay(TABLE, "bad", audit="10%", capacity="20%", **asked)
+    as_number = at.replay(TABLE, "bad", audit=0.1, capacity=0.2, **asked)
+    assert (as_text["voi"].costs_per_1000 == as_number["voi"].costs_per_1000).all()
+    for wrong in (True, [0.1], 1.5):
+        with pytest.raises(OptionError, match=r"audit is a share such as"):
+            at.replay(TABLE, "bad", audit=wrong, **asked)
