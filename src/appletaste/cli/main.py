@@ -19,6 +19,7 @@ from . import (
     label,
     look,
     missed,
+    model,
     paper,
     plan_audit,
     policies,
@@ -51,6 +52,7 @@ examples:
   appletaste report decisions.jsonl --out out/june
   appletaste desk create shop.at --from orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4
   appletaste decide shop.at new.csv --out decisions.csv      and: label, worklist (docs/desk-commands.md)
+  appletaste model shop.at --out model.html  what the desk believes of each column, drawn
   appletaste demo                            the paper's problems beside its tables
   appletaste game game.json                  can learning pay in your game?
   appletaste theory --quick                  the paper's theory beside measurements
@@ -59,7 +61,7 @@ examples:
 #: The verbs in the order of the help: each module adds its parser, and names the function that runs it.
 VERBS = (
     *(simulate, look, replay, missed, what_if, plan_audit, drift, report, example),
-    *(desk, decide, label, worklist),
+    *(desk, decide, label, worklist, model),
     *(paper, policies, problems, demo, game, theory),
 )
 
