@@ -103,7 +103,10 @@ class Model:
         found = self.certificate
         if found is None or math.isnan(found.acceptance):
             return "There is no certificate of the fit: the bands are those of the Gaussian that decides."
-        said = f"Certificate: {found.acceptance:.2f} of 1 after {found.labels:,} labels; 1 is an exact posterior."
+        said = (
+            f"Certificate: {found.acceptance:.2f} of 1 after {found.labels:,} labels, which is {found.per_feature:.2f} "
+            f"for each of {found.n_features} features; 1 is an exact posterior."
+        )
         if found.per_feature < POOR:
             said += " The Gaussian fits poorly here: make the desk with --policy exact-voi."
         return said
@@ -171,8 +174,10 @@ def told_of(column: ColumnCurve) -> str:
         said = "Labels do not say yet whether this column matters: 0 is within the 90 % band everywhere."
     elif column.moves < HARDLY:
         said = f"The column hardly moves the score. {said}"
+    if len(column.seen) > 1 and column.by_level and np.count_nonzero(column.seen) == 1 and column.typical is not None:
+        return f"Every row that was seen had {column.typical}. {said}"
     if column.typical is not None:
-        said += f" Measured from {value_text(column.typical)}."
+        said += f" Measured from {value_text(column.typical, digits_of(column))}."
     if column.missing is not None:
         rows = f"; {column.missing_seen:,} rows" if column.missing_seen else ""
         said += f" Where the value is missing: {_added(column.missing[0])}{rows}."
@@ -213,7 +218,23 @@ def share(value: float) -> str:
     return f"{100.0 * value:.{digits}f} %"
 
 
-def value_text(value: float | str) -> str:
+def digits_of(column: ColumnCurve) -> int:
+    """Return how many digits tell the values of a column apart: 3, or more where they lie close together.
+
+    Examples
+    --------
+    >>> rates = tuple(4.85 + 0.001 * k for k in range(11))
+    >>> digits_of(ColumnCurve("rate", "number", rates, rates[0], (0.0,) * 11, (0.0,) * 11, 0.0))
+    5
+    """
+    if column.by_level:
+        return 3
+    values = np.array(column.values, dtype=np.float64)
+    span = float(values.max() - values.min()) or 1.0
+    return max(3, math.ceil(math.log10(max(float(np.abs(values).max()), span) / span)) + 2)
+
+
+def value_text(value: float | str, digits: int = 3) -> str:
     """Return a value of a column as people write it.
 
     Examples
@@ -225,10 +246,10 @@ def value_text(value: float | str) -> str:
         return value
     size = abs(value)
     if size >= 1e6:
-        return f"{value / 1e6:.4g} million" if size < 1e10 else f"{value:.3g}"
+        return f"{value / 1e6:.{digits + 1}g} million" if size < 1e10 else f"{value:.{digits}g}"
     if size >= 1000.0:
-        return f"{value:,.0f}"
-    return f"{value + 0.0:.3g}"
+        return f"{value:,.{max(0, digits - 4)}f}"
+    return f"{value + 0.0:.{digits}g}"
 
 
 def factor_text(added: float) -> str:
@@ -248,16 +269,16 @@ def _added(added: float) -> str:
 
 
 def _amount(column: ColumnCurve, place: int) -> str:
-    return f"{value_text(column.values[place])} ({_added(column.mean[place])})"
+    return f"{value_text(column.values[place], digits_of(column))} ({_added(column.mean[place])})"
 
 
 def _ends(column: ColumnCurve) -> tuple[str, str]:
     """Return where least and most is added, for a table."""
-    values, means = [*column.values], [*column.mean]
+    values, means, digits = [*column.values], [*column.mean], digits_of(column)
     if column.missing is not None:
         values, means = [*values, "missing"], [*means, column.missing[0]]
     found = (int(np.argmin(means)), int(np.argmax(means)))
-    low, high = (f"{value_text(values[place])[:20]} {means[place]:+.2f}" for place in found)
+    low, high = (f"{value_text(values[place], digits)[:20]} {means[place]:+.2f}" for place in found)
     return low, high
 
 

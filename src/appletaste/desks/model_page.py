@@ -58,7 +58,7 @@ def as_html(model: Model, title: str) -> str:
     """Return the page; it needs nothing else."""
     scale = Scale.of(list(model.curves))
     cards = "\n".join(_card(column, scale, place) for place, column in enumerate(model.curves, 1))
-    standing = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in model.standing())
+    standing = "".join(f"<li>{_words(sentence)}</li>" for sentence in model.standing())
     key = "".join(f'<span><svg viewBox="0 0 26 14">{sample}</svg>{words}</span>' for sample, words in KEY)
     parts = [
         STYLE,
@@ -67,7 +67,7 @@ def as_html(model: Model, title: str) -> str:
         _tiles(model),
         f'<ul class="notes">{standing}</ul>',
         '<h2 id="reading">How to read the pictures</h2>',
-        *(f"<p>{html.escape(sentence)}</p>" for sentence in model.reading()),
+        *(f"<p>{_words(sentence)}</p>" for sentence in model.reading()),
         "<p>The scale on the left (below, for levels) is in log-odds, the other one says what the odds are multiplied "
         "or divided by. All pictures have the same scale, and columns that move the score most come first. Bins are "
         "drawn equally wide, so where values crowd at one end the numbers below a picture are not evenly spaced.</p>",
@@ -92,9 +92,11 @@ def _tiles(model: Model) -> str:
     if model.labels is None:
         tiles[0] = ("Labels learnt", "-", f"{model.policy} keeps no labels")
     if known and found is not None:
-        tiles.append(("Certificate", f"{found.acceptance:.2f}", "1 is an exact posterior"))
+        tiles.append(
+            ("Certificate", f"{found.acceptance:.2f}", f"{found.per_feature:.2f} for each feature; 1 is exact")
+        )
     shown = "".join(
-        f'<div class="tile"><h2>{name}</h2><p class="amount">{amount}</p><p>{html.escape(more)}</p></div>'
+        f'<div class="tile"><h2>{name}</h2><p class="amount">{amount}</p><p>{_words(more)}</p></div>'
         for name, amount, more in tiles
     )
     return f'<div class="tiles four">{shown}</div>'
@@ -107,5 +109,10 @@ def _card(column: ColumnCurve, scale: Scale, place: int) -> str:
     moved = f"{column.kind}, moves the score by {column.moves:.2f}"
     return (
         f"<div><h3>{place}. {html.escape(column.name)} <small>{moved}</small></h3>"
-        f"{picture(column, scale)}<p>{html.escape(said)}</p></div>"
+        f"{picture(column, scale)}<p>{_words(said)}</p></div>"
     )
+
+
+def _words(text: str) -> str:
+    """Return words for a page; a number and its unit stay on one line."""
+    return html.escape(text).replace(" %", "&nbsp;%").replace(" × ", "&nbsp;×&nbsp;")

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ..features.column_curves import ColumnCurve
 from ..features.seen import FEW
-from .model import LEVEL, factor_text, value_text
+from .model import LEVEL, digits_of, factor_text, value_text
 
 Floats = NDArray[np.float64]
 #: The inner band; the outer one is ``LEVEL``.
 INNER = 0.5
 #: The size of a picture, with room for the scale in log-odds, that in odds, and the values.
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 400.0, 222.0, 32.0, 34.0, 10.0, 32.0
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 400.0, 222.0, 32.0, 42.0, 10.0, 32.0
 #: How much of a picture bars may fill, and the room for missing values.
 BARS, SLOT = 0.4, 44.0
 #: The rows of levels: how many are drawn, their height, and the room for names and counts.
@@ -55,11 +55,11 @@ class Scale(NamedTuple):
         step = next(s for s in (0.5, 1.0, 2.0, 5.0, 10.0, 50.0, 1e9) if (self.high - self.low) / s <= 7)
         return [step * k for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
-    def factors(self) -> list[tuple[float, str]]:
-        """Return what the odds are multiplied by at some heights."""
-        base = next(b for b in (2.0, 4.0, 10.0, 100.0, 1e9) if (self.high - self.low) / math.log(b) <= 7)
-        most = [k for k in range(-60, 61) if self.low < k * math.log(base) < self.high]
-        return [(k * math.log(base), f"×{base**k:,.0f}" if k >= 0 else f"÷{base**-k:,.0f}") for k in most]
+    def factors(self, most: int = 7) -> list[tuple[float, str]]:
+        """Return what the odds are multiplied by at some heights, at most about so many."""
+        base = next(b for b in (2.0, 4.0, 10.0, 100.0, 1e9) if (self.high - self.low) / math.log(b) <= most)
+        powers = [k for k in range(-60, 61) if self.low < k * math.log(base) < self.high]
+        return [(k * math.log(base), f"×{base**k:,.0f}" if k >= 0 else f"÷{base**-k:,.0f}") for k in powers]
 
 
 def picture(column: ColumnCurve, scale: Scale) -> str:
@@ -103,7 +103,7 @@ def _curve_picture(column: ColumnCurve, scale: Scale) -> str:
     """Return a curve with its bands over the histogram; the bins are equally wide, whatever values they span."""
     foot = HEIGHT - FOOT
     end = WIDTH - RIGHT - (SLOT if column.missing is not None else 0.0)
-    edges = np.array(column.edges)
+    edges, digits = np.array(column.edges), digits_of(column)
 
     def across(values: Floats | float) -> Floats:
         return np.asarray(LEFT + (end - LEFT) * np.interp(values, edges, np.linspace(0.0, 1.0, len(edges))))
@@ -131,7 +131,7 @@ def _curve_picture(column: ColumnCurve, scale: Scale) -> str:
     parts += [_text(LEFT - 5, float(up(tick)) + 4, f"{tick:+.3g}" if tick else "0", "end") for tick in scale.ticks()]
     parts += [_text(WIDTH - RIGHT + 4, float(up(at)) + 4, told, "start") for at, told in scale.factors()]
     parts += [
-        _text(float(across(tick)), foot + 20, value_text(tick))
+        _text(float(across(tick)), foot + 20, value_text(tick, digits))
         for tick in value_ticks(edges, end - LEFT, column.missing is not None)
     ]
     return _svg(column, HEIGHT, parts)
@@ -146,13 +146,13 @@ def _histogram(column: ColumnCurve, across: object, foot: float) -> list[str]:
     assert callable(across)
     most = max(*column.seen, column.missing_seen if column.missing is not None else 0, 1)
     told = column.labels or ()
-    largest, parts = max(told, default=0), []
+    largest, parts, digits = max(told, default=0), [], digits_of(column)
     for k, count in enumerate(column.seen):
         low, high = column.edges[k : k + 2]
         x, wide = float(across(low)), float(across(high)) - float(across(low))
         tall = BARS * (foot - TOP) * count / most
         labels = f", {told[k]:,} labels" if told else ""
-        title = f"{value_text(low)} to {value_text(high)}: {count:,} rows seen{labels}"
+        title = f"{value_text(low, digits)} to {value_text(high, digits)}: {count:,} rows seen{labels}"
         parts.append(_rect(x + 0.5, foot - tall, wide - 1.0, tall, "bar", title))
         if told and told[k]:
             parts.append(_rect(x, foot + 2, wide, 4.0, "told", opacity=max(0.15, told[k] / largest)))
@@ -240,7 +240,7 @@ def _level_picture(column: ColumnCurve, scale: Scale) -> str:
             parts.append(_rect(right + 6, y - 6, (COUNTS - 8) * column.seen[k] / max(1, most), 12, "bar", title))
             parts.append(_text(WIDTH - 3, y + 4, f"{column.seen[k]:,}", "end"))
     parts += [_text(across(tick), foot + 14, f"{tick:+.3g}" if tick else "0") for tick in scale.ticks()]
-    parts += [_text(across(at), top - 7, told) for at, told in scale.factors()]
+    parts += [_text(across(at), top - 7, told) for at, told in scale.factors(5)]
     if column.seen:
         parts.append(_text(WIDTH - 3, top - 7, "rows", "end"))
     return _svg(column, foot + 18, parts)
