@@ -176,6 +176,8 @@ def told_of(column: ColumnCurve) -> str:
         said = f"The column hardly moves the score. {said}"
     if len(column.seen) > 1 and column.by_level and np.count_nonzero(column.seen) == 1 and column.typical is not None:
         return f"Every row that was seen had {column.typical}. {said}"
+    if column.kind == "pair":
+        said += " A number counts as one standard deviation above its mean."
     if column.typical is not None:
         said += f" Measured from {value_text(column.typical, digits_of(column))}."
     if column.missing is not None:

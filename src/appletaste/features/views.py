@@ -157,12 +157,18 @@ def pairs_of(features: FeatureMap, views: list[View]) -> list[View]:
     for product in features.products:
         if not isinstance(product, HashedProduct):
             (one, often), (two, frequent) = (_usual(column, views) for column in (product.one, product.two))
-            weights, names = _crossed(often, frequent), product.names
+            weights = _crossed(often, frequent)
+            names = [a + TIMES + b for a in _short(product.one) for b in _short(product.two)]
             there = np.flatnonzero(weights > 0.0)  # not those of places that are free
             name, values = product.one.name + TIMES + product.two.name, tuple(names[place] for place in there)
             places, rows = product.start + np.arange(len(names)), np.eye(len(names))[there]
             found.append(View(name, "pair", values, places, rows, _crossed(one, two), None, weights[there], Seen()))
     return found
+
+
+def _short(column: Column) -> list[str]:
+    """Return the names of a column's places, levels by themselves."""
+    return [name.removeprefix(f"{column.name}=") for name in column.names]
 
 
 def _crossed(one: Floats, two: Floats) -> Floats:

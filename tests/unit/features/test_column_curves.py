@@ -122,6 +122,7 @@ def test_every_view_of_dates_and_pairs_sums_to_the_score():
     m = policy.posterior.mean
     assert {curve.kind for curve in found} == {"number", "category", "date", "pair"}
     assert found["placed weekday"].values[0] == "Monday"
+    assert found["age × job"].values[:2] == ("age × chef", "age × clerk")
     assert len(found["placed month"].values) == 12
     assert found["placed hour"].values[-1] == 24.0
     assert found["placed hour"].mean[-1] == found["placed hour"].mean[0]
@@ -144,7 +145,7 @@ def test_every_view_of_dates_and_pairs_sums_to_the_score():
 def _without_pairs(found, features, m):
     """Return the base without what interactions add to the typical item."""
     pairs = sum(
-        -curve.mean[0] + float(m[product.start + product.names.index(curve.values[0])])
+        -curve.mean[0] + float(m[product.start])
         for product, curve in ((p, found[f"{p.one.name} × {p.two.name}"]) for p in features.products)
     )
     return found.base - pairs
