@@ -18,6 +18,8 @@ from .feature_map import FeatureMap
 from .numbers import Number
 from .reading import WARM_UP, check_column, read_records
 from .records import Records
+from .seen import Seen
+from .views import seen_in
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,10 @@ class Encoder:
             for name in first.columns
         ]
         columns += [self._days(first, *days) for days in self.dates or ()]
-        return FeatureMap(self, columns, first.missing, hasher, records.dropped, self._curves(first, columns))
+        seen: dict[str, Seen] = {}
+        for column in columns:
+            seen |= seen_in(column, column.cells(first))
+        return FeatureMap(self, columns, first.missing, hasher, records.dropped, self._curves(first, columns), seen)
 
     def fit_transform(self, source: Any, sparse: bool = False, time: str | None = None) -> tuple[FeatureMap, Any]:
         """Return the map and the vectors of a whole table, whose first rows are the warm-up.

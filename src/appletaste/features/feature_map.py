@@ -22,6 +22,7 @@ from .interactions import HashedProduct, Product, product_of
 from .reading import check_column, listed, read_records
 from .records import Records
 from .saving import header_of, rebuild
+from .seen import Seen
 
 if TYPE_CHECKING:
     from .encoder import Encoder
@@ -59,10 +60,13 @@ class FeatureMap:
         hasher: Hasher,
         dropped: tuple[str, ...] = (),
         curves: Iterable[Curve] = (),
+        seen: Mapping[str, Seen] | None = None,
     ) -> None:
         self.encoder, self.columns, self.missing, self._hasher = encoder, columns, missing, hasher
         #: Fields that a record may have and that are no features.
         self.dropped = dropped
+        #: What the warm-up had in each column, for pictures (``views``).
+        self.seen = dict(seen or {})
         #: How often a record lacked a column altogether, by column.
         self.missing_fields: Counter[str] = Counter()
         #: How many vectors it has made, those not counted that were only asked for (``update=False``).

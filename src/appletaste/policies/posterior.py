@@ -61,6 +61,11 @@ class CurrentPosterior:
         return belief
 
     @property
+    def n_features(self) -> int:
+        """How many coefficients theta has."""
+        return self._policy.n_features
+
+    @property
     def is_point(self) -> bool:
         """Whether theta is believed to be known for certain: no covariance, no draws."""
         return not self.is_gaussian and not self.belief.sampled
@@ -81,6 +86,15 @@ class CurrentPosterior:
         """V = Cov theta, [features, features]."""
         found = self.belief.covariance
         return np.array(np.atleast_2d(np.cov(self.draws(), rowvar=False)) if found is None else found)
+
+    def moments(self) -> tuple[Vector, Vector | None]:
+        """Return mean and covariance, of the same draws where there are draws; a point has no covariance."""
+        if self.is_point:
+            return self.mean, None
+        if self.is_gaussian:
+            return self.mean, self.covariance
+        draws = self.draws()
+        return np.array(draws.mean(axis=0)), np.array(np.atleast_2d(np.cov(draws, rowvar=False)))
 
     def score(self, x: ArrayLike) -> Score:
         """Return how the score z = x'theta of an item is distributed, as ``decide`` would see it now.

@@ -98,9 +98,16 @@ def rounds_of(half_life: HalfLife) -> float | None:
     return None if found is None or found.timed else found.half_life
 
 
-def pg_ts(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None, rao_blackwell: bool = False) -> Method:
+def pg_ts(
+    *,
+    sweeps: int | Schedule = 15,
+    burn_in: int = 0,
+    prior: Prior = None,
+    rao_blackwell: bool = False,
+    groups: Groups = None,
+) -> Method:
     """Pólya-Gamma Thompson sampling: act as often as acting is best."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior), rao_blackwell=rao_blackwell), Thompson())
+    return Bayesian(Gibbs(sweeps, burn_in, False, as_prior(prior), rao_blackwell, groups), Thompson())
 
 
 def pg_ids(
@@ -112,19 +119,25 @@ def pg_ids(
     separate_draws: bool = False,
     prior: Prior = None,
     rao_blackwell: bool = False,
+    groups: Groups = None,
 ) -> Method:
     """Tunable Pólya-Gamma information-directed sampling: pay regret for information at a set rate."""
     if rao_blackwell and estimator != "mutual-information":
         raise OptionError(f"estimator={estimator} needs draws of theta; rao_blackwell has none")
-    posterior = Gibbs(sweeps, burn_in, separate_draws, as_prior(prior), rao_blackwell)
+    posterior = Gibbs(sweeps, burn_in, separate_draws, as_prior(prior), rao_blackwell, groups)
     return Bayesian(posterior, InformationDirected(weight, estimator))
 
 
 def pg_ids_traditional(
-    *, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None, rao_blackwell: bool = False
+    *,
+    sweeps: int | Schedule = 15,
+    burn_in: int = 0,
+    prior: Prior = None,
+    rao_blackwell: bool = False,
+    groups: Groups = None,
 ) -> Method:
     """Traditional Pólya-Gamma information-directed sampling: the least regret squared per information."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior), rao_blackwell=rao_blackwell), Traditional())
+    return Bayesian(Gibbs(sweeps, burn_in, False, as_prior(prior), rao_blackwell, groups), Traditional())
 
 
 def voi(
@@ -226,15 +239,23 @@ def exact_voi(
     draws: int = 4,
     switch: int | None = None,
     prior: Prior = None,
+    groups: Groups = None,
 ) -> Method:
     """Value of information on the exact posterior, for streams that the Laplace approximation does not fit."""
-    rule = ValueOfInformation(horizon, eagerness, ahead, randomised)
-    return Bayesian(Exact(15, as_prior(prior), draws, switch), rule)
+    rule = ValueOfInformation(horizon, eagerness, ahead, randomised, features=counted(groups))
+    return Bayesian(Exact(15, as_prior(prior), draws, switch, groups), rule)
 
 
-def exact_ts(*, sweeps: int | Schedule = 15, draws: int = 4, switch: int | None = None, prior: Prior = None) -> Method:
+def exact_ts(
+    *,
+    sweeps: int | Schedule = 15,
+    draws: int = 4,
+    switch: int | None = None,
+    prior: Prior = None,
+    groups: Groups = None,
+) -> Method:
     """Thompson sampling from the exact posterior at a cost per item that does not grow with the labels."""
-    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), Thompson())
+    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch, groups), Thompson())
 
 
 def exact_ids(
@@ -244,17 +265,23 @@ def exact_ids(
     draws: int = 4,
     switch: int | None = None,
     prior: Prior = None,
+    groups: Groups = None,
 ) -> Method:
     """Tunable information-directed sampling on the exact posterior, at a cost per item that does not grow."""
-    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), InformationDirected(weight))
+    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch, groups), InformationDirected(weight))
 
 
 def adf_voi(
-    *, horizon: int | None = None, randomised: bool = False, prior: Prior = None, half_life: HalfLife = None
+    *,
+    horizon: int | None = None,
+    randomised: bool = False,
+    prior: Prior = None,
+    half_life: HalfLife = None,
+    groups: Groups = None,
 ) -> Method:
     """Value of information on an assumed-density filter: constant memory, no label kept; it can forget."""
-    rule = ValueOfInformation(horizon, randomised=randomised, half_life=rounds_of(half_life))
-    return Bayesian(Adf(as_prior(prior), half_life), rule)
+    rule = ValueOfInformation(horizon, randomised=randomised, half_life=rounds_of(half_life), features=counted(groups))
+    return Bayesian(Adf(as_prior(prior), half_life, groups), rule)
 
 
 def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Prior = None) -> Method:
