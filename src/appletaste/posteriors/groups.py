@@ -92,10 +92,10 @@ class Groups:
 
     def _move(self, belief: Vector, prior: Vector, gains: Vector, before: Vector) -> None:
         """Add to the precisions of curves: V becomes (V^-1 + D)^-1, m follows, curve by curve."""
-        curves = [places for block in self.blocks for places in block]
+        curves, d = [places for block in self.blocks for places in block], belief.shape[1]
         # those that gain come first: V is positive definite in between
         for k in sorted(np.flatnonzero(np.abs(gains) > SAME * before), key=lambda k: gains[k] < 0.0):
             places, size = curves[k], len(curves[k])
-            system, rows = np.empty((size + len(prior) + 1, size)), np.empty((size, len(prior) - 1))
+            system, rows = np.empty((size + d + 2, size)), np.empty((size, d))
             kernels.add_precision(belief, places, gains[k], system, rows)
             prior[places, places] += gains[k]
