@@ -11,11 +11,12 @@ from .columns import Category, Column, Hashed, Hasher
 from .curves import Curve
 from .dates import Date, Days
 from .numbers import Number
+from .score import Score
 
 if TYPE_CHECKING:
     from .feature_map import FeatureMap
 
-FORMAT = 4
+FORMAT = 5
 
 
 def header_of(features: FeatureMap) -> dict[str, Any]:
@@ -50,6 +51,8 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
     for saved in header["columns"]:
         if saved["kind"] == Number.kind:
             columns.append(Number(saved["name"], *settings, saved["indicator"]))
+        elif saved["kind"] == Score.kind:
+            columns.append(Score(saved["name"], *settings, saved["indicator"], saved["edge"]))
         elif saved["kind"] == Date.kind:
             date = Date(saved["name"], saved["cycles"], saved["since"], saved["indicator"], *settings)
             date.unreadable = header["unreadable"][date.name]

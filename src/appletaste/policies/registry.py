@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs, SomeCosts
 from ..errors import OptionError
+from ..features.score import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
@@ -87,8 +88,8 @@ def laplace(
 
 
 def counted(groups: Groups) -> int | None:
-    """Return how many features count where some are ramps of curves; None: all of them."""
-    return None if groups is None else max(1, sum(group == 0 for group in groups))
+    """Return how many features count where some are ramps of curves; None: all of them. The score of a model is one."""
+    return None if groups is None else max(1, sum(group == 0 for group in groups) + (OPEN in groups))
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -381,7 +382,7 @@ def policy(
             able = ", ".join(other.name for other in POLICIES.values() if "groups" in other.options)
             raise OptionError(
                 f"{name} cannot learn the scales of curves, which groups are for: encode with "
-                f"Encoder(curves=False), or take one of {able}"
+                f"Encoder(curves=False, score=None), or take one of {able}"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

@@ -14,6 +14,7 @@ from ..costs import Costs
 from ..costs_by_item import CostColumns
 from ..errors import PoorFitWarning
 from ..features import Encoder, Records
+from ..features.score import OPEN
 from ..keys import Key
 from ..logs import DecisionLog
 from ..logs.states import OBSERVED
@@ -44,7 +45,9 @@ class Encoded(NamedTuple):
 
     def lines(self) -> Encoded:
         """Return the vectors without the ramps of curves, for whoever does not take groups."""
-        kept = np.flatnonzero(np.array(self.groups) == 0)
+        groups = np.array(self.groups)
+        straight = np.flatnonzero(groups == OPEN)[:1]  # the line of a score is the first place of its group
+        kept = np.sort(np.concatenate([np.flatnonzero(groups == 0), straight]))
         past = None if self.past is None else np.ascontiguousarray(self.past[:, kept])
         items = self.items[:, kept]
         return Encoded(

@@ -260,6 +260,15 @@ def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any
     return replace(encoder, dates=dates)
 
 
+def with_score(encoder: Any, score: str | None) -> Any:
+    """Return the encoder with the column that holds another model's score."""
+    if score is None:
+        return encoder
+    if not isinstance(encoder, Encoder):
+        raise OptionError(Message(Remedy("score"), " names a column of a table, of which an Encoder makes features"))
+    return replace(encoder, score=score)
+
+
 def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, tuple[int, ...] | None]:
     """Return the vectors of a stream and, where some are ramps of curves, the groups of their places.
 
@@ -277,5 +286,5 @@ def encode(encoder: Any, records: Records | Vectors, time: str | None = None) ->
 
 
 def groups_of(features: FeatureMap) -> tuple[int, ...] | None:
-    """Return the groups of a map with curves."""
-    return features.groups if features.curves else None
+    """Return the groups of a map with curves or a score."""
+    return features.groups if any(features.groups) else None
