@@ -146,8 +146,11 @@ def create_desk(
     chosen = encoder or Encoder(curves="groups" in find(name).options)
     chosen = with_score(with_dates(chosen, dates), score)
     features = replace(chosen, warm_up=len(stream)).fit(table, time=counted)
-    bent = {"groups": features.groups} if any(features.groups) else {}
-    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **bent, **(options or {}))
+    given: dict[str, Any] = {"groups": features.groups} if any(features.groups) else {}
+    given |= options or {}
+    if given.get("pairs") is True:
+        given["pairs"] = features.units
+    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **given)
     check_forgetting(name, player, stream.clock, stream.day)
     history = _teach(player, features, table, labels, stream.times) if teach else None
     ledger = Ledger(_seated(player, staffing, late))

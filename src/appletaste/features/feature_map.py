@@ -23,6 +23,7 @@ from .reading import check_column, listed, near, read_records
 from .records import Records
 from .saving import header_of, rebuild
 from .score import OPEN, Score
+from .units import Unit, units_of
 
 if TYPE_CHECKING:
     from .encoder import Encoder
@@ -129,6 +130,18 @@ class FeatureMap:
         if self.score is not None:
             found[self.score.start] = OPEN
         return tuple(found)
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The columns as pairs are made of them, for ``pairs=features.units`` of a policy.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> at.Encoder(curves=True).fit({"age": [20, 30, 70], "job": ["chef", "pilot", "chef"]}).units
+        (((5, 6),), ((2,), (3,), (4,)))
+        """
+        return units_of(self)
 
     @property
     def score(self) -> Score | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import number, whole
 from ..costs import Costs
@@ -94,6 +96,7 @@ class ValueJudge:
     """The rule and its memory: B, and below it N; with surprises in mind, B_x. Wide and young: the items themselves."""
 
     def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
+        self._own = settings
         counted = n_features if settings.features is None else settings.features
         self._settings = np.array(
             [
@@ -224,6 +227,28 @@ class ValueJudge:
         )
         return probabilities
 
+    def moved(self, places: NDArray[np.intp]) -> ValueJudge:
+        """Return the rule with what it remembers at the places where features are now; of new ones it knows nothing.
+
+        The rounds that it counts for each feature stay.
+        """
+        before, after = self._shape[1], len(places)
+        other = ValueJudge(self._own, after)
+        other._settings = self._settings
+        kept = {}
+        for name, array in self.arrays().items():
+            if name == "shares":
+                kept[name] = array
+                continue
+            square = {"items": 0, "opened": before}.get(
+                name, len(array)
+            )  # rows of whole matrices; behind them single ones
+            blocks = array[:square].reshape(-1, before, before)
+            wide = [_taken(_taken(block, places).T, places).T for block in blocks]
+            kept[name] = np.concatenate([*wide, _taken(array[square:], places)])
+        other.restore(kept)
+        return other
+
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
         if self._items is not None:
@@ -239,6 +264,11 @@ class ValueJudge:
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)
+
+
+def _taken(rows: NDArray[Any], places: NDArray[np.intp]) -> Vector:
+    """Return rows with their entries at other places, from those given; -1: 0."""
+    return np.asarray(np.where(places >= 0, rows[:, np.maximum(places, 0)], 0.0), dtype=np.float64)
 
 
 class ItemMemory:
