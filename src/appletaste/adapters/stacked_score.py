@@ -101,9 +101,11 @@ class StackedScore:
                 stacked.teach(x, int(label))
         return stacked if setting is None else awaiting(stacked, setting)
 
-    def start(self, n_features: int, key: Key) -> TreeScore:
-        """Return the score before the first label: none."""
-        return TreeScore(self, key.at("stacked score"))
+    def start(self, groups: tuple[int, ...], key: Key) -> TreeScore:
+        """Return the score before the first label: none. Trees bend by themselves, so the model meets no ramps."""
+        straight = [place for place, group in enumerate(groups) if group == 0]
+        score = [place for place, group in enumerate(groups) if group == OPEN][:1]
+        return TreeScore(self, key.at("stacked score"), np.array(sorted(straight + score), dtype=np.intp))
 
     def model(self, key: Key) -> Any:
         """Return a fresh classifier."""
@@ -118,8 +120,10 @@ class StackedScore:
 class TreeScore(Extra):
     """One feature, the score of a model that was fitted on the first labels; none before that."""
 
-    def __init__(self, settings: StackedScore, key: Key, fitted: int = 0, model: Any = None) -> None:
-        self._settings, self._key, self._fitted, self._model = settings, key, fitted, model
+    def __init__(
+        self, settings: StackedScore, key: Key, places: NDArray[np.intp], fitted: int = 0, model: Any = None
+    ) -> None:
+        self._settings, self._key, self._places, self._fitted, self._model = settings, key, places, fitted, model
         self._held: NDArray[np.float64] | None = None
         self._last: tuple[bytes, Vector] | None = None  # a label is often learnt right after its decision
         if model is not None:
@@ -130,7 +134,7 @@ class TreeScore(Extra):
         name = items.tobytes() if len(items) == 1 else b""
         if self._last is not None and name and self._last[0] == name:
             return self._last[1]
-        found = _score(self._model, items)
+        found = _score(self._model, items[:, self._places])
         if name:
             self._last = name, found
         return found
@@ -147,17 +151,17 @@ class TreeScore(Extra):
             return None
         key = self._key.at(len(labels))
         found = self._refitted(items, labels)
-        held, fold = np.empty((len(items), 1)), self._folds(labels, key)
+        held, fold, straight = np.empty((len(items), 1)), self._folds(labels, key), items[:, self._places]
         for k in range(self._settings.folds):
             out = fold == k
-            model = self._settings.model(key.at("fold", k)).fit(items[~out], labels[~out])
-            held[out] = _score(model, items[out])
+            model = self._settings.model(key.at("fold", k)).fit(straight[~out], labels[~out])
+            held[out] = _score(model, straight[out])
         found._held = held
         return found
 
     def _refitted(self, items: Vector, labels: Vector) -> TreeScore:
-        model = self._settings.model(self._key.at(len(labels), "all")).fit(items, labels)
-        return TreeScore(self._settings, self._key, len(labels), model)
+        model = self._settings.model(self._key.at(len(labels), "all")).fit(items[:, self._places], labels)
+        return TreeScore(self._settings, self._key, self._places, len(labels), model)
 
     def _folds(self, labels: Vector, key: Key) -> NDArray[np.intp]:
         """Return the fold of each label, with as many positives in each as there can be."""
@@ -178,7 +182,7 @@ class TreeScore(Extra):
     def restored(self, arrays: Arrays, items: Vector, labels: Vector) -> TreeScore:
         """Return the score of the model, fitted again."""
         n = int(arrays["fitted"])
-        return self._refitted(items[:n], labels[:n]) if n else TreeScore(self._settings, self._key)
+        return self._refitted(items[:n], labels[:n]) if n else TreeScore(self._settings, self._key, self._places)
 
 
 def _score(model: Any, items: Vector) -> Vector:

@@ -37,8 +37,9 @@ class Pairs:
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", _checked(self.units))
 
-    def start(self, n_features: int, key: Key) -> FoundPairs:
+    def start(self, groups: tuple[int, ...], key: Key) -> FoundPairs:
         """Return the pairs before the first label: none."""
+        n_features = len(groups)
         largest = max((place for unit in self.units for function in unit for place in function), default=-1)
         if largest >= n_features:
             raise OptionError(

@@ -68,8 +68,8 @@ class Extra(ABC):
 class Widening(Protocol):
     """What kind of features may be found, and its settings: a frozen dataclass."""
 
-    def start(self, n_features: int, key: Key) -> Extra:
-        """Return the features before the first label: none."""
+    def start(self, groups: tuple[int, ...], key: Key) -> Extra:
+        """Return the features before the first label: none. ``groups`` are those of the items' own features."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ class WidenedLearner(Learner):
     def __init__(self, settings: Widened, n_features: int, key: Key) -> None:
         self._posterior, self._width, self._key = settings.posterior, n_features, key
         self._start((OPEN + 1,))  # refuses here what it would refuse once features join
-        self._none = self._extra = settings.widening.start(n_features, key)
+        own = tuple(self._posterior.groups or (0,) * n_features)
+        self._none = self._extra = settings.widening.start(own, key)
         self._stand_on(self._none, self._start(()), settings.rule.start(n_features))
 
     def _start(self, groups: tuple[int, ...]) -> Belief:

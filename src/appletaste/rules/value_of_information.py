@@ -235,17 +235,16 @@ class ValueJudge:
         before, after = self._shape[1], len(places)
         other = ValueJudge(self._own, after)
         other._settings = self._settings
-        kept = {}
-        for name, array in self.arrays().items():
-            if name == "shares":
-                kept[name] = array
-                continue
-            square = {"items": 0, "opened": before}.get(
-                name, len(array)
-            )  # rows of whole matrices; behind them single ones
-            blocks = array[:square].reshape(-1, before, before)
-            wide = [_taken(_taken(block, places).T, places).T for block in blocks]
-            kept[name] = np.concatenate([*wide, _taken(array[square:], places)])
+        kept = self.arrays()
+        for name in ("memory", "opened"):
+            if name in kept:
+                rows = kept[name]
+                square = rows[: len(rows) - (name == "opened")].reshape(-1, before, before)
+                kept[name] = np.concatenate([_taken(_taken(block, places).T, places).T for block in square])
+                if name == "opened":  # and the number below
+                    kept[name] = np.vstack([kept[name], np.eye(1, after) * rows[before, 0]])
+        if "items" in kept:
+            kept["items"] = _taken(kept["items"], places)
         other.restore(kept)
         return other
 

@@ -160,9 +160,11 @@ def test_an_item_that_was_looked_at_before_a_pair_joined_is_decided_all_the_same
     prospect = policy.look(X[300])
     policy.teach(X[FIRST - 1], int(labels[FIRST - 1]))
     assert policy.learner.added()
+    twin = policy.copy()
     decision = policy.settle(prospect)
     assert decision.probability == prospect.probability
-    assert np.isfinite(policy.decide(X[301]).probability)
+    assert twin.decide(X[300]).act == decision.act
+    assert np.array_equal(*(one.learner.arrays()["rule.memory"] for one in (policy, twin)))  # it is remembered whole
 
 
 def test_corrected_labels_give_what_the_right_ones_would_have():
