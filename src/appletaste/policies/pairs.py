@@ -19,6 +19,8 @@ from .widening import Extra
 
 #: Pairs that there may be at most.
 MOST = 12
+#: Columns that pairs are looked for among: a search compares every two of them.
+MOST_COLUMNS = 1000
 #: What a saved pair consists of, one row for each product: its columns, and their functions.
 ONE, OTHER, ITS_FUNCTION, OTHER_FUNCTION = range(4)
 
@@ -40,6 +42,11 @@ class Pairs:
     def start(self, groups: tuple[int, ...], key: Key) -> FoundPairs:
         """Return the pairs before the first label: none."""
         n_features = len(groups)
+        if len(self.units) > MOST_COLUMNS:
+            raise OptionError(
+                f"pairs are looked for among {MOST_COLUMNS} columns at most, and there are {len(self.units)}: leave "
+                "out pairs, or name those that you expect as interactions of the encoder"
+            )
         largest = max((place for unit in self.units for function in unit for place in function), default=-1)
         if largest >= n_features:
             raise OptionError(
@@ -77,8 +84,7 @@ class FoundPairs(Extra):
     def search(self, items: Vector, labels: Vector, belief: Belief) -> FoundPairs | None:
         """Return the pairs with those that the labels speak for now; None: there are no more."""
         assert isinstance(belief, LaplaceBelief | WideBelief)
-        padded = np.concatenate([items, np.zeros((len(items), 1))], axis=1)
-        values = [np.stack([padded[:, list(places)].sum(axis=1) for places in unit], axis=1) for unit in self._units]
+        values = [np.stack([items[:, list(places)].sum(axis=1) for places in unit], axis=1) for unit in self._units]
         kept = [functions_of(column) for column in values]
         longer = items if not self.keys else np.concatenate([items, self.of(items)], axis=1)
         fit = Fit.of(longer, labels, belief.matrix[MODE], *belief.prior_now)

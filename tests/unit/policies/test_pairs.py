@@ -231,6 +231,8 @@ def test_what_cannot_have_pairs_says_so():
         at.policy("voi", pairs=True, **given)
     with pytest.raises(OptionError, match="there are 3"):
         at.policy("voi", pairs=features.units, n_features=3, costs=COSTS)
+    with pytest.raises(OptionError, match="1000 columns at most"):
+        at.policy("voi", pairs=[[[0]]] * 1001, n_features=3, costs=COSTS)
     prior = at.posteriors.Gaussian(0.0, np.eye(3))
     with pytest.raises(OptionError, match="not a matrix"):
         at.policy("voi", pairs=[[[0]], [[1]]], n_features=3, costs=COSTS, prior=prior)
