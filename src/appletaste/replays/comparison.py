@@ -25,7 +25,7 @@ from .findings import Seen, moving_ranges, replay_notes
 from .history import read_history
 from .notes import column_notes, cost_notes, delay_notes, feature_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
-from .players import Staffing, Wrapper, awaiting, check_forgetting
+from .players import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
 from .table import default_encoder, read_stream, with_dates, with_score
 from .tally import BLOCKS, edges
@@ -61,8 +61,8 @@ def replay(
     dates: Mapping[str, tuple[str, str]] | None = None,
     time_features: bool = False,
     score: str | None = None,
-    capacity: str | None = None,
-    audit: str | None = None,
+    capacity: Share | None = None,
+    audit: Share | None = None,
     time_zone: str | None = None,
     wrap: Wrapper | None = None,
     log: str | None = None,
