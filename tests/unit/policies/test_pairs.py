@@ -319,3 +319,14 @@ def test_replay_and_desk_know_the_columns(tmp_path):
     made = at.desks.create_desk(tmp_path / "d.desk", stream, "bad", costs=COSTS, options={"pairs": True}, teach=True)
     assert pairs_of(made.ledger.policy, made.features) == [("a", "b")]
     assert OPEN + 1 in made.ledger.policy.learner.belief._groups.numbers
+
+
+def test_a_question_to_a_log_is_not_answered_by_a_posterior_of_longer_items():
+    policy, _, X, labels = made(randomised=True)
+    teach(policy, X[:FIRST], labels[:FIRST])
+    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(rate=0.3)))
+    for k, (x, label) in enumerate(zip(X, labels.tolist(), strict=True)):
+        if ledger.decide(x, id=str(k)).act:
+            ledger.label(str(k), label)
+    assert policy.learner.added()
+    assert "added features" in at.missed(ledger.log(), policy=policy).model.reason
