@@ -11,6 +11,7 @@ from .columns import Category, Column, Hashed, Hasher
 from .curves import Curve
 from .dates import Date, Days
 from .numbers import Number
+from .score import Score
 from .seen import Seen
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
     for saved in header["columns"]:
         if saved["kind"] == Number.kind:
             columns.append(Number(saved["name"], *settings, saved["indicator"]))
+        elif saved["kind"] == Score.kind:
+            columns.append(Score(saved["name"], *settings, saved["indicator"], saved["edge"]))
         elif saved["kind"] == Date.kind:
             date = Date(saved["name"], saved["cycles"], saved["since"], saved["indicator"], *settings)
             date.unreadable = header["unreadable"][date.name]

@@ -77,7 +77,7 @@ class CurrentPosterior:
 
     @property
     def mean(self) -> Vector:
-        """E theta, [features]."""
+        """E theta, [features]; features that the policy has added stand behind those of the items."""
         found = self.belief.mean
         return np.array(self.draws().mean(axis=0) if found is None else found)
 
@@ -101,7 +101,12 @@ class CurrentPosterior:
 
         Read the answer before asking again: it may be the belief's own storage.
         """
-        return self.belief.score(check_item(x, self._policy.n_features), self._policy.round + 1)
+        return self.belief.score(self.taken(x), self._policy.round + 1)
+
+    def taken(self, x: ArrayLike) -> Vector:
+        """Return an item as the posterior takes it: with the features that the policy has added, if any (pairs)."""
+        item = check_item(x, self._policy.n_features)
+        return np.array(self._policy.learner.widened(item[np.newaxis])[0])
 
     def draws(self, n: int = DRAWS) -> Vector:
         """Return n draws of theta, [n, features].
@@ -116,7 +121,7 @@ class CurrentPosterior:
             raise OptionError(f"{policy.name} believes a single theta, the mean: there is no distribution to draw from")
         if self.is_gaussian:
             noise = Key(policy.seed).at("draws of theta", policy.round).generator()
-            return np.asarray(self.mean + noise.standard_normal((n, policy.n_features)) @ _root(self.covariance).T)
+            return np.asarray(self.mean + noise.standard_normal((n, len(self.mean))) @ _root(self.covariance).T)
         found: list[Vector] = []
         while sum(map(len, found)) < n:
             found.append(np.asarray(belief.draws(policy.round + 1 + len(found))))

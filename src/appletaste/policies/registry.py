@@ -12,17 +12,20 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs, SomeCosts
 from ..errors import OptionError
+from ..features.score import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
 from ..remedies import near
-from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
+from ..rules import EpsilonGreedy, InformationDirected, Rule, Thompson, Traditional, UpperBound, ValueOfInformation
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .learner import Method
+from .pairs import Pairs
 from .policy import Policy
 from .sup_logistic import SupLogistic
+from .widening import Widened
 
 OPTION_HELP = {
     "sweeps": "Gibbs sweeps before each decision (M): a number, or a schedule [(from_round, sweeps), ...]",
@@ -49,6 +52,7 @@ OPTION_HELP = {
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
     "groups": "group of each feature (features.groups): 0, or the number of the curve it is a ramp of; none: all are 0",
+    "pairs": "look for pairs of columns that say more together: features.units, or true in a replay and a desk",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
 #: Options that mean something else in one policy.
@@ -68,6 +72,7 @@ def option_help(policy: str, option: str) -> str:
 
 Prior = Gaussian | float | None
 Groups = Sequence[int] | None
+Units = Sequence[Any] | bool | None
 
 
 def as_prior(prior: Prior) -> Gaussian:
@@ -87,9 +92,16 @@ def laplace(
     return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
 
 
+def paired(posterior: Laplace, rule: Rule, pairs: Units) -> Method:
+    """Return a policy on the Laplace posterior, with pairs of columns if they are to be looked for."""
+    if pairs is None or pairs is False:
+        return Bayesian(posterior, rule)
+    return Widened(posterior, rule, Pairs(pairs))
+
+
 def counted(groups: Groups) -> int | None:
-    """Return how many features count where some are ramps of curves; None: all of them."""
-    return None if groups is None else max(1, sum(group == 0 for group in groups))
+    """Return how many features count where some are ramps of curves; None: all of them. The score of a model is one."""
+    return None if groups is None else max(1, sum(group == 0 for group in groups) + (OPEN in groups))
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -152,12 +164,13 @@ def voi(
     half_life: HalfLife = None,
     groups: Groups = None,
     surprises: float = 0.0,
+    pairs: Units = None,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
         horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life), features=counted(groups)
     )
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
+    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
 
 def voi_item(
@@ -171,12 +184,13 @@ def voi_item(
     half_life: HalfLife = None,
     groups: Groups = None,
     surprises: float = 0.0,
+    pairs: Units = None,
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(
         horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life), features=counted(groups)
     )
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
+    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
 
 def ids(
@@ -187,9 +201,10 @@ def ids(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    pairs: Units = None,
 ) -> Method:
     """Tunable information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), InformationDirected(weight))
+    return paired(laplace(skew, adaptive, prior, half_life, groups), InformationDirected(weight), pairs)
 
 
 def ids_traditional(
@@ -199,9 +214,10 @@ def ids_traditional(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    pairs: Units = None,
 ) -> Method:
     """Traditional information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Traditional())
+    return paired(laplace(skew, adaptive, prior, half_life, groups), Traditional(), pairs)
 
 
 def ts(
@@ -211,9 +227,10 @@ def ts(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    pairs: Units = None,
 ) -> Method:
     """Thompson sampling on the Laplace posterior, its probability in closed form."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Thompson())
+    return paired(laplace(skew, adaptive, prior, half_life, groups), Thompson(), pairs)
 
 
 def ucb(
@@ -409,7 +426,7 @@ def policy(
             able = ", ".join(other.name for other in POLICIES.values() if "groups" in other.options)
             raise OptionError(
                 f"{name} cannot learn the scales of curves, which groups are for: encode with "
-                f"Encoder(curves=False), or take one of {able}"
+                f"Encoder(curves=False, score=None), or take one of {able}"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import number, whole
 from ..costs import Costs
@@ -94,6 +96,7 @@ class ValueJudge:
     """The rule and its memory: B, and below it N; with surprises in mind, B_x. Wide and young: the items themselves."""
 
     def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
+        self._own = settings
         counted = n_features if settings.features is None else settings.features
         self._settings = np.array(
             [
@@ -224,6 +227,27 @@ class ValueJudge:
         )
         return probabilities
 
+    def moved(self, places: NDArray[np.intp]) -> ValueJudge:
+        """Return the rule with what it remembers at the places where features are now; of new ones it knows nothing.
+
+        The rounds that it counts for each feature stay.
+        """
+        before, after = self._shape[1], len(places)
+        other = ValueJudge(self._own, after)
+        other._settings = self._settings
+        kept = self.arrays()
+        for name in ("memory", "opened"):
+            if name in kept:
+                rows = kept[name]
+                square = rows[: len(rows) - (name == "opened")].reshape(-1, before, before)
+                kept[name] = np.concatenate([_taken(_taken(block, places).T, places).T for block in square])
+                if name == "opened":  # and the number below
+                    kept[name] = np.vstack([kept[name], np.eye(1, after) * rows[before, 0]])
+        if "items" in kept:
+            kept["items"] = _taken(kept["items"], places)
+        other.restore(kept)
+        return other
+
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
         if self._items is not None:
@@ -239,6 +263,11 @@ class ValueJudge:
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)
+
+
+def _taken(rows: NDArray[Any], places: NDArray[np.intp]) -> Vector:
+    """Return rows with their entries at other places, from those given; -1: 0."""
+    return np.asarray(np.where(places >= 0, rows[:, np.maximum(places, 0)], 0.0), dtype=np.float64)
 
 
 class ItemMemory:

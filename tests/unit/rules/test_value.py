@@ -233,3 +233,29 @@ def test_certificates_are_for_approximations():
 def test_impossible_settings_are_refused(options):
     with pytest.raises(at.errors.OptionError):
         at.rules.ValueOfInformation(**options)
+
+
+@pytest.mark.parametrize(("d", "options"), [(3, {}), (3, {"ahead": "shared"}), (3, {"surprises": 0.2}), (300, {})])
+def test_what_is_remembered_moves_with_the_features(d, options, rng):
+    """Features that are new, gone or elsewhere: the memory of those that stay is theirs, at their new places."""
+    policy = at.policy("voi", n_features=d, costs=COSTS, randomised=True, **options)
+    for x in rng.normal(size=(30, d)):
+        policy.decide(x)
+    judge = policy.learner.rule
+    places = np.array([2, *range(3, d), -1, 0])
+    before, after = judge.arrays(), judge.moved(places).arrays()
+    assert before.keys() == after.keys()
+    kept = places >= 0
+    for k in range(len(before.get("memory", ())) // d):
+        expected = np.zeros((len(places), len(places)))
+        expected[np.ix_(kept, kept)] = before["memory"][k * d : (k + 1) * d][np.ix_(places[kept], places[kept])]
+        assert np.array_equal(after["memory"][k * len(places) : (k + 1) * len(places)], expected)
+    if "items" in before:
+        assert np.array_equal(after["items"][:, kept], before["items"][:, places[kept]])
+        assert not after["items"][:, ~kept].any()
+        assert np.array_equal(after["shares"], before["shares"])
+    if options.get("surprises"):
+        opened = [arrays["opened"][:-1] * arrays["opened"][-1, 0] for arrays in (before, after)]
+        assert opened[0].any()
+        assert np.array_equal(opened[1][np.ix_(kept, kept)], opened[0][np.ix_(places[kept], places[kept])])
+    assert judge.moved(np.arange(d)).arrays().keys() == before.keys()
