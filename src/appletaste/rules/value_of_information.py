@@ -232,17 +232,12 @@ class ValueJudge:
 
         The rounds that it counts for each feature stay.
         """
-        before, after = self._shape[1], len(places)
-        other = ValueJudge(self._own, after)
+        before = self._shape[1]
+        other = ValueJudge(self._own, len(places))
         other._settings = self._settings
         kept = self.arrays()
-        for name in ("memory", "opened"):
-            if name in kept:
-                rows = kept[name]
-                square = rows[: len(rows) - (name == "opened")].reshape(-1, before, before)
-                kept[name] = np.concatenate([_taken(_taken(block, places).T, places).T for block in square])
-                if name == "opened":  # and the number below
-                    kept[name] = np.vstack([kept[name], np.eye(1, after) * rows[before, 0]])
+        for name in kept.keys() & {"memory", "opened"}:
+            kept[name] = _moved(kept[name], before, places)
         if "items" in kept:
             kept["items"] = _taken(kept["items"], places)
         other.restore(kept)
@@ -263,6 +258,14 @@ class ValueJudge:
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)
+
+
+def _moved(memory: Vector, before: int, places: NDArray[np.intp]) -> Vector:
+    """Return halves of matrices, in the layout of ``kernels.value``, with rows and columns taken from other places."""
+    halves = memory[:-1].reshape(-1, before, before)
+    wholes = [_taken(_taken(0.5 * (half + half.T), places).T, places) for half in halves]
+    moved = [np.tril(2.0 * whole, -1) + np.diag(whole.diagonal()) for whole in wholes]
+    return np.vstack([*moved, memory[-1, 0] * np.eye(1, len(places))])
 
 
 def _taken(rows: NDArray[Any], places: NDArray[np.intp]) -> Vector:
