@@ -19,6 +19,7 @@ from .dates import Date
 from .explaining import contributions, largest_first, vector
 from .frames import as_record, is_frame
 from .interactions import HashedProduct, Product, product_of
+from .levels import SLOTS, Open
 from .reading import check_column, listed, near, read_records
 from .records import Records
 from .saving import header_of, rebuild
@@ -112,7 +113,8 @@ class FeatureMap:
     def groups(self) -> tuple[int, ...]:
         """The group of each place: 0, or k for the ramps of the k-th curve, whose coefficients share a scale.
 
-        Instead of k it is -k where the column jumps, see ``Curve.jumps``.
+        Instead of k it is -k where the column jumps, see ``Curve.jumps``; a place that holds the slots of a column with
+        many levels is in the group ``SLOTS``, 1,000,000.
 
         Examples
         --------
@@ -125,7 +127,15 @@ class FeatureMap:
             found[curve.start : curve.start + len(curve.names)] = [-number if curve.jumps else number] * len(
                 curve.names
             )
+        for column in self.columns:
+            if isinstance(column, Open):
+                found[column.start] = SLOTS
         return tuple(found)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the policy must be given ``groups``: some places are ramps of curves, or hold slots of levels."""
+        return any(self.groups)
 
     def names(self) -> list[str]:
         """Return one name for each coefficient, in order."""
@@ -232,7 +242,7 @@ class FeatureMap:
     @property
     def changes(self) -> bool:
         """Whether making vectors changes the map: statistics that run on, or room for new levels."""
-        return self.encoder.online or self.encoder.spare > 0
+        return self.encoder.online or self.encoder.spare > 0 or any(isinstance(c, Open) for c in self.columns)
 
     def continues(self, earlier: FeatureMap) -> bool:
         """Return whether this map may be what another one has become: the same columns, with levels added at most.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs, SomeCosts
 from ..errors import OptionError
+from ..features.levels import SLOTS
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
@@ -47,7 +48,7 @@ OPTION_HELP = {
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
-    "groups": "group of each feature (features.groups): 0, or the number of the curve it is a ramp of; none: all are 0",
+    "groups": "group of each feature (features.groups): 0, the number of a curve, or 1000000 for slots; none: all 0",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
 #: Options that mean something else in one policy.
@@ -88,7 +89,12 @@ def laplace(
 
 def counted(groups: Groups) -> int | None:
     """Return how many features count where some are ramps of curves; None: all of them."""
-    return None if groups is None else max(1, sum(group == 0 for group in groups))
+    return None if groups is None else max(1, sum(group in (0, SLOTS) for group in groups))
+
+
+def slots_in(groups: Groups) -> tuple[int, ...] | None:
+    """Return the places that hold slots of levels; None: there are none."""
+    return tuple(place for place, group in enumerate(groups or ()) if group == SLOTS) or None
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -141,7 +147,13 @@ def voi(
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
-        horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life), features=counted(groups)
+        horizon,
+        eagerness,
+        ahead,
+        randomised,
+        half_life=rounds_of(half_life),
+        features=counted(groups),
+        levels=slots_in(groups),
     )
     return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
 
@@ -160,7 +172,13 @@ def voi_item(
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(
-        horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life), features=counted(groups)
+        horizon,
+        eagerness,
+        "lindy",
+        randomised,
+        half_life=rounds_of(half_life),
+        features=counted(groups),
+        levels=slots_in(groups),
     )
     return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
 

@@ -67,6 +67,11 @@ def takes_groups(entry: Entry) -> bool:
     return entry.name == FULL_INFORMATION or "groups" in find(entry.name).options
 
 
+def takes_levels(entry: Entry) -> bool:
+    """Return whether a policy keeps an effect for each level: none that forgets or looks for surprises does."""
+    return takes_groups(entry) and not entry.options.get("half_life") and not entry.options.get("surprises")
+
+
 def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, groups: Groups = None) -> Policy:
     """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream."""
     if entry.name == FULL_INFORMATION:

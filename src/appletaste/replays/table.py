@@ -239,7 +239,8 @@ def default_encoder(records: Records | Vectors, shuffled: bool, curves: bool = F
     A shuffled table is alike all along, so its warm-up has met the levels that matter. In a table in the order of time
     it has not: the first 500 of a bank's 41188 calls are all of one month. There each category gets room for levels
     that come later, about 64 columns over the whole table and from 1 to 8 each; docs/replay.md says what that is worth.
-    Curves are for whoever gives the groups of the map to the policy (docs/curves.md).
+    Curves, and columns that stay open for many levels, are for whoever gives the groups of the map to the policy
+    (docs/curves.md).
     """
     if isinstance(records, Vectors):
         return None
@@ -247,8 +248,8 @@ def default_encoder(records: Records | Vectors, shuffled: bool, curves: bool = F
         column.dtype != np.float64 and name not in records.dates for name, column in records.columns.items()
     )
     if shuffled or not categories:
-        return Encoder(curves=curves)
-    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))), curves=curves)
+        return Encoder(curves=curves, many=curves)
+    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))), curves=curves, many=curves)
 
 
 def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any:
@@ -261,7 +262,7 @@ def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any
 
 
 def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, tuple[int, ...] | None]:
-    """Return the vectors of a stream and, where some are ramps of curves, the groups of their places.
+    """Return the vectors of a stream and, where some are ramps or slots, the groups of their places.
 
     What the encoder has to know it takes from the first rows alone. Vectors are dense up to 1 GiB and sparse beyond.
     """
@@ -277,5 +278,5 @@ def encode(encoder: Any, records: Records | Vectors, time: str | None = None) ->
 
 
 def groups_of(features: FeatureMap) -> tuple[int, ...] | None:
-    """Return the groups of a map with curves."""
-    return features.groups if features.curves else None
+    """Return the groups of a map with curves or many levels."""
+    return features.groups if features.grouped else None
