@@ -148,6 +148,23 @@ def test_labels_on_their_way_are_kept_in_mind(tmp_path):
     assert plain.round == 0
 
 
+def test_a_label_that_has_arrived_is_not_on_its_way_any_more():
+    policy, _, X, labels = made()
+    waiting = at.Awaiting(policy)
+    play(waiting, X[:100], labels[:100])
+    one, other = X[0].copy(), X[0].copy()
+    one[policy.slots[0]], other[policy.slots[0]] = FIRST + 500, FIRST + 501
+    one[policy.slots[1]], other[policy.slots[1]] = FIRST + 500, FIRST + 501
+    waiting.settle(waiting.look(X[1])._replace(floor=1.0))  # so that something is on its way all the time
+    decisions = [waiting.settle(waiting.look(x)._replace(floor=1.0)) for x in (one, other)]
+    before = [effect.variance for effect in policy.posterior.effects(one)]
+    assert (waiting._waiting.score(one).parts[2] < before).all()
+    waiting.learn(decisions[0], 0)
+    after = [effect.variance for effect in policy.posterior.effects(one)]
+    assert waiting._waiting.score(one).parts[2] == pytest.approx(after, rel=1e-9)
+    assert (waiting._waiting.score(other).parts[2] < before).all()
+
+
 def test_reasons_add_up_by_column():
     policy, features, X, labels = made()
     play(policy, X, labels)
@@ -208,3 +225,31 @@ def test_a_log_is_read_with_its_levels():
     answer = at.missed(found.log, 0.99)
     truth = int((~found.log.act & (labels == 1)).sum())
     assert answer.model.low <= truth <= answer.model.high
+
+
+def test_a_desk_lets_levels_join_and_says_why(tmp_path):
+    columns, labels = table(700)
+    rows = [{name: column[k] for name, column in columns.items()} for k in range(700)]
+    history = {**{name: column[:400] for name, column in columns.items()}, "bad": labels[:400]}
+    made = at.desks.create_desk(tmp_path / "desk.at", history, "bad", costs=COSTS, teach=True, late=True)
+    assert made.features.groups.count(SLOTS) == 2
+    ledger = made.ledger
+    new = [{**row, "id": f"case {k}"} for k, row in enumerate(rows[400:])] + [
+        {**rows[0], "shop": "brand new", "id": "x"}
+    ]
+    before = len(made.features.columns[1].slots)
+    answers = at.desks.decide_many(ledger, at.desks.read_items(new, ledger, id="id"))
+    assert "brand new" in made.features.columns[1].slots
+    assert len(made.features.columns[1].slots) > before
+    for answer, label in list(zip(answers, labels[400:], strict=False))[:50]:
+        if answer.decision.act:
+            ledger.label(answer.id, int(label))
+    ledger.save(tmp_path / "again.at")
+    back = at.load(tmp_path / "again.at")
+    record = {name: value for name, value in new[60].items() if name != "id"}
+    assert at.explain(back, record) == at.explain(ledger, record)
+    assert [answer.again for answer in at.desks.decide_many(back, at.desks.read_items(new, back, id="id"))] == [
+        True
+    ] * 301
+    words = " ".join(at.desks.reasons.Wording(ledger).columns(answers[0].decision.x, rows[400]))
+    assert "the chance" in words

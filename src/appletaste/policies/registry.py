@@ -398,8 +398,8 @@ def policy(
         if unknown == ["groups"]:
             able = ", ".join(other.name for other in POLICIES.values() if "groups" in other.options)
             raise OptionError(
-                f"{name} cannot learn the scales of curves, which groups are for: encode with "
-                f"Encoder(curves=False), or take one of {able}"
+                f"{name} cannot learn the scales of curves or the effects of levels, which groups are for: encode "
+                f"with Encoder(curves=False, many=False), or take one of {able}"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

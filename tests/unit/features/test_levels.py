@@ -72,3 +72,11 @@ def test_what_is_no_level_is_refused():
         features.transform({"shop": [1]})
     with pytest.raises(at.errors.OptionError, match="many must be True or False"):
         at.Encoder(many=1)
+
+
+def test_nothing_is_taken_from_a_later_row():
+    shop = [*shops(60), *shops(40, first=50)]
+    _, X = at.Encoder(many=True, warm_up=55).fit_transform({"shop": shop})
+    for k in (56, 80, 99):
+        _, other = at.Encoder(many=True, warm_up=55).fit_transform({"shop": [*shop[:k], *shops(100 - k, first=900)]})
+        assert np.array_equal(X[:k], other[:k])
