@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind docs dist clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-levels docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -111,6 +111,9 @@ bench-desk: setup  ## a small-cap desk beside one-sided logistic regression, in 
 
 bench-blind: setup  ## rare segments that pay: does voi find them, and what does looking cost, in ten minutes: docs/rules.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.blind $(ARGS)
+
+bench-levels: setup  ## columns with thousands of levels, against the levels of the first rows, in five minutes: docs/curves.md
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.levels $(ARGS)
 
 bench-logs: setup  ## missed, what-if, drift and report on ten million decisions, in ten minutes: docs/decision-log.md
 	$(BIN)/python -m bench.logs $(ARGS)

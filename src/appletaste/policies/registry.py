@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs, SomeCosts
 from ..errors import OptionError
+from ..features.levels import SLOTS
 from ..features.score import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
@@ -51,7 +52,7 @@ OPTION_HELP = {
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
-    "groups": "group of each feature (features.groups): 0, or the number of the curve it is a ramp of; none: all are 0",
+    "groups": "group of each feature (features.groups): 0, the number of a curve, or 1000000 for slots; none: all 0",
     "pairs": "look for pairs of columns that say more together: features.units, or true in a replay and a desk",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
@@ -92,6 +93,12 @@ def laplace(
     return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
 
 
+def keeps_levels(name: str) -> bool:
+    """Return whether a policy keeps an effect for each level of a column with many: those on the Laplace posterior."""
+    found = find(name)
+    return "groups" in found.options and isinstance(getattr(found.build(), "posterior", None), Laplace)
+
+
 def paired(posterior: Laplace, rule: Rule, pairs: Units) -> Method:
     """Return a policy on the Laplace posterior, with pairs of columns if they are to be looked for."""
     if pairs is None or pairs is False:
@@ -101,7 +108,12 @@ def paired(posterior: Laplace, rule: Rule, pairs: Units) -> Method:
 
 def counted(groups: Groups) -> int | None:
     """Return how many features count where some are ramps of curves; None: all of them. The score of a model is one."""
-    return None if groups is None else max(1, sum(group == 0 for group in groups) + (OPEN in groups))
+    return None if groups is None else max(1, sum(group in (0, SLOTS) for group in groups) + (OPEN in groups))
+
+
+def slots_in(groups: Groups) -> tuple[int, ...] | None:
+    """Return the places that hold slots of levels; None: there are none."""
+    return tuple(place for place, group in enumerate(groups or ()) if group == SLOTS) or None
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -168,7 +180,13 @@ def voi(
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
-        horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life), features=counted(groups)
+        horizon,
+        eagerness,
+        ahead,
+        randomised,
+        half_life=rounds_of(half_life),
+        features=counted(groups),
+        levels=slots_in(groups),
     )
     return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
@@ -188,7 +206,13 @@ def voi_item(
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(
-        horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life), features=counted(groups)
+        horizon,
+        eagerness,
+        "lindy",
+        randomised,
+        half_life=rounds_of(half_life),
+        features=counted(groups),
+        levels=slots_in(groups),
     )
     return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
@@ -425,8 +449,8 @@ def policy(
         if unknown == ["groups"]:
             able = ", ".join(other.name for other in POLICIES.values() if "groups" in other.options)
             raise OptionError(
-                f"{name} cannot learn the scales of curves, which groups are for: encode with "
-                f"Encoder(curves=False, score=None), or take one of {able}"
+                f"{name} cannot learn the scales of curves or the effects of levels, which groups are for: encode "
+                f"with Encoder(curves=False, score=None, many=False), or take one of {able}"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from .._checks import number
 from ..errors import OptionError
+from ..features.levels import SLOTS
 from ..keys import Key
 from .fading import FadingLaplaceBelief
 from .forgetting import Forgetting, HalfLife
 from .gaussian import unrestricted
 from .groups import Groups, check_groups
+from .levels import LevelBelief
 from .prior import Gaussian
 from .renewing import LaplaceBelief
 from .wide import WIDE, WideBelief
@@ -48,7 +50,8 @@ class Laplace:
     groups
         The group of each feature, ``FeatureMap.groups``: 0, or the number of a curve whose coefficients share a scale
         that is learnt at every renewal, whatever ``adaptive`` says; below 0 where the column jumps (docs/curves.md).
-        None: all are in group 0.
+        ``SLOTS`` (1,000,000) where a place holds the slot of a level, which has an effect of its own. None: all are in
+        group 0.
     """
 
     prior: Gaussian = field(default_factory=Gaussian)
@@ -70,6 +73,8 @@ class Laplace:
 
     def start(self, n_features: int, key: Key) -> LaplaceBelief | FadingLaplaceBelief | WideBelief:
         """Return the belief before the first label."""
+        if self.groups is not None and SLOTS in self.groups:
+            return self._with_levels(n_features, key, tuple(self.groups))
         groups = Groups(self.groups or (0,) * n_features, n_features)
         if self.surprises > 0.0 and n_features >= WIDE:
             return replace(self, surprises=0.0).start(n_features, key)
@@ -84,3 +89,12 @@ class Laplace:
         if variances is not None and n_features >= WIDE:
             return WideBelief(settings, variances, key, groups)
         return LaplaceBelief(settings, n_features, key, groups)
+
+    def _with_levels(self, n_features: int, key: Key, groups: tuple[int, ...]) -> LevelBelief:
+        """Return the belief that keeps an effect for each level, or say what cannot be had beside it."""
+        remedy = "encode with Encoder(many=False), which gives the frequent levels a column each"
+        if self.half_life is not None:
+            raise OptionError(f"the effects of levels do not fade: leave out half_life, or {remedy}")
+        if self.surprises > 0.0:
+            raise OptionError(f"surprises are looked for among straight lines: set surprises=0, or {remedy}")
+        return LevelBelief(self, n_features, key, groups)
