@@ -204,7 +204,7 @@ def test_slots_are_never_taken_for_numbers():
         with pytest.raises(at.errors.InputError):
             policy.teach(x, 1)
     for name in ("pg-ts", "exact-voi", "adf-voi"):
-        with pytest.raises(at.errors.OptionError, match="curves"):
+        with pytest.raises(at.errors.OptionError, match="each level"):
             at.policy(name, n_features=X.shape[1], costs=COSTS, groups=features.groups)
     for options, told in (({"half_life": 100}, "do not fade"), ({"surprises": 0.2}, "surprises=0")):
         with pytest.raises(at.errors.OptionError, match=told):

@@ -66,7 +66,7 @@ class Waiting:
             self.belief, self._fresh = belief, False
             if self._awaited.shape != belief.matrix.shape:
                 self._awaited, self._aside = np.zeros_like(belief.matrix), np.zeros_like(belief.matrix)
-                self._direction = self._awaited[kernels.DIRECTION]
+                self._direction, self._width = self._awaited[kernels.DIRECTION], belief.matrix.shape[1]
 
     def put(self, items: Vector) -> None:
         """Take the items that wait in another form, in their order."""
