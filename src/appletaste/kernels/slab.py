@@ -12,8 +12,8 @@ p = 1 / V_jj - 1 / lambda_j and c = (m_j - b_j) / (V_jj p):
 
     omega_j = pi N(c; 0, 1 / p + W) / [pi N(c; 0, 1 / p + W) + (1 - pi) N(c; 0, 1 / p + s^2)].
 
-One coefficient is one direction of the change. ``most_unknown`` chooses the direction and ``widen`` makes the change:
-a group of coefficients with one scale (a curve) would be chosen and changed there, by a change of higher rank.
+The ramps of a curve have no slab: the scale of a curve has its own evidence (``posteriors.groups``), and far values of
+a column are found through its straight line, which has one (docs/rules.md has the figures).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ._jit import kernel, reduction_kernel
 from .gaussian import COVARIANCE, MODE, VARIED
 from .linear import dot
 from .renewal import INTERCEPT, PSEUDO
-from .types import Blocks, Matrix, Vector
+from .types import Blocks, Indices, Matrix, Vector
 
 # Rows of ``slab`` [5, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
-# where no surprise is possible (an intercept has a wide prior of its own); and V'x of the item asked about last.
+# where no surprise is looked for (an intercept, whose prior is wide, and ramps); and V'x of the item asked about last.
 IN_FORCE, POOL, ORIGIN, WIDTH, SCENARIO = 0, 1, 2, 3, 4
 #: W, in units of the prior's own variance: a standard deviation of 5.
 WIDE = 25.0
@@ -37,9 +37,9 @@ WIDE = 25.0
 NOTICED = 0.1
 
 
-def make_slab(variances: Vector, mean: Vector) -> Matrix:
+def make_slab(variances: Vector, mean: Vector, groups: Indices) -> Matrix:
     """Return the rows before the first label."""
-    return np.stack([variances, variances, mean, WIDE * variances, np.zeros_like(mean)])
+    return np.stack([variances, variances, mean, np.where(groups == 0, WIDE * variances, 0.0), np.zeros_like(mean)])
 
 
 @kernel
@@ -98,15 +98,18 @@ def widen(
 
 @kernel
 def rescale_with_slab(
-    belief: Matrix, features: Blocks, precision: Matrix, prior: Matrix, slab: Matrix, share: float
+    belief: Matrix, features: Blocks, groups: Indices, precision: Matrix, prior: Matrix, slab: Matrix, share: float
 ) -> None:
     """Take the EM step for the scale as ``renewal.rescale_prior`` does, without coefficients that are a surprise.
 
-    A feature that has varied and has omega_j > 1/2 is given the prior variance W, and is no part of the pool.
+    A feature of group 0 that has varied and has omega_j > 1/2 is given the prior variance W, and is no part of the
+    pool. Coefficients of other groups stay as they are.
     """
     d = belief.shape[1]
     count = spread = varied = 0.0
     for i in range(d):
+        if groups[i] != 0:
+            continue
         slab[WIDTH, i] = 0.0 if belief[VARIED, i] == 0.0 and features[0, i, 0] != 0.0 else WIDE / precision[i, i]
         varied += belief[VARIED, i]
         if belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) <= 0.5:
@@ -117,6 +120,8 @@ def rescale_with_slab(
         return
     scale = (PSEUDO + spread) / (PSEUDO + count)
     for i in range(d):
+        if groups[i] != 0:
+            continue
         if slab[WIDTH, i] == 0.0:
             variance = INTERCEPT * INTERCEPT / precision[i, i]
         elif belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) > 0.5:

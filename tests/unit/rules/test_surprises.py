@@ -27,6 +27,16 @@ def segment(rng, rounds, share=0.1, inside=0.9, outside=0.03, normals=3):
     return items, (rng.random(rounds) < np.where(c, inside, outside)).astype(int), c
 
 
+#: Of the items of ``segment`` with two normal columns, and of the ramps that ``with_ramps`` puts behind them.
+GROUPS = (0, 0, 0, 0, 1, 1)
+
+
+def with_ramps(items):
+    """Return items with two ramps of their last column: far below 0, and far above."""
+    last = items[:, -1:]
+    return np.hstack([items, np.clip(-last - 0.8, 0.0, 1.0), np.clip(last - 0.8, 0.0, 1.0)])
+
+
 def play(policy, items, labels):
     acts = []
     for x, label in zip(items, labels, strict=True):
@@ -152,11 +162,14 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_the_rule_is_its_formula(rng, rule):
+@pytest.mark.parametrize(("rule", "bent"), [*((rule, False) for rule in RULES), (RULES[0], True)])
+def test_the_rule_is_its_formula(rng, rule, bent):
     items, labels, _ = segment(rng, 80, share=0.15, normals=2)
-    method = Bayesian(Laplace(skew=True, adaptive=True, surprises=0.2), rule)
-    policy, reference = at.Policy(method, n_features=4, costs=COSTS, seed=3), Reference(4, rule)
+    if bent:
+        items = with_ramps(items)
+    d = items.shape[1]
+    method = Bayesian(Laplace(skew=True, adaptive=True, surprises=0.2, groups=GROUPS[:d]), rule)
+    policy, reference = at.Policy(method, n_features=d, costs=COSTS, seed=3), Reference(d, rule)
     looked = set()
     for k, (x, label) in enumerate(zip(items, labels, strict=True)):
         costs = at.Costs(miss=2.0 + k % 3, false_alarm=1.0, hit=0.1)  # costs of each item
@@ -193,6 +206,51 @@ def test_a_renewal_switches_a_coefficient_that_the_labels_say_is_large():
     assert in_force[rest] == pytest.approx(scale, rel=0.05)
     assert pool == pytest.approx(in_force[2])
     assert policy.posterior.mean[1] > plain.posterior.mean[1] + 0.2  # less shrunk
+
+
+@pytest.mark.parametrize("half_life", [None, 1e9])
+def test_curves_keep_their_scales(half_life):
+    """A curve opens as the labels say beside a surprise, and its ramps are no part of the pool."""
+    rng = np.random.default_rng(1)
+    items, labels, _ = segment(rng, 600, share=0.3, inside=0.98, outside=0.01, normals=2)
+    items = with_ramps(items)
+    labels |= items[:, 5] > 0.3
+    policy = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life)
+    plain = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life, surprises=0.0)
+    for x, label in zip(items, labels, strict=True):
+        policy.teach(x, int(label))
+        plain.teach(x, int(label))
+    m, V, (in_force, pool, _b, wide) = gaussian_of(policy.learner.belief)
+    assert wide.tolist() == [0.0, WIDE, WIDE, WIDE, 0.0, 0.0]
+    assert in_force[1] == WIDE  # the segment is a surprise
+    assert (
+        in_force[2] == in_force[3] == pool[2] == pytest.approx((5 + np.sum((m**2 + V.diagonal())[2:4])) / 7, rel=0.05)
+    )
+    ours, theirs = (player.learner.arrays()["prior"].diagonal()[4:6] for player in (policy, plain))
+    assert ours[0] == ours[1] == pytest.approx(theirs[0], rel=0.1)
+    assert ours[0] < 1.0  # open: tau^2 of 1 and more
+
+
+def test_far_values_of_a_curved_column_are_looked_at_through_its_line():
+    rng = np.random.default_rng(4)
+    amounts = rng.normal(size=500)
+    features = at.Encoder(curves=True).fit({"amount": amounts, "noise": rng.normal(size=500)})
+    policy, plain = (
+        voi(n_features=features.n_features, costs=COSTS, groups=features.groups, surprises=share)
+        for share in (0.2, 0.0)
+    )
+    for amount in amounts[np.abs(amounts) < 0.3][:80]:
+        x = features.transform({"amount": float(amount), "noise": rng.normal()})
+        for player in (policy, plain):
+            player.learn(act_on(player, x), 0)
+    far = features.transform({"amount": 3.0, "noise": 0.0})
+    decision = policy.decide(far)
+    while not decision.act:
+        assert policy.round < 300
+        assert not plain.decide(far).act
+        decision = policy.decide(far)
+    assert not plain.decide(far).act
+    assert "most of it about amount: its effect" in at.explain(policy, decision, features).reason.words
 
 
 def test_no_blind_spots():
@@ -326,7 +384,7 @@ def test_the_change_of_one_variance_is_exact(rng):
     likelihood, pull = root @ root.T, rng.normal(size=d)
     V = np.linalg.inv(likelihood + np.diag(1 / variances))
     m = V @ (pull + mean / variances)
-    rows = slab.make_slab(variances, mean)
+    rows = slab.make_slab(variances, mean, np.zeros(d, dtype=np.int64))
     belief = np.vstack([m, m, np.zeros((2, d)), V])
     x = rng.normal(size=d)
     found = slab.widen(j, x, float(x @ m), float(x @ V @ x), V @ x, belief, belief, rows)
