@@ -35,6 +35,9 @@ IN_FORCE, POOL, ORIGIN, WIDTH, SCENARIO = 0, 1, 2, 3, 4
 WIDE = 25.0
 #: kappa: the scenario must add this share to the variance of the score, or nothing is asked.
 NOTICED = 0.1
+#: omega from which a coefficient is given the wide prior. At 1/2 a few labels of a new category throw it far out, and what
+#: seems not to pay is given up for good: real files cost more then (docs/rules.md).
+CERTAIN = 0.8
 
 
 def make_slab(variances: Vector, mean: Vector, groups: Indices) -> Matrix:
@@ -102,7 +105,7 @@ def rescale_with_slab(
 ) -> None:
     """Take the EM step for the scale as ``renewal.rescale_prior`` does, without coefficients that are a surprise.
 
-    A feature of group 0 that has varied and has omega_j > 1/2 is given the prior variance W, and is no part of the
+    A feature of group 0 that has varied and has omega_j > 0.8 is given the prior variance W, and is no part of the
     pool. Coefficients of other groups stay as they are.
     """
     d = belief.shape[1]
@@ -112,7 +115,7 @@ def rescale_with_slab(
             continue
         slab[WIDTH, i] = 0.0 if belief[VARIED, i] == 0.0 and features[0, i, 0] != 0.0 else WIDE / precision[i, i]
         varied += belief[VARIED, i]
-        if belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) <= 0.5:
+        if belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) <= CERTAIN:
             offset = belief[MODE, i] - prior[d, i]
             count += 1.0
             spread += precision[i, i] * (offset * offset + belief[COVARIANCE + i, i])
@@ -124,7 +127,7 @@ def rescale_with_slab(
             continue
         if slab[WIDTH, i] == 0.0:
             variance = INTERCEPT * INTERCEPT / precision[i, i]
-        elif belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) > 0.5:
+        elif belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) > CERTAIN:
             variance = slab[WIDTH, i]
         else:
             variance = scale / precision[i, i]

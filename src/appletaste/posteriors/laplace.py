@@ -38,7 +38,7 @@ class Laplace:
         deviation of the prior instead.
     surprises
         pi, the share of coefficients that are believed to be far beyond the learnt scale; 0: none. One that the labels
-        say is, with a probability above 1/2, is given a prior variance of 25 times the prior's own and left out of the
+        say is, with a probability above 0.8, is given a prior variance of 25 times the prior's own and left out of the
         learnt scale; and ``ValueOfInformation`` looks for them (docs/rules.md). Needs ``adaptive`` and a prior without
         a matrix. Ramps of curves are left out, and with 256 features or more there are none.
     half_life

@@ -197,7 +197,7 @@ def test_a_renewal_switches_a_coefficient_that_the_labels_say_is_large():
         plain.teach(x, int(label))
     belief = policy.learner.belief
     m, V, (in_force, pool, _b, wide) = gaussian_of(belief)
-    assert [omega_of(j, belief) > 0.5 for j in range(1, 6)] == [True, False, False, False, False]
+    assert [omega_of(j, belief) > 0.8 for j in range(1, 6)] == [True, False, False, False, False]
     assert in_force[1] == wide[1] == WIDE
     assert in_force[0] == 4.0
     assert wide[0] == 0.0  # the intercept is no surprise
