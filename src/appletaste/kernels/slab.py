@@ -35,8 +35,8 @@ IN_FORCE, POOL, ORIGIN, WIDTH, SCENARIO = 0, 1, 2, 3, 4
 WIDE = 25.0
 #: kappa: the scenario must add this share to the variance of the score, or nothing is asked.
 NOTICED = 0.1
-#: omega from which a coefficient is given the wide prior. At 1/2 a few labels of a new category throw it far out, and what
-#: seems not to pay is given up for good: real files cost more then (docs/rules.md).
+#: omega from which a coefficient is given the wide prior. At 1/2 a few labels of a new category throw it far out, and
+#: what seems not to pay is given up for good: real files cost more then (docs/rules.md).
 CERTAIN = 0.8
 
 
