@@ -12,8 +12,8 @@ p = 1 / V_jj - 1 / lambda_j and c = (m_j - b_j) / (V_jj p):
 
     omega_j = pi N(c; 0, 1 / p + W) / [pi N(c; 0, 1 / p + W) + (1 - pi) N(c; 0, 1 / p + s^2)].
 
-The ramps of a curve have no slab: the scale of a curve has its own evidence (``posteriors.groups``), and far values of
-a column are found through its straight line, which has one (docs/rules.md has the figures).
+The ramps of a curve have no slab: the scale of a curve has its own evidence (``posteriors.groups``). Where there are
+curves numbers are left to them, and surprises are looked for in indicators alone: features that are 1 or -1.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from .linear import dot
 from .renewal import INTERCEPT, PSEUDO
 from .types import Blocks, Indices, Matrix, Vector
 
-# Rows of ``slab`` [5, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
-# where no surprise is looked for (an intercept, whose prior is wide, and ramps); and V'x of the item asked about last.
-IN_FORCE, POOL, ORIGIN, WIDTH, SCENARIO = 0, 1, 2, 3, 4
+# Rows of ``slab`` [6, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
+# where no surprise is looked for (an intercept, whose prior is wide, and ramps); 1 where only indicators are looked at,
+# or 0; and V'x of the item asked about last.
+IN_FORCE, POOL, ORIGIN, WIDTH, INDICATORS, SCENARIO = range(6)
 #: W, in units of the prior's own variance: a standard deviation of 5.
 WIDE = 25.0
 #: kappa: the scenario must add this share to the variance of the score, or nothing is asked.
@@ -42,7 +43,8 @@ CERTAIN = 0.8
 
 def make_slab(variances: Vector, mean: Vector, groups: Indices) -> Matrix:
     """Return the rows before the first label."""
-    return np.stack([variances, variances, mean, np.where(groups == 0, WIDE * variances, 0.0), np.zeros_like(mean)])
+    widths, curved = np.where(groups == 0, WIDE * variances, 0.0), np.full_like(mean, float(groups.any()))
+    return np.stack([variances, variances, mean, widths, curved, np.zeros_like(mean)])
 
 
 @kernel
@@ -76,7 +78,7 @@ def most_unknown(x: Vector, direction: Vector, variance: float, belief: Matrix, 
     """Return the coefficient whose wide prior adds most to the variance of the score; -1: none adds much."""
     best, most = -1, NOTICED * variance
     for j in range(x.size):
-        if x[j] != 0.0:
+        if x[j] != 0.0 and (slab[INDICATORS, j] == 0.0 or abs(x[j]) == 1.0):
             added = direction[j] * direction[j] * lift(j, belief[COVARIANCE + j, j], slab)
             if added > most:
                 best, most = j, added
