@@ -109,7 +109,7 @@ bench-item-costs: setup  ## what costs by item are worth, and whether the money 
 bench-desk: setup  ## a small-cap desk beside one-sided logistic regression, in half an hour: docs/decisions/0011-pacing.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.desk $(ARGS)
 
-bench-blind: setup  ## rare segments that pay: does voi find them, and what does looking cost, in ten minutes: docs/rules.md
+bench-blind: setup  ## rare segments that pay: does voi find them, and what does looking cost, in twenty minutes: docs/rules.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.blind $(ARGS)
 
 bench-levels: setup  ## columns with thousands of levels, against the levels of the first rows, in five minutes: docs/curves.md

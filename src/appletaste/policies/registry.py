@@ -48,7 +48,7 @@ OPTION_HELP = {
     "eagerness": "multiplier on the value of a label; above 1 explores more",
     "skew": "correct the Laplace mean for the skew of the posterior, to first order",
     "adaptive": "learn the scale of the prior; none: only where no prior is given",
-    "surprises": "share of coefficients believed to be far beyond the learnt scale, such as 0.2; 0: none",
+    "surprises": "share of coefficients believed to be far beyond the learnt scale; 0: none; none: 0.2 with no prior",
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
@@ -85,11 +85,26 @@ def as_prior(prior: Prior) -> Gaussian:
     raise OptionError(f"prior is an appletaste.posteriors.Gaussian or a variance, got {prior!r}")
 
 
+#: The share of coefficients that may be far beyond the learnt scale, where nobody says (docs/rules.md has the figures).
+SURPRISES = 0.2
+
+
 def laplace(
-    skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife, groups: Groups = None, surprises: float = 0.0
+    skew: bool,
+    adaptive: bool | None,
+    prior: Prior,
+    half_life: HalfLife,
+    groups: Groups = None,
+    surprises: float | None = 0.0,
 ) -> Laplace:
-    """Return the Laplace posterior; the scale of a prior that somebody has chosen is left alone unless they say so."""
+    """Return the Laplace posterior; a prior that somebody has chosen is left alone unless they say so.
+
+    That is: where no prior is given its scale is learnt and, if ``surprises`` is None, ``SURPRISES`` are believed in,
+    unless levels have effects of their own.
+    """
     learnt = prior is None if adaptive is None else adaptive
+    if surprises is None:
+        surprises = SURPRISES if learnt and prior is None and slots_in(groups) is None else 0.0
     return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
 
 
@@ -175,7 +190,7 @@ def voi(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
-    surprises: float = 0.0,
+    surprises: float | None = None,
     pairs: Units = None,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
@@ -201,7 +216,7 @@ def voi_item(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
-    surprises: float = 0.0,
+    surprises: float | None = None,
     pairs: Units = None,
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""

@@ -40,9 +40,9 @@ class Laplace:
         deviation of the prior instead.
     surprises
         pi, the share of coefficients that are believed to be far beyond the learnt scale; 0: none. One that the labels
-        say is, with a probability above 1/2, is given a prior variance of 25 times the prior's own and left out of the
+        say is, with a probability above 0.8, is given a prior variance of 25 times the prior's own and left out of the
         learnt scale; and ``ValueOfInformation`` looks for them (docs/rules.md). Needs ``adaptive`` and a prior without
-        a matrix. With 256 features or more there are none.
+        a matrix. Beside curves they are looked for in indicators alone, and with 256 features or more not at all.
     half_life
         The age at which a label counts half: a number of items, or a length of time (``"30d"``, a ``timedelta``);
         None: all labels count alike. With one, the mean is not corrected for skew and there is no certificate
@@ -78,8 +78,6 @@ class Laplace:
         groups = Groups(self.groups or (0,) * n_features, n_features)
         if self.surprises > 0.0 and n_features >= WIDE:
             return replace(self, surprises=0.0).start(n_features, key)
-        if self.surprises > 0.0 and groups.blocks:
-            raise OptionError("surprises are looked for among straight lines: leave out groups, or set surprises=0")
         settings = replace(self, prior=groups.start(self.prior)) if groups.blocks else self
         forgetting, variances = Forgetting.of(self.half_life), settings.prior.variances(n_features)
         if self.surprises > 0.0 and variances is None:

@@ -132,7 +132,7 @@ class ValueJudge:
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting, with the price of acting and the value of the label."""
-        doubt = score.doubt() if self._items is None else None
+        doubt = score.doubt() if len(self._opened) else None
         if doubt is not None:
             return self._judge_surprise(score, costs, x, round_, doubt)
         regret_pass, regret_act, chance, slope = score.outlook(costs)
@@ -206,7 +206,7 @@ class ValueJudge:
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probabilities of acting on many items in turn, and take them into the memory."""
-        probabilities, doubt = np.empty(len(items)), scores.doubt
+        probabilities, doubt = np.empty(len(items)), scores.doubt if len(self._opened) else None
         self._write_out()
         if doubt is not None:
             surprises.weigh_many_surprises(
@@ -266,7 +266,8 @@ class ValueJudge:
         """Take back what ``arrays`` returned."""
         if "memory" in arrays:
             self._items, self._memory = None, np.ascontiguousarray(arrays["memory"], dtype=np.float64)
-            self._opened[:] = arrays.get("opened", 0.0)
+            if len(self._opened):  # so many features know no surprises
+                self._opened[:] = arrays.get("opened", 0.0)
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)
