@@ -64,14 +64,14 @@ def test_the_rule_asks_for_a_posterior_that_knows_levels():
 
 
 def test_a_memory_of_levels_saves_on_a_stream_of_many_levels():
-    """Three streams of 3,000 items, two columns of 300 levels: against a column for each level of the first rows."""
+    """Three streams of 8,000 items, two columns of 300 levels: against a column for each level of the first rows."""
     more = []
     for seed in range(3):
         rng = np.random.default_rng(seed)
         shares = 1.0 / np.arange(1, 301) ** 0.8
-        levels = rng.choice(300, (3000, 2), p=shares / shares.sum())
+        levels = rng.choice(300, (8000, 2), p=shares / shares.sum())
         score = -2.5 + rng.normal(0, 1.5, 300)[levels[:, 0]] + rng.normal(0, 1.5, 300)[levels[:, 1]]
-        bad = (rng.random(3000) < 1 / (1 + np.exp(-score))).astype(int)
+        bad = (rng.random(8000) < 1 / (1 + np.exp(-score))).astype(int)
         table = {f"c{c}": np.array([f"level {k}" for k in levels[:, c]], dtype=object) for c in range(2)} | {"bad": bad}
         costs = at.Costs(miss=(1 - bad.mean()) / bad.mean(), false_alarm=1, hit=0)
         cost = [
