@@ -21,13 +21,16 @@ except ImportError:
 
 #: The first half of the advisory locks of this package; the second is the number of the stream.
 LOCKS = 0x4150
-#: An owner is heard of this often, and may be replaced after this long without a word, in seconds.
-HEARTBEAT, STALE = 1.0, 5.0
+#: An owner is heard of this often, in seconds.
+HEARTBEAT = 1.0
 _ROW = "seq, kind, id, body, item, digest"
 
 
 class PostgresStore:
     """Streams in a PostgreSQL database, which any number of processes share; each stream has one owner."""
+
+    #: An owner may be replaced after so many seconds without a word.
+    STALE = 5.0
 
     def __init__(self, address: str, *, read_only: bool = False) -> None:
         self._dsn, self.read_only = address, read_only
@@ -150,7 +153,7 @@ class PostgresStore:
             if self.ask("SELECT pg_try_advisory_lock(%s, %s::int)", (LOCKS, number))[0][0]:
                 return
             silent = "SELECT seen < clock_timestamp() - make_interval(secs => %s) FROM streams WHERE number = %s"
-            if not self.ask(silent, (STALE, number))[0][0]:
+            if not self.ask(silent, (self.STALE, number))[0][0]:
                 raise in_use(name)
             self.ask(
                 "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s "

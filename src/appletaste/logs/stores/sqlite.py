@@ -250,10 +250,13 @@ class SqliteStore:
     def close(self) -> None:
         """Let go of the file."""
         with self.lock:
-            self.broken = True
+            failed, self.broken = self.broken, True
             self.places.clear()
             try:
                 self.connection.close(True)
+            except apsw.Error as error:  # tidying up the log of writes; all commits are in it
+                if not failed:
+                    raise StoreError(f"{self.address} could not be tidied up: {error}; nothing is lost") from error
             finally:
                 self._let_go()
 
