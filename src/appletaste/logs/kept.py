@@ -142,10 +142,10 @@ def checked(rows: Iterator[Row], before: Head, sheets: dict[tuple[float, ...], C
         seq += 1
         if row.seq != seq:
             raise RecordError(f"event {seq} is missing: the next one there has the number {row.seq}", seq)
-        digest = chained(digest, row.kind, row.body)
-        if digest != row.digest:
-            raise RecordError(f"event {seq} was changed after it was written: its SHA-256 is not the recorded one", seq)
         try:
+            digest = chained(digest, row.kind, row.body)
+            if digest != row.digest:
+                raise ValueError("it was changed after it was written, its SHA-256 is not the recorded one")
             event = unpack_event(row.kind, row.body, row.item, sheets)
             known = row.item is None or sha256(row.item).digest() == item_digest(row.body)
         except Exception as error:  # any bytes at all may be there

@@ -77,7 +77,7 @@ class SqliteStore:
             self.connection = self._connect(vfs)
             if not read_only:
                 self._migrate()
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             self._let_go()
             raise StoreError(f"{self.address} cannot be opened as a store: {error}") from error
         except BaseException:
@@ -172,7 +172,7 @@ class SqliteStore:
                 )
             try:
                 return self.connection.execute(statement, values).fetchall()
-            except apsw.Error as error:
+            except (apsw.Error, UnicodeDecodeError) as error:
                 raise StoreError(f"{self.address} cannot be read: {error}") from error
 
     # ---- streams
