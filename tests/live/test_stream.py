@@ -1,6 +1,7 @@
 """What ``at.Stream`` promises, over every store."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -469,3 +470,64 @@ def test_clocks_that_jump_order_nothing(home):
     assert times == sorted(times)
     stream.verify()
     store.close()
+
+
+def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch):
+    monkeypatch.setattr(at.live.keeping, "EVERY", 25)
+    store = home.open()
+    stream = made(store)
+    seen = set()
+    for start in range(0, 200, 10):
+        play(stream, start, start + 10)
+        stream._keeper.wait()
+        assert stream._keeper.error is None
+        seen |= {seq for seq, _ in stream.record.place.snapshots()}
+    assert len(seen) > 6
+    kept = [seq for seq, _ in stream.record.place.snapshots()]
+    assert len(kept) == 3
+    assert kept[0] == 0
+    chunks = [at.live.snapshots.read_manifest(packed).chunks() for _, packed in stream.record.place.snapshots()]
+    assert set.union(*chunks) == stream.record.place.chunks()  # nothing is left of the others
+    assert stream.verify().snapshots == 2
+    before = state(stream)
+    stream.close()
+    stream = at.Stream.open(store, "orders")
+    assert state(stream) == before
+    store.close()
+
+
+def test_a_snapshot_that_cannot_be_written_costs_nothing_but_time(home, monkeypatch):
+    monkeypatch.setattr(at.live.keeping, "EVERY", 25)
+    store = home.open()
+    stream = made(store)
+    place = stream.record.place
+
+    def full(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(type(place), "put_chunk", full)
+    play(stream, 0, 60)
+    stream._keeper.wait()
+    assert isinstance(stream._keeper.error, OSError)
+    monkeypatch.undo()
+    play(stream, 60, 80)
+    stream.verify()
+    stream.close()
+    assert at.Stream.open(store, "orders").trouble is None
+    store.close()
+
+
+def test_passes_leave_nothing_in_memory_but_their_mark(tmp_path):
+    stream = at.Stream.create(tmp_path / "desk.db", "orders", at.policy("never", n_features=3, costs=COSTS))
+    X = np.zeros((500, 3))
+    many = [[f"order-{start + k}" for k in range(500)] for start in range(0, 5000, 500)]
+    stream.decide_many(X, ids=many[0])
+    stream.decide_many(X, ids=many[1])
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for ids in many[2:]:
+        stream.decide_many(X, ids=ids)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 20 * 4000
+    stream.close()
