@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service test-faults clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service test-faults docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -120,6 +120,18 @@ bench-service: setup  ## streams in a file: decisions a second, opening and veri
 
 bench-logs: setup  ## missed, what-if, drift and report on ten million decisions, in ten minutes: docs/decision-log.md
 	$(BIN)/python -m bench.logs $(ARGS)
+
+$(VENV)/docs: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
+	touch $@
+
+docs: $(VENV)/docs  ## the site: all pages, the reference of all public names, a search that works from a folder; out/site/index.html
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html -d out/site-cache docs out/site
+	@echo "open out/site/index.html"
+
+PYTHONS ?= $(BIN)/python
+dist: setup  ## wheel and sdist in dist/, checked, and the wheel tried in an empty environment; PYTHONS="python3.11 python3.12"
+	.ci/dist $(PYTHONS)
 
 clean:  ## remove what was built
 	rm -rf $(VENV) $(VENV)-ope build dist out

@@ -147,5 +147,5 @@ def rewrite_docs(report: Report, page: Path) -> None:
     _, _, after = rest.partition(END)
     write_aside(page.with_suffix(".svg"), report.picture().encode())
     picture = f"![Regret against latency]({page.stem}.svg)"
-    text = f"{before}{START}\n\n{picture}\n\n{as_markdown(report.main_sections(), '###')}\n{END}{after}"
+    text = f"{before}{START}\n\n{picture}\n\n{as_markdown(report.main_sections(), '##')}\n{END}{after}"
     write_aside(page, text.encode())

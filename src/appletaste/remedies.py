@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,3 +69,15 @@ def after(words: str, told: str | Exception) -> Message:
     """
     message = told.args[0] if isinstance(told, Exception) and told.args else told
     return Message(words, *message.parts) if isinstance(message, Message) else Message(words, str(told))
+
+
+def near(wanted: str, there: Iterable[str]) -> str:
+    """Return a hint at the name that may have been meant, or nothing.
+
+    Examples
+    --------
+    >>> near("vio", ["voi", "ts"])
+    "; did you mean 'voi'"
+    """
+    found = difflib.get_close_matches(str(wanted), list(there), n=1, cutoff=0.6)
+    return f"; did you mean {found[0]!r}" if found else ""

@@ -25,8 +25,7 @@ def test_help_is_quick_to_load_and_teaches():
     script = "import sys; from appletaste.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
     script += "heavy = {'numba', 'numpy', 'rich', 'joblib', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "examples:" in found.stdout
-    assert "simulate" in found.stdout
+    assert "appletaste simulate --problem i" in found.stdout
 
 
 def test_the_module_is_the_command_line():
@@ -203,8 +202,8 @@ def test_mistakes_end_with_one_sentence_and_code_2(capsys, arguments, sentence):
     assert out == ""
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["simulate", "--replications", "many"], ["simulate", "--what"]])
-def test_unknown_verbs_and_flags_end_with_code_2(capsys, arguments):
+@pytest.mark.parametrize("arguments", [["simulate", "--replications", "many"], ["simulate", "--what"], ["--what"]])
+def test_unknown_flags_end_with_code_2(capsys, arguments):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
@@ -223,3 +222,37 @@ def test_demo(capsys, tmp_path):
 def test_option_values():
     assert [parse_value(text) for text in ("3", "0.5", "true", "none", "map")] == [3, 0.5, True, None, "map"]
     assert parse_value("1:50,100:15") == [(1, 50), (100, 15)]
+
+
+def test_without_arguments_the_verbs_are_listed_by_what_is_at_hand(capsys):
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    for group in ("your file:", "a live stream:", "a log of decisions:", "research:"):
+        assert f"\n{group}\n" in shown
+    named = {line.split()[0] for line in shown.splitlines() if line.startswith("  ") and line[2] not in " -"}
+    shown_examples = {line.split()[1] for line in shown.splitlines() if line.startswith("              appletaste ")}
+    assert named == shown_examples >= {"replay", "missed", "simulate", "decide"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("replya", "replay"), ("whatif", "what-if"), ("polices", "policies"), ("x", None)]
+)
+def test_a_mistyped_verb_is_answered_with_the_nearest(capsys, typed, meant):
+    assert main([typed, "orders.csv"]) == 2
+    hint = f"; did you mean '{meant}'" if meant else ""
+    assert (
+        capsys.readouterr().err
+        == f"appletaste: there is no verb '{typed}'{hint}. 'appletaste --help' lists the verbs\n"
+    )
+
+
+def test_a_mistyped_policy_is_answered_with_the_nearest(capsys):
+    assert main(["simulate", "--problem", "i", "--policy", "vio"]) == 2
+    assert "there is no policy 'vio'; did you mean 'voi'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_shells_complete_verbs_and_options(capsys, shell):
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(word in script for word in ("replay", "what-if", "--costs"))

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import AppleTasteError
+from ..remedies import near
 from . import (
+    completion,
     decide,
     demo,
     desk,
@@ -33,51 +35,73 @@ from . import (
 from .flags import as_flags
 
 DESCRIPTION = """\
-Decide which items to act on when the true label is seen only if you act.
+Decide which items to act on when the true label is seen only if you act."""
 
-Policies (what decides) play problems (what arrives); regret is the expected
-cost above that of the best action for every item."""
-
-EXAMPLES = """\
-examples:
-  appletaste policies                        what can decide, and its options
-  appletaste problems                        what can arrive
-  appletaste simulate --problem i --policy pg-ts --policy pg-ids
-  appletaste look loans.csv --label bad      is the file fit to be played? leaks, codes, ...
-  appletaste replay loans.csv --label bad --costs miss=5,false_alarm=1,hit=0
-  appletaste example orders.csv              a raw file to try things on (docs/guide.md)
-  appletaste missed decisions.jsonl          how many positives are being missed?
-  appletaste what-if decisions.jsonl --threshold 0.3
-  appletaste report decisions.jsonl --out out/june
-  appletaste desk create shop.at --from orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4
-  appletaste decide shop.at new.csv --out decisions.csv      and: label, worklist (docs/desk-commands.md)
-  appletaste demo                            the paper's problems beside its tables
-  appletaste game game.json                  can learning pay in your game?
-  appletaste theory --quick                  the paper's theory beside measurements
-"""
-
-#: The verbs in the order of the help: each module adds its parser, and names the function that runs it.
-VERBS = (
-    *(simulate, look, replay, missed, what_if, plan_audit, drift, report, example),
-    *(desk, decide, label, worklist),
-    *(paper, policies, problems, demo, game, theory),
-)
+#: The verbs by what is at hand, in the order of the help, each with an example. A module adds the parser of its verb
+#: and names the function that runs it.
+GROUPS = {
+    "your file": (
+        (example, "orders.csv"),
+        (look, "orders.csv --label fraud --time placed_at"),
+        (replay, "orders.csv --label fraud --drop order --costs miss=95,false_alarm=6,hit=4"),
+    ),
+    "a live stream": (
+        (desk, "create shop.at --from orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4"),
+        (decide, "shop.at monday.csv --out decisions.csv"),
+        (worklist, "shop.at --top 20"),
+        (label, "shop.at outcomes.csv"),
+    ),
+    "a log of decisions": (
+        (missed, "decisions.parquet"),
+        (what_if, "decisions.parquet --threshold 0.3"),
+        (plan_audit, "decisions.parquet --margin 0.05"),
+        (drift, "june.parquet --baseline may.parquet"),
+        (report, "decisions.parquet --out out/june"),
+    ),
+    "research": (
+        (policies, ""),
+        (problems, ""),
+        (simulate, "--problem i --policy voi --policy pg-ts"),
+        (paper, "--quick"),
+        (demo, "--replications 10"),
+        (theory, "--quick"),
+        (game, "game.json"),
+    ),
+    "the shell": ((completion, "bash"),),
+}
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs."""
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser("appletaste", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=raw)
+    parser = argparse.ArgumentParser("appletaste", "appletaste VERB ...", DESCRIPTION, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"appletaste {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in VERBS:
-        verb.add(verbs)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", help=argparse.SUPPRESS)
+    overview = []
+    for group, members in GROUPS.items():
+        overview.append(f"{group}:")
+        for module, arguments in members:
+            module.add(verbs)
+            told = verbs._choices_actions[-1]  # what argparse would list: the name of the verb and its help
+            overview += [f"  {told.dest:<11} {told.help}", f"              appletaste {told.dest} {arguments}".rstrip()]
+        overview.append("")
+    parser.epilog = "\n".join([*overview, "'appletaste VERB --help' says more. A first walk: docs/guide.md."])
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; a mistake in the call ends with one sentence and exit code 2."""
-    args = build_parser().parse_args(arguments)
+    parser = build_parser()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given:
+        parser.print_help()
+        return 0
+    verbs = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    if not given[0].startswith("-") and given[0] not in verbs:
+        said = f"there is no verb {given[0]!r}{near(given[0], verbs)}. 'appletaste --help' lists the verbs"
+        print(f"appletaste: {said}", file=sys.stderr)
+        return 2
+    args = parser.parse_args(given)
     try:
         args.run(args)
     except BrokenPipeError:  # whoever read our output has had enough

@@ -24,7 +24,7 @@ from ..remedies import Message, Remedy
 from ..replays.checks import CHECKS
 from ..replays.findings import Seen
 from ..replays.notes import cost_notes, made_of_dates, unreadable_dates
-from ..replays.players import Staffing, check_forgetting
+from ..replays.players import Share, Staffing, check_forgetting
 from ..replays.table import Stream, read_stream, with_dates
 from ..streams import Awaiting, Desk, Ledger
 from .tables import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
@@ -64,9 +64,9 @@ def create_desk(
     time_unit: str | None = None,
     label_time: str | None = None,
     stratum: str | None = None,
-    capacity: str | None = None,
+    capacity: Share | None = None,
     time_zone: str | None = None,
-    audit: str | None = None,
+    audit: Share | None = None,
     late: bool = True,
     teach: bool = False,
     drop: Sequence[str] = (),

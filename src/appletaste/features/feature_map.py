@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, MissingExtraError
-from ..remedies import Message, Remedy
+from ..remedies import Message, Remedy, near
 from .columns import Column, ColumnEntries, Hasher
 from .curves import Curve
 from .dates import Date
 from .explaining import contributions, largest_first, vector
 from .frames import as_record, is_frame
 from .interactions import HashedProduct, Product, product_of
-from .reading import check_column, listed, near, read_records
+from .reading import check_column, listed, read_records
 from .records import Records
 from .saving import header_of, rebuild
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._checks import whole
 from ..errors import DataError, InputError, OptionError
-from ..remedies import Message, Remedy
+from ..remedies import Message, Remedy, near
 from .dates import are_dates
 from .files import Raw, columns_of, read_file
 from .frames import is_frame, read_frame
@@ -120,12 +119,6 @@ def check_column(wanted: str, columns: Iterable[str], source: str) -> None:
     there = list(columns)
     if wanted not in there:
         raise DataError(f"{source} has no column {wanted!r}{near(wanted, there)}. Its columns: {listed(there)}")
-
-
-def near(wanted: str, there: Iterable[str]) -> str:
-    """Return a hint at the name that may have been meant, or nothing."""
-    found = difflib.get_close_matches(str(wanted), list(there), n=1, cutoff=0.6)
-    return f"; did you mean {found[0]!r}" if found else ""
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError, InputError, SaveFileError
+from ..remedies import near
 from .explaining import contributions
 from .frames import as_record
-from .reading import WARM_UP, listed, near, read_records
+from .reading import WARM_UP, listed, read_records
 from .records import Records
 
 

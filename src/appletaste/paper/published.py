@@ -99,7 +99,7 @@ TUNING_REGRET: dict[str, tuple[tuple[float, float], ...]] = {
 def agreement(published: float, ours: Summary) -> float:
     """Return z = (published - ours) / sqrt(our se^2 + our sd^2 / 50), after allowing 0.005 for rounding.
 
-    A cell agrees when |z| <= 3.
+    A cell agrees when ``|z| <= 3``.
 
     Examples
     --------

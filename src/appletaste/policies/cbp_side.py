@@ -36,7 +36,7 @@ class CbpSide:
     curvature
         C, the largest 1 / sigma'(x'theta) over Theta and all items. The theory needs at least 4; less is bolder.
     item_bound
-        R, a bound on |x|; by default the largest |x| learnt from or at hand.
+        R, a bound on ``|x|``; by default the largest ``|x|`` learnt from or at hand.
     radius
         Theta is the ball of this radius; by default all of R^d.
     """

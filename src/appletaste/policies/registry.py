@@ -15,6 +15,7 @@ from ..errors import OptionError
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
+from ..remedies import near
 from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
@@ -344,7 +345,7 @@ def list_policies() -> list[PolicyInfo]:
 def find(name: str) -> PolicyInfo:
     """Return what is known of a policy, or say which ones there are."""
     if name not in POLICIES:
-        raise OptionError(f"there is no policy {name!r}; there are {', '.join(POLICIES)}")
+        raise OptionError(f"there is no policy {name!r}{near(name, POLICIES)}. There are {', '.join(POLICIES)}")
     return POLICIES[name]
 
 

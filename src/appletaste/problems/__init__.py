@@ -7,6 +7,7 @@ from typing import Any
 
 from .._checks import whole
 from ..errors import OptionError
+from ..remedies import near
 from .orders import write_orders
 from .paper import READINGS, Dimension, ProblemI, ProblemII, ProblemIII, Tuning
 from .synthetic import Synthetic
@@ -26,7 +27,7 @@ def problem(name: str, **settings: Any) -> Problem:
     (500, 5)
     """
     if name not in PROBLEMS:
-        raise OptionError(f"there is no problem {name!r}; there are {', '.join(PROBLEMS)}")
+        raise OptionError(f"there is no problem {name!r}{near(name, PROBLEMS)}. There are {', '.join(PROBLEMS)}")
     known = settings_of(name)
     unknown = sorted(set(settings) - set(known))
     if unknown:

@@ -25,7 +25,7 @@ from .findings import Seen, moving_ranges, replay_notes
 from .history import read_history
 from .notes import column_notes, cost_notes, date_notes, delay_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
-from .players import Staffing, Wrapper, awaiting, check_forgetting
+from .players import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
 from .table import default_encoder, read_stream, with_dates
 from .tally import BLOCKS, edges
@@ -60,8 +60,8 @@ def replay(
     today: str | None = None,
     dates: Mapping[str, tuple[str, str]] | None = None,
     time_features: bool = False,
-    capacity: str | None = None,
-    audit: str | None = None,
+    capacity: Share | None = None,
+    audit: Share | None = None,
     time_zone: str | None = None,
     wrap: Wrapper | None = None,
     log: str | None = None,

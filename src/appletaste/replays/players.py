@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from ..costs import Costs
 from ..errors import OptionError
 from ..policies import Player, Policy
@@ -47,6 +49,10 @@ def awaiting(policy: Policy, setting: Setting) -> Player:
     return Awaiting(policy) if setting.late else policy
 
 
+#: ``"5%"`` or 0.05; a capacity also ``"120/day"`` or ``"Mon-Fri 120, Sat 40"``.
+Share: TypeAlias = str | float
+
+
 @dataclass(frozen=True)
 class Staffing:
     """Put each policy at a desk with a budget, an audit lane or both (docs/streams.md).
@@ -66,12 +72,13 @@ class Staffing:
     audit: Audit | None = None
 
     @staticmethod
-    def of(capacity: str | None, audit: str | None, time_zone: str | None = None) -> Staffing | None:
+    def of(capacity: Share | None, audit: Share | None, time_zone: str | None = None) -> Staffing | None:
         """Return the staffing from text; None if there is none.
 
         A capacity such as ``120/day``, ``5%`` or ``Mon-Fri 120, Sat 40``, with the zone whose days are meant; audits
-        such as ``2%``.
+        such as ``2%``. A number is a share.
         """
+        capacity, audit = _text(capacity, "capacity"), _text(audit, "audit")
         if time_zone is not None and (capacity is None or capacity.endswith("%")):
             told = " says when a day begins, for a capacity such as 120/day or Mon-Fri 120, Sat 40: give one with "
             raise OptionError(Message(Remedy("time_zone"), told, Remedy("capacity")))
@@ -122,6 +129,15 @@ def check_forgetting(label: str, policy: Policy, clock: str | None, day: float |
             "day, hour, minute, s or ms, with "
         )
         raise OptionError(Message(told, Remedy("time_unit"), ", or give half_life as a number of items"))
+
+
+def _text(given: Share | None, what: str) -> str | None:
+    """Return a share as text, as the command line has it."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number):
+        raise OptionError(f"{what} is a share such as '5%' or 0.05, got {given!r}")
+    return str(given)
 
 
 def _budget(text: str, time_zone: str | None) -> Budget:

@@ -22,7 +22,7 @@ class UpperBound(Memoryless):
     patience
         k: for how many rounds per feature the bound stays wide.
     randomised
-        Draw the width: act with P(f + c_t sqrt(v) |N(0, 1)| >= logit(threshold)).
+        Draw the width: act with probability ``P(f + c_t sqrt(v) |N(0, 1)| >= logit(threshold))``.
     """
 
     patience: float = 2.0

@@ -1,0 +1,182 @@
+"""Settings that a newcomer got wrong are refused in the words that a user would use."""
+
+import errno
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.cli.main import main
+from appletaste.errors import (
+    DataError,
+    InputError,
+    OptionError,
+    PositiveClassWarning,
+)
+
+COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
+TABLE = {"x": [float(k) for k in range(50)], "bad": [k % 3 == 0 for k in range(50)]}
+SHEET = at.Costs(**COSTS)
+
+
+# ---- settings and words
+
+
+def test_no_shuffles_is_refused_with_the_word_for_it(tmp_path, capsys):
+    with pytest.raises(OptionError, match="order='as is'"):
+        at.replay(TABLE, "bad", costs=COSTS, shuffles=0)
+    path = tmp_path / "t.csv"
+    path.write_text("x,bad\n" + "".join(f"{k},{k % 2}\n" for k in range(60)))
+    given = ["replay", str(path), "--label", "bad", "--jobs", "1"]
+    assert main([*given, "--costs", "miss=5,false_alarm=1,hit=0", "--shuffles", "0"]) == 2
+    assert "--order as-is" in capsys.readouterr().err
+    for order in ("as_is", "as-is", "as is"):
+        assert main([*given, "--costs", "miss=5, false_alarm = 1, hit=0", "--order", order]) == 0
+    capsys.readouterr()
+    assert main([*given, "--costs", "miss=5,false_alarm=1,hit=0", "--order", "asis"]) == 2
+    assert "there are --order shuffled and --order as-is, got 'asis'" in capsys.readouterr().err
+    assert main([*given, "--costs", "miss=5,false_alarm=1,hit=0", "--drop", "bad"]) == 2
+    assert "both the label and a column to leave out: take it out of --drop" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "line"), [("a,b\n1,x\n2,x\0y\n3,z\n", 3), ("a,b\0\n1,x\n", 1)])
+def test_a_nul_byte_is_refused_with_its_line(tmp_path, text, line):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=rf"t\.csv, line {line}: a NUL byte"):
+        at.read_records(path)
+
+
+def test_a_json_array_is_said_to_be_one(tmp_path):
+    for name in ("t.json", "t.jsonl", "t.csv"):
+        path = tmp_path / name
+        path.write_text('[{"a": 1, "b": 2},\n {"a": 2, "b": 1}]\n')
+        with pytest.raises(DataError, match=r"is a JSON array: write one object a line.*\.jsonl"):
+            at.read_records(path)
+
+
+def test_labels_that_do_not_say_which_is_positive():
+    with pytest.raises(DataError, match=r"positive='good' or positive='bad'$"):
+        at.read_records({"x": [1, 2], "y": ["good", "bad"]}, label="y")
+    countries = ["GB", "DE", "AT", "FR", "IT", "ES", "PL", "NL"] * 5
+    with pytest.raises(DataError, match=r"has 8 values, 'GB', .* and 2 more\. A label has two.*label=") as told:
+        at.read_records({"x": range(40), "y": countries}, label="y")
+    assert "leave out" not in str(told.value)
+
+
+def test_costs_may_be_a_dict():
+    assert at.policy(n_features=2, costs=COSTS).costs == SHEET
+    for wrong in ({"miss": 5}, {**COSTS, "mis": 3}, 3, None):
+        with pytest.raises(InputError, match="miss, false_alarm, hit and, if not 0, correct_pass"):
+            at.policy(n_features=2, costs=wrong)
+        with pytest.raises(InputError, match="miss, false_alarm, hit"):
+            at.replay(TABLE, "bad", costs=wrong)
+
+
+def test_a_refusal_shows_the_digits_that_matter():
+    from appletaste.evaluate.what_if import _above
+
+    assert _above(0.0504, 0.05) == "5.04%"
+    assert _above(0.0500001, 0.05) == "5.00001%"
+    assert _above(0.31, 0.05) == "31%"
+
+
+def test_a_full_disk_names_the_file_and_the_table_is_not_lost(tmp_path, capsys, monkeypatch):
+    path, log = tmp_path / "t.csv", tmp_path / "log.jsonl"
+    path.write_text("x,bad\n" + "".join(f"{k},{k % 2}\n" for k in range(60)))
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("appletaste._files.os.fsync", full)
+    given = ["replay", str(path), "--label", "bad", "--costs", "miss=5,false_alarm=1,hit=0", "--jobs", "1"]
+    assert main([*given, "--shuffles", "1", "--log", str(log)]) == 2
+    told = capsys.readouterr()
+    assert "cost/1000" in told.out
+    assert f"cannot read or write {log}: No space left on device" in told.err
+    assert "are in" not in told.out
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_compiling_is_announced_once_for_all_processes(monkeypatch, capsys):
+    from appletaste.kernels import _jit
+
+    monkeypatch.setenv(_jit.ANNOUNCED, "another cache")
+    monkeypatch.setattr(_jit, "is_cached", lambda kernel: False)
+    for seen in (set(), set()):  # the second: another process, which has looked at nothing and inherits the environment
+        monkeypatch.setattr(_jit, "_looked_up", seen)
+        for kernel in (test_costs_may_be_a_dict, test_a_json_array_is_said_to_be_one):
+            _jit.announce_compilation(kernel)
+    assert capsys.readouterr().err.count("compiling its kernels") == 1
+
+
+# ---- the positive class of a classifier
+
+
+def test_the_positive_class_is_named_or_warned_about():
+    pytest.importorskip("sklearn")
+    from appletaste.adapters.sklearn import PosteriorClassifier
+
+    x = np.linspace(-2, 2, 60)[:, None]
+    quality = np.where(x[:, 0] > 0.5, "bad", "good")
+    costs = at.Costs(miss=9, false_alarm=1, hit=0)
+    with pytest.warns(PositiveClassWarning, match="'good' was picked by the alphabet.*pos_label='bad' or"):
+        PosteriorClassifier(costs=costs).fit(x, quality)
+    with pytest.warns(PositiveClassWarning):
+        PosteriorClassifier(costs=costs).partial_fit(x, quality, classes=["bad", "good"])
+    bad, good = (PosteriorClassifier(costs=costs, pos_label=name).fit(x, quality) for name in ("bad", "good"))
+    flagged = bad.predict(x) == "bad"
+    assert flagged.sum() > (quality == "bad").sum() > (good.predict(x) == "bad").sum()  # a miss is dear
+    numbers = PosteriorClassifier(costs=costs).fit(x, (quality == "bad").astype(int))
+    np.testing.assert_array_equal(flagged, numbers.predict(x) == 1)
+    np.testing.assert_allclose(bad.predict_proba(x)[:, 0], numbers.predict_proba(x)[:, 1])
+    np.testing.assert_allclose(bad.decision_function(x), -numbers.decision_function(x))
+    PosteriorClassifier().fit(x, quality)  # without costs nothing depends on it
+    PosteriorClassifier(costs=costs).fit(x, np.where(quality == "bad", "Yes", "No"))  # says it by itself
+    with pytest.raises(InputError, match=r"pos_label is one of the classes, \['bad', 'good'\], got 'worse'"):
+        PosteriorClassifier(pos_label="worse").fit(x, quality)
+
+
+def test_missing_labels_of_a_frame_are_not_known():
+    pandas = pytest.importorskip("pandas")
+    costs = {"miss": [5.0] * 3, "false_alarm": [1.0] * 3, "hit": [0.0] * 3}
+    for dtype in ("float64", "Int64", "boolean", object):
+        labels = pandas.Series([1, None, 0], dtype=dtype)
+        frame = pandas.DataFrame(
+            {"id": [1, 2, 3], "act": [1, 1, 1], "probability": [0.5] * 3, "label": labels, **costs}
+        )
+        assert at.DecisionLog.from_columns(frame).label.tolist() == [1, -1, 0]
+
+
+def test_always_misses_nothing_whether_labels_have_arrived_or_not():
+    table = at.problem("i", rounds=30).draw(at.Key(1))
+    log = at.play(at.policy("always", n_features=5, costs=table.costs), table)
+    waiting = log.unchecked(label=np.full(30, -1, dtype=np.int8))
+    for one in (log, waiting):
+        found = at.missed(one)
+        assert "nothing was passed, so nothing was missed" in str(found.design.missed)
+        assert found.model.value == 0.0
+
+
+def test_an_audit_plan_leaves_out_what_came_before_the_first_label(tmp_path, capsys):
+    table = at.problem("i").draw(at.Key(1))
+    settings = {"costs": table.costs, "shuffles": 1, "delay": 50, "capacity": "10%", "audit": "2%"}
+    log = at.replay(table.items, table.labels, log="voi", **settings).log
+    blank = np.abs(log.chance - 0.5) < 1e-9
+    assert (blank & ~log.act).sum() > 10
+    plan = at.plan_audit(log)
+    assert plan.left_out_early == blank.sum()
+    assert sum(plan.items) == (~blank & ~log.act).sum()
+    log.write(tmp_path / "log.jsonl")
+    assert main(["plan-audit", str(tmp_path / "log.jsonl")]) == 0
+    assert f"{blank.sum()} early decisions are excluded: no label had arrived" in capsys.readouterr().out
+
+
+def test_a_share_may_be_a_number():
+    asked = {"costs": COSTS, "shuffles": 1, "policies": ["voi"]}
+    as_text = at.replay(TABLE, "bad", audit="10%", capacity="20%", **asked)
+    as_number = at.replay(TABLE, "bad", audit=0.1, capacity=0.2, **asked)
+    assert (as_text["voi"].costs_per_1000 == as_number["voi"].costs_per_1000).all()
+    for wrong in (True, [0.1], 1.5):
+        with pytest.raises(OptionError, match=r"audit is a share such as"):
+            at.replay(TABLE, "bad", audit=wrong, **asked)
