@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_date_options, add_desk_options, add_json, add_reading_options, add_verb
+from .options import add_date_options, add_desk_options, add_json, add_reading_options, add_score, add_verb
 
 if TYPE_CHECKING:
     from ..desks import Created
@@ -95,6 +95,7 @@ def add(verbs: Any) -> None:
     create.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
     table = add_reading_options(create)
     add_date_options(table)
+    add_score(table)
     table.add_argument("--encoder", metavar="SETTINGS", help="e.g. hashing=64 or levels=20 (docs/features.md)")
     add_json(create)
 
@@ -130,6 +131,7 @@ def run(args: argparse.Namespace) -> None:
         encoder=parse_encoder(args.encoder),
         time_features=args.time_features,
         dates=parse_dates(args.dates),
+        score=args.score,
         seed=args.seed,
         positive=args.positive,
         missing=(*MISSING, *args.missing),

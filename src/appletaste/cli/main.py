@@ -21,6 +21,7 @@ from . import (
     label,
     look,
     missed,
+    model,
     paper,
     plan_audit,
     policies,
@@ -50,6 +51,7 @@ GROUPS = {
         (decide, "shop.at monday.csv --out decisions.csv"),
         (worklist, "shop.at --top 20"),
         (label, "shop.at outcomes.csv"),
+        (model, "shop.at --out model.html"),
     ),
     "a log of decisions": (
         (missed, "decisions.parquet"),
