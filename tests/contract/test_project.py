@@ -32,6 +32,7 @@ PUBLIC = [
     "Key",
     "Ledger",
     "Policy",
+    "Stream",
     "__version__",
     "explain",
     "list_policies",
@@ -83,7 +84,7 @@ def test_documents_name_everything():
 PAGES = [
     "README.md",
     *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "drift", "missed", "ecosystem")),
-    *(f"docs/{page}.md" for page in ("save-format", "report", "tour", "curves")),
+    *(f"docs/{page}.md" for page in ("save-format", "report", "service", "tour", "curves")),
 ]
 DOCUMENTS = [
     "README.md",
