@@ -111,7 +111,9 @@ def _check_map(features: FeatureMap, player: Player) -> None:
         told = (
             "the map of a stream stays as it is, so that the same record gives the same vector for ever: fit it with "
         )
-        raise InputError(Message(told, Remedy("online", False), " and ", Remedy("spare", 0)))
+        raise InputError(
+            Message(told, Remedy("online", False), ", ", Remedy("spare", 0), " and ", Remedy("many", False))
+        )
 
 
 def settings_of(place: Place) -> Created:
