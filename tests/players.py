@@ -31,7 +31,7 @@ def record_of(ledger):
     ]
     events = [
         (seq, type(event).__name__, event.id, decided(event[1]) if hasattr(event, "decision") else event[1:])
-        for seq, event in ledger.store.read()
+        for seq, event in ledger.record.read()
     ]
     return {"entries": entries, "pending": ledger.pending, "events": events, "expire_after": ledger.expire_after}
 

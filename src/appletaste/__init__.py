@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .features import FeatureMap as FeatureMap
     from .features import read_records as read_records
     from .keys import Key as Key
+    from .live import Stream as Stream
     from .logs import DecisionLog as DecisionLog
     from .policies import Policy as Policy
     from .policies import list_policies as list_policies
@@ -49,6 +50,7 @@ _HOME = {
     "evaluate": "explain missed plan_audit what_if",
     "features": "Encoder FeatureMap read_records",
     "keys": "Key",
+    "live": "Stream",
     "logs": "DecisionLog",
     "policies": "Policy list_policies policy",
     "posteriors": "random_polyagamma",
@@ -61,7 +63,19 @@ _HOME = {
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (
     *("features", "posteriors", "rules", "policies", "streams", "logs", "evaluate", "drift", "reports"),
-    *("problems", "simulate", "replays", "desks", "paper", "theory", "engines", "adapters", "decision", "errors"),
+    *(
+        "problems",
+        "simulate",
+        "replays",
+        "desks",
+        "live",
+        "paper",
+        "theory",
+        "engines",
+        "adapters",
+        "decision",
+        "errors",
+    ),
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,20 @@ import numpy as np
 
 from .errors import AppleTasteError, DataError, InputError, SaveFileError
 from .remedies import Message, Remedy
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def take_lock(file: int) -> None:
+        """Lock an open file, or raise OSError at once; the machine lets go of it when this process ends."""
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def take_lock(file: int) -> None:
+        """Lock an open file, or raise OSError at once; the machine lets go of it when this process ends."""
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 #: What made a run; written last, so it says that the run is whole.
 MANIFEST = "manifest.json"

@@ -19,6 +19,18 @@ class FeedbackError(InputError):
     """A label that cannot exist: from a passed item, or neither 0 nor 1."""
 
 
+class ConflictError(FeedbackError):
+    """An id that comes again with other contents: another item, or another label."""
+
+
+class UnknownDecisionError(FeedbackError):
+    """An id that no decision of this stream has."""
+
+
+class UnknownStreamError(InputError):
+    """A name that no stream of this store has."""
+
+
 class DataError(InputError):
     """A file or table that cannot be used; the message says where and what to do about it."""
 
@@ -37,6 +49,33 @@ class ThreadsError(AppleTasteError, RuntimeError):
 
 class SaveFileError(AppleTasteError, OSError):
     """A saved file that cannot be read back, or that must not be written over."""
+
+
+class RecordError(DataError):
+    """A record that does not verify; ``seq`` is the number of the first event that differs, 0 where none is named."""
+
+    def __init__(self, message: str, seq: int = 0) -> None:
+        super().__init__(message)
+        self.seq = seq
+
+    def __reduce__(self) -> tuple[type[RecordError], tuple[str, int]]:
+        return type(self), (str(self), self.seq)
+
+
+class StoreError(AppleTasteError, OSError):
+    """A store that cannot be used: in use elsewhere, unreachable, damaged, or of another version."""
+
+
+class NotOwnerError(StoreError):
+    """A stream that another process owns by now; nothing was written."""
+
+
+class OutcomeUnknownError(StoreError):
+    """A write that failed: whether it is stored shows when the stream is opened again."""
+
+
+class StoppedError(StoreError):
+    """A stream that has stopped, because a write failed or because it was closed; nothing was done."""
 
 
 class MissingExtraError(AppleTasteError, ImportError):

@@ -8,7 +8,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import DataError, InputError, OptionError
 from appletaste.logs.events import Decided, Expired
-from appletaste.logs.stores import MemoryStore, Snapshot
+from appletaste.logs.record import MemoryRecord, Snapshot
 
 from ..players import assert_alike, assert_same, decided, record_of, state_of
 from .entries import ENTRIES, IDS, make, run, stream
@@ -67,15 +67,15 @@ def drive(ledger, items, labels, start, stop):
     return ledger
 
 
-def played(name, options, crowded, stop=45, seed=7, store=None):
-    ledger = at.Ledger(fresh(name, options, crowded, seed), WAIT, store)
+def played(name, options, crowded, stop=45, seed=7, record=None):
+    ledger = at.Ledger(fresh(name, options, crowded, seed), WAIT, record)
     return drive(ledger, *stream(3), 0, stop)
 
 
-def copied(store, upto=None):
+def copied(record, upto=None):
     """Return the record as another process would read it: nothing shared, the snapshot as JSON and arrays."""
-    events = [event for _, event in store.read()]
-    other, latest = MemoryStore(events[:upto]), store.snapshot()
+    events = [event for _, event in record.read()]
+    other, latest = MemoryRecord(events[:upto]), record.snapshot()
     if latest is not None:
         header = json.loads(json.dumps(latest.header))
         other.keep(Snapshot(latest.seq, header, {name: array.copy() for name, array in latest.arrays.items()}))
@@ -89,9 +89,9 @@ def test_the_record_alone_and_a_snapshot_with_its_tail_come_to_the_same_ledger(n
     middle = ledger.snapshot()
     early = state_of(ledger.player), {k: v for k, v in record_of(ledger).items() if k != "events"}
     drive(ledger, items, labels, 25, 45)
-    assert 0 < middle < len(ledger.store)
-    folded = at.Ledger.fold(copied(ledger.store), fresh(name, options, crowded), WAIT)
-    opened = at.Ledger.open(copied(ledger.store), fresh(name, options, crowded), WAIT)
+    assert 0 < middle < len(ledger.record)
+    folded = at.Ledger.fold(copied(ledger.record), fresh(name, options, crowded), WAIT)
+    opened = at.Ledger.open(copied(ledger.record), fresh(name, options, crowded), WAIT)
     ledger.save(tmp_path / "it")
     loaded = at.load(tmp_path / "it")
     assert opened.player is not folded.player
@@ -101,18 +101,18 @@ def test_the_record_alone_and_a_snapshot_with_its_tail_come_to_the_same_ledger(n
     for other in (folded, opened, loaded):
         assert_alike(drive(other, items, labels, 45, 60), ledger)
     # the record up to some event comes to what the ledger was then
-    half = at.Ledger.fold(copied(ledger.store, middle), fresh(name, options, crowded), WAIT)
+    half = at.Ledger.fold(copied(ledger.record, middle), fresh(name, options, crowded), WAIT)
     assert_same(state_of(half.player), early[0])
     assert_same({k: v for k, v in record_of(half).items() if k != "events"}, early[1])
     # without a snapshot opening is folding
-    assert_alike(at.Ledger.open(copied(half.store), fresh(name, options, crowded), WAIT), half)
+    assert_alike(at.Ledger.open(copied(half.record), fresh(name, options, crowded), WAIT), half)
 
 
 def test_the_streams_of_these_tests_hold_what_they_should():
     """Every kind of event and every state, a late label among them: else the tests above would compare little."""
     for name, options, crowded in (("ts", {}, False), ("voi", {}, True), ("suplogistic", {}, True)):
         ledger = played(name, options, crowded, 60)
-        events = [event for _, event in ledger.store.read()]
+        events = [event for _, event in ledger.record.read()]
         kinds = {type(event).__name__ for event in events}
         assert kinds == {"Decided", "Labelled", "Corrected", "Retracted", "Expired"}
         expired = {event.id for event in events if isinstance(event, Expired)}
@@ -142,8 +142,8 @@ def test_the_same_item_again_gives_the_stored_decision_and_another_one_is_a_conf
     assert_same(state_of(ledger.player), kept[1])
 
 
-class Breaking(MemoryStore):
-    """A store whose disk is full now and then."""
+class Breaking(MemoryRecord):
+    """A record whose disk is full now and then."""
 
     full = False
 
@@ -173,17 +173,17 @@ def happenings(ledger, items):
 @every
 def test_what_cannot_be_written_has_not_happened(name, options, crowded):
     items, _ = stream(3)
-    ledger, twin = (played(name, options, crowded, 30, store=Breaking()) for _ in range(2))
+    ledger, twin = (played(name, options, crowded, 30, record=Breaking()) for _ in range(2))
     calls, wanted = happenings(ledger, items), happenings(twin, items)
     assert calls.keys() == wanted.keys()
     for verb, call in calls.items():
         kept = record_of(ledger), state_of(ledger.player)
-        ledger.store.full = True
+        ledger.record.full = True
         with pytest.raises(OSError, match="disk full"):
             call()
         assert_same(record_of(ledger), kept[0])
         assert_same(state_of(ledger.player), kept[1])
-        ledger.store.full = False
+        ledger.record.full = False
         found, right = call(), wanted[verb]()
         assert decided(found) == decided(right) if verb == "decide" else found == right
         assert_alike(ledger, twin)
@@ -202,14 +202,14 @@ def test_a_record_of_another_seed_is_refused_at_the_event_where_it_shows(name, o
     for seed, other in zip((8, 9, 10), others, strict=True):
         if drawn(other) == drawn(ledger):
             assert_same(
-                record_of(at.Ledger.fold(ledger.store, fresh(name, options, crowded, seed), WAIT)), record_of(ledger)
+                record_of(at.Ledger.fold(ledger.record, fresh(name, options, crowded, seed), WAIT)), record_of(ledger)
             )
             continue
         with pytest.raises(DataError, match=r"event \d+, decision 'case-\d+'.*another policy, seed or version") as told:
-            at.Ledger.fold(ledger.store, fresh(name, options, crowded, seed), WAIT)
+            at.Ledger.fold(ledger.record, fresh(name, options, crowded, seed), WAIT)
         seq, id_ = re.search(r"event (\d+), decision '(.*?)'", str(told.value)).groups()
         first = next(k for k, pair in enumerate(zip(drawn(other), drawn(ledger), strict=True)) if pair[0] != pair[1])
-        event = next(event for number, event in ledger.store.read() if number == int(seq))
+        event = next(event for number, event in ledger.record.read() if number == int(seq))
         assert isinstance(event, Decided)
         assert event.id == id_ == f"case-{first}"
     assert crowded is False or any(drawn(other) != drawn(ledger) for other in others)  # a lane draws
@@ -224,16 +224,16 @@ def test_policies_that_draw_are_told_apart_by_their_seed():
 
 
 def test_a_record_that_was_tampered_with_is_refused():
-    store = played("ts", {}, False).store
-    events = [event for _, event in store.read()]
+    record = played("ts", {}, False).record
+    events = [event for _, event in record.read()]
     place = next(k for k, event in enumerate(events) if isinstance(event, Decided) and k > 20)
     decision = events[place].decision
     for change in ({"probability": 0.5 * decision.probability + 0.1}, {"act": not decision.act}, {"x": decision.x + 1}):
         wrong = [*events[:place], events[place]._replace(decision=decision._replace(**change)), *events[place + 1 :]]
         with pytest.raises(DataError, match=f"event {place + 1}, "):
-            at.Ledger.fold(MemoryStore(wrong), fresh("ts", {}, False), WAIT)
+            at.Ledger.fold(MemoryRecord(wrong), fresh("ts", {}, False), WAIT)
     with pytest.raises(DataError, match=f"event {len(events) + 1}, "):
-        at.Ledger.fold(MemoryStore([*events, events[place]]), fresh("ts", {}, False), WAIT)
+        at.Ledger.fold(MemoryRecord([*events, events[place]]), fresh("ts", {}, False), WAIT)
     with pytest.raises(DataError, match=r"'case-0' before it was made"):
-        at.Ledger.open(MemoryStore([Expired("case-0")]), fresh("ts", {}, False), WAIT)
-    at.Ledger.fold(MemoryStore(events), fresh("ts", {}, False), WAIT)  # the control: as it was it is welcome
+        at.Ledger.open(MemoryRecord([Expired("case-0")]), fresh("ts", {}, False), WAIT)
+    at.Ledger.fold(MemoryRecord(events), fresh("ts", {}, False), WAIT)  # the control: as it was it is welcome

@@ -32,6 +32,7 @@ PUBLIC = [
     "Key",
     "Ledger",
     "Policy",
+    "Stream",
     "__version__",
     "explain",
     "list_policies",

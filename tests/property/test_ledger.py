@@ -102,7 +102,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 id_: (state, self.label[id_]) for id_, state in self.state.items()
             }
         twin = at.Desk(at.policy("ts", n_features=2, costs=COSTS, seed=3), audit=at.Audit(floor=0.5))
-        assert_alike(at.Ledger.fold(self.ledger.store, twin, expire_after=5), self.ledger)
+        assert_alike(at.Ledger.fold(self.ledger.record, twin, expire_after=5), self.ledger)
         plain = at.policy("ts", n_features=2, costs=COSTS, seed=3)
         for id_ in self.learnt:
             plain.teach(self.ledger[id_].decision.x, self.label[id_])

@@ -7,26 +7,15 @@ The verbs know a desk as a ``Ledger`` with its map, and as nothing else; another
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
+from .._files import take_lock
 from ..errors import InputError, SaveFileError
 from ..features import FeatureMap
 from ..streams import Ledger, load
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _take(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def read_desk(path: str | PathLike[str]) -> Ledger:
@@ -64,9 +53,9 @@ def open_desk(path: str | PathLike[str]) -> Iterator[Ledger]:
     """
     with _locked(Path(path)):
         ledger = read_desk(path)
-        before = len(ledger.store)
+        before = len(ledger.record)
         yield ledger
-        if len(ledger.store) > before:
+        if len(ledger.record) > before:
             ledger.save(path)
 
 
@@ -84,7 +73,7 @@ def _locked(path: Path) -> Iterator[None]:
     lock = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
-            _take(lock)
+            take_lock(lock)
         except OSError:
             raise SaveFileError(
                 f"{path} is in use: another process decides or learns with this desk. Wait until that process is done, "

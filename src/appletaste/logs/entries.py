@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..decision import Decision, new_tuple
 from ..errors import DataError
-from .events import Corrected, Decided, Event, Expired, Labelled, Retracted
+from .events import Corrected, Decided, Enacted, Event, Expired, Labelled, Recorded, Retracted
 from .states import CORRECTED, EXPIRED, NEVER_DUE, OBSERVED, PENDING
 
 
@@ -91,6 +91,8 @@ class Entries:
             if event.decision.act:
                 self.waiting[id] = None
             return
+        if not id:
+            return  # of the stream, and of no decision
         if id not in decided:
             raise self._unheard_of(id)
         if isinstance(event, Labelled):
@@ -104,3 +106,21 @@ class Entries:
         elif isinstance(event, Expired):
             self._later[id] = EXPIRED, None, None
             self.waiting.pop(id, None)
+        elif isinstance(event, Recorded) and decided[id].decision.act:
+            self._later[id] = OBSERVED, event.label, event.time
+            self.waiting.pop(id, None)
+        elif isinstance(event, Enacted):
+            self._enact(event)
+
+    def _enact(self, event: Enacted) -> None:
+        """Let what was done take the place of what was decided: done by somebody, so with probability 0 or 1."""
+        known = self.decided[event.id]
+        ours = known.decision
+        why = {**ours.why, "our_act": float(ours.act), "our_probability": ours.probability}
+        done = ours._replace(act=event.act, probability=float(event.act), audit=False, why=why)
+        self.decided[event.id] = known._replace(decision=done)
+        self._later.pop(event.id, None)
+        if event.act:
+            self.waiting[event.id] = None
+        else:
+            self.waiting.pop(event.id, None)

@@ -50,7 +50,81 @@ class Expired(NamedTuple):
     time: float | str | None = None
 
 
-Event = Decided | Labelled | Corrected | Retracted | Expired
+class Recorded(NamedTuple):
+    """A label that nothing is learnt from: of a pass, of a stream that is frozen, of an item that was erased."""
+
+    id: str
+    label: int
+    time: float | str | None = None
+
+
+class Enacted(NamedTuple):
+    """Somebody did otherwise than was decided, or the action of the caller stood beside ours (``shadow``)."""
+
+    id: str
+    act: bool
+    by: str
+    time: float | str | None = None
+
+
+class Noted(NamedTuple):
+    """Somebody wrote something down about a decision, or about the stream where ``id`` is empty."""
+
+    id: str
+    text: str
+    by: str = ""
+    time: float | str | None = None
+
+
+class Erased(NamedTuple):
+    """The features of a decision were erased; ``anchor`` is the digest of the snapshot from which the fold goes on."""
+
+    id: str
+    anchor: bytes
+    time: float | str | None = None
+
+
+class Created(NamedTuple):
+    """A stream began: all its settings but the seed, and the digest of the player that it began with."""
+
+    settings: dict[str, Any]
+    anchor: bytes
+    id: str = ""
+
+
+class ModeChanged(NamedTuple):
+    """From here on another mode holds (``appletaste.live.modes``)."""
+
+    mode: str
+    by: str = ""
+    reason: str = ""
+    time: float | str | None = None
+    id: str = ""
+
+
+class CostsChanged(NamedTuple):
+    """From here on other costs are the usual ones."""
+
+    costs: dict[str, float]
+    by: str = ""
+    time: float | str | None = None
+    id: str = ""
+
+
+Event = (
+    Decided
+    | Labelled
+    | Corrected
+    | Retracted
+    | Expired
+    | Recorded
+    | Enacted
+    | Noted
+    | Erased
+    | Created
+    | ModeChanged
+    | CostsChanged
+)
 #: Every kind of event by its name in files.
 KINDS: dict[str, Any] = {
     "decided": Decided,
@@ -58,4 +132,11 @@ KINDS: dict[str, Any] = {
     "corrected": Corrected,
     "retracted": Retracted,
     "expired": Expired,
+    "recorded": Recorded,
+    "enacted": Enacted,
+    "noted": Noted,
+    "erased": Erased,
+    "created": Created,
+    "mode": ModeChanged,
+    "costs": CostsChanged,
 }

@@ -156,6 +156,13 @@ class Player(ABC):
     def give_up(self, decision: Decision) -> None:  # noqa: B027 (nothing is waited for)
         """Wait no longer for the label of a decision."""
 
+    def enact(self, decision: Decision, act: bool) -> None:
+        """Take note that somebody acted, or passed, whatever the decision was; then its label is due, or is not.
+
+        The label of such an act is learnt from ``decision._replace(act=True)``. Budgets keep counting what was decided.
+        """
+        self.policy.enact(decision, act)
+
     def correct(self, decision: Decision, label: int) -> None:
         """Replace the label learnt for a decision: the posterior is the one that the right label would have given."""
         self.revise([(decision, label)])

@@ -264,6 +264,27 @@ class Policy(Player):
         finally:
             alone.user = before
 
+    def enact(self, decision: Decision, act: bool) -> None:
+        """Take note that somebody acted, or passed, whatever the decision was: its label is due, or is not.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> policy = at.policy("never", n_features=1, costs=at.Costs(miss=1, false_alarm=0.4, hit=0.05))
+        >>> decision = policy.decide([1.0])
+        >>> policy.enact(decision, True)
+        >>> policy.learn(decision._replace(act=True), 1)
+        """
+        item = check_item(decision.x, self.n_features)
+        with self.alone:
+            self.rounds.enacted(decision.round, item, act)
+
+    def reprice(self, costs: SomeCosts) -> None:
+        """Let other costs be the usual ones from the next item on; what was learnt stays."""
+        changed = Costs.of(costs)
+        with self.alone:
+            self.costs, self._charged = changed, (0.0, changed, changed)
+
     def teach(self, x: ArrayLike, label: int, *, time: Any = None) -> None:
         """Learn a label that is known from elsewhere, for an item that was not decided here.
 

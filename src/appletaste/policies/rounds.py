@@ -54,6 +54,12 @@ class Rounds:
             marks[k] = _checksum(items[k]) | AWAITED
         self._marks.extend(marks.tolist())
 
+    def enacted(self, round_: int, x: Any, act: bool) -> None:
+        """Take note that a round acted on x, or did not, whatever was decided; its label was not learnt yet."""
+        if not 0 < round_ <= len(self._marks) or self._marks[round_ - 1] == LEARNT:
+            raise self.refusal(round_)
+        self._marks[round_ - 1] = _checksum(x) | AWAITED if act else 0
+
     def awaits(self, round_: int, x: Any) -> bool:
         """Return whether a round acted on x and its label was not learnt yet."""
         marks = self._marks

@@ -106,6 +106,17 @@ class Awaiting(Player):
         if self._waiting is not None:
             self._waiting.remove(decision.round)
 
+    def enact(self, decision: Decision, act: bool) -> None:
+        """Take note of what was done whatever was decided: its label is on its way, or is not."""
+        self._policy.enact(decision, act)
+        waiting = self._expected()
+        if waiting is None:
+            return
+        if act:
+            waiting.add(decision.round, decision.x)
+        else:
+            waiting.remove(decision.round)
+
     def revise(self, changes: Iterable[tuple[Decision, int | None]]) -> None:
         """Correct or, with None, retract many labels at the price of one; those retracted are waited for again."""
         asked = list(changes)

@@ -156,6 +156,10 @@ class Desk(Player):
         """Learn the label of an acted-on item, whichever lane it came from."""
         self.player.learn(decision, label)
 
+    def enact(self, decision: Decision, act: bool) -> None:
+        """Take note of what was done whatever was decided; the budget keeps counting what was decided."""
+        self.player.enact(decision, act)
+
     def give_up(self, decision: Decision) -> None:
         """Wait no longer for the label of a decision; this matters where the policy is ``Awaiting``."""
         self.player.give_up(decision)

@@ -18,8 +18,8 @@ from ..logs import DecisionLog
 from ..logs.entries import Entries, Entry
 from ..logs.events import Corrected, Decided, Event, Expired, Labelled, Retracted
 from ..logs.packing import pack_events
+from ..logs.record import MemoryRecord, Record, Snapshot
 from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING, STATES
-from ..logs.stores import MemoryStore, Snapshot, Store
 from ..logs.tables import table_of
 from ..policies import Player, Policy
 from ..policies.alone import Alone
@@ -54,8 +54,8 @@ class Ledger:
     still welcome. A pass is ``never_due``. Times are numbers, or dates (then ``expire_after`` is in seconds or
     a ``timedelta``); where none are given the clock is the number of decisions.
 
-    The events in ``store`` are the record, and the ledger is their fold: a decision is in the store before the player
-    carries on, and ``Ledger.fold`` comes to the same ledger and the same player from the record alone, bit for bit.
+    The events in ``record`` are what happened, and the ledger is their fold: a decision is in the record before the
+    player carries on, and ``Ledger.fold`` comes to the same ledger and player from the record alone, bit for bit.
 
     Examples
     --------
@@ -71,12 +71,12 @@ class Ledger:
     'corrected'
     """
 
-    def __init__(self, player: Player, expire_after: Any = None, store: Store | None = None) -> None:
+    def __init__(self, player: Player, expire_after: Any = None, record: Record | None = None) -> None:
         if not isinstance(player, Player):
             raise InputError(f"a ledger is kept for a policy, an Awaiting or a Desk, got {type(player).__name__}")
         self.player = player
         self.expire_after = None if expire_after is None else span("expire_after", expire_after)
-        self.store: Store = MemoryStore() if store is None else store
+        self.record: Record = MemoryRecord() if record is None else record
         self.entries = Entries()
         self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
         #: Which columns of its tables hold the id, the time, ... (``appletaste.desks``); kept in the file.
@@ -152,7 +152,7 @@ class Ledger:
             prospect = player.look(x, costs=costs, time=now, stratum=stratum)
             decision = player.draw(prospect)
             event = new_tuple(Decided, (id, decision, time, stratum))
-            self.store.append(event)
+            self.record.append(event)
             player.commit(prospect, decision)
             entries.take(event)
             self._kind = type(time)
@@ -194,7 +194,7 @@ class Ledger:
                     )
                 return Receipt(id, entry.state, False, False)
             event = new_tuple(Labelled, (id, value, time))
-            self.store.append(event)
+            self.record.append(event)
             self.player.learn(entry.decision, value)
             self.entries.take(event)
             return new_tuple(Receipt, (id, OBSERVED, True, entry.state == EXPIRED))
@@ -242,7 +242,12 @@ class Ledger:
     @staticmethod
     def when(entry: Entry, time: Any) -> float | str | None:
         """Return when something happened to a decision, as the record has it; not before the decision was made."""
-        now, told, made = instant(time), written(time), entry.time
+        return Ledger.when_after(entry.time, time)
+
+    @staticmethod
+    def when_after(made: float | str | None, time: Any) -> float | str | None:
+        """Return when something happened as the record has it; not before the decision was made at ``made``."""
+        now, told = instant(time), written(time)
         if now is None or made is None:
             return told
         if type(told) is not type(made):
@@ -257,7 +262,7 @@ class Ledger:
         return told
 
     def _happen(self, event: Event) -> None:
-        self.store.append(event)
+        self.record.append(event)
         self._follow(event)
 
     def _follow(self, event: Event) -> None:
@@ -276,46 +281,46 @@ class Ledger:
     # ---- the fold
 
     @classmethod
-    def fold(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
+    def fold(cls, record: Record, player: Player, expire_after: Any = None) -> Self:
         """Return the ledger of a record, from its first event; the player is as it was before that event.
 
         Every item is judged again, and a decision that the player would have made with another probability is refused:
         another policy, seed or version made it.
         """
-        ledger = cls(player, expire_after, store)
+        ledger = cls(player, expire_after, record)
         ledger._replay(0)
         return ledger
 
     @classmethod
-    def open(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
+    def open(cls, record: Record, player: Player, expire_after: Any = None) -> Self:
         """Return the same ledger from the latest snapshot and the events after it; without a snapshot, ``fold``.
 
         A snapshot holds the player, settings and all; the one that is given is for a record that has none yet.
         """
-        latest = store.snapshot()
+        latest = record.snapshot()
         if latest is None:
-            return cls.fold(store, player, expire_after)
-        ledger = cls(rebuild_player(latest.header, latest.arrays), expire_after, store)
+            return cls.fold(record, player, expire_after)
+        ledger = cls(rebuild_player(latest.header, latest.arrays), expire_after, record)
         ledger._replay(latest.seq)
         return ledger
 
     @classmethod
-    def resume(cls, store: Store, player: Player, expire_after: Any = None) -> Self:
+    def resume(cls, record: Record, player: Player, expire_after: Any = None) -> Self:
         """Return the ledger of a record and of a player that has followed the whole record."""
-        ledger = cls(player, expire_after, store)
-        ledger._replay(len(store))
+        ledger = cls(player, expire_after, record)
+        ledger._replay(len(record))
         return ledger
 
     def snapshot(self) -> int:
-        """Keep the player as it is in the store; return the number of the last event that the player has followed."""
+        """Keep the player as it is in the record; return the number of the last event that the player has followed."""
         with self.alone:
-            seq = len(self.store)
-            self.store.keep(Snapshot(seq, self.player.header(), self.player.arrays()))
+            seq = len(self.record)
+            self.record.keep(Snapshot(seq, self.player.header(), self.player.arrays()))
             return seq
 
     def _replay(self, known: int) -> None:
         """Take in the record; the player has taken in the first ``known`` events already."""
-        for seq, event in self.store.read():
+        for seq, event in self.record.read():
             if isinstance(event, Decided):
                 self._kind = type(event.time)
             if seq <= known:
@@ -364,9 +369,9 @@ class Ledger:
         """
         with self.alone:
             if not overwrite:
-                self._file.check_place(path, self.store, self.policy.costs)
+                self._file.check_place(path, self.record, self.policy.costs)
             chosen = self.features if features is None else features
-            events = pack_events([event for _, event in self.store.read()])
+            events = pack_events([event for _, event in self.record.read()])
             header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
             if self.roles:
                 header["roles"] = self.roles

@@ -11,7 +11,7 @@ from .._files import fingerprint, open_archive
 from ..errors import InputError, SaveFileError
 from ..logs.events import Event
 from ..logs.packing import pack_events, unpack_events
-from ..logs.stores import Store
+from ..logs.record import Record
 from ..policies.player import part_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LedgerFile:
         self.features, self._mark = features, mark
         self._decided, self._made = decided, 0 if features is None else features.made
 
-    def check_place(self, path: str | PathLike[str], store: Store, costs: Costs) -> None:
+    def check_place(self, path: str | PathLike[str], record: Record, costs: Costs) -> None:
         """Refuse to write over a file whose events are not all among those of this ledger."""
         found = fingerprint(path)
         if found is None or found == self._mark:
@@ -54,9 +54,9 @@ class LedgerFile:
                 there = unpack_events(part_of(state, "events"), costs)
         except SaveFileError:  # damaged, or of another version: nothing that could be continued is lost
             return
-        if not _begins_with(store, there):
+        if not _begins_with(record, there):
             raise SaveFileError(
-                f"{path} holds {len(there)} events, and not all of them are in this ledger of {len(store)}: "
+                f"{path} holds {len(there)} events, and not all of them are in this ledger of {len(record)}: "
                 "another ledger, maybe in another process, has written the file since this one was loaded or saved. "
                 "One stream is kept by one ledger in one process. Load the file and go on from there, save under "
                 "another name, or lose what is in the file with save(path, overwrite=True)"
@@ -81,9 +81,9 @@ class LedgerFile:
             )
 
 
-def _begins_with(store: Store, there: list[Event]) -> bool:
-    """Return whether the first events of a store are these."""
-    ours = [event for _, (_, event) in zip(there, store.read(), strict=False)]
+def _begins_with(record: Record, there: list[Event]) -> bool:
+    """Return whether the first events of a record are these."""
+    ours = [event for _, (_, event) in zip(there, record.read(), strict=False)]
     one, other = pack_events(there), pack_events(ours)
     return len(ours) == len(there) and all(
         np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f") for name in one

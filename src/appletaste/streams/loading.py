@@ -9,7 +9,7 @@ from ..costs_by_item import CostsByItem
 from ..errors import SaveFileError
 from ..features import FeatureMap
 from ..logs.packing import unpack_events
-from ..logs.stores import MemoryStore
+from ..logs.record import MemoryRecord
 from ..policies import Player
 from ..policies.player import FORMAT, part_of
 from .ledger import Ledger
@@ -47,8 +47,8 @@ def load(path: str | PathLike[str]) -> Player | Ledger | FeatureMap:
         if kind != "ledger":
             return rebuild_player(header, state)
         player = rebuild_player(header["player"], part_of(state, "player"))
-        store = MemoryStore(unpack_events(part_of(state, "events"), player.policy.costs))
-        ledger = Ledger.resume(store, player, header["expire_after"])
+        record = MemoryRecord(unpack_events(part_of(state, "events"), player.policy.costs))
+        ledger = Ledger.resume(record, player, header["expire_after"])
         features = FeatureMap.load(path) if "features" in header else None
         if features is not None and features.n_features != player.policy.n_features:
             raise SaveFileError(

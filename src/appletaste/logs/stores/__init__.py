@@ -1,6 +1,7 @@
-"""Where a record is kept: events in order, and the latest snapshot of what they led to."""
+"""Where records are kept: in memory, in a file (SQLite) or in a database (PostgreSQL), behind one small protocol."""
 
-from .base import Snapshot, Store
+from .base import Head, Place, Row, Store
 from .memory import MemoryStore
+from .opening import open_store
 
-__all__ = ["MemoryStore", "Snapshot", "Store"]
+__all__ = ["Head", "MemoryStore", "Place", "Row", "Store", "open_store"]

@@ -1,38 +1,118 @@
-"""What a store is."""
+"""What a store is: rows of bytes, in the order of their numbers, in one transaction or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+#: Rows that are read at once; between two such parts others may write.
+PART = 1000
+#: The digest before the first event.
+NOTHING = bytes(32)
 
-from ..events import Event
+
+class Row(NamedTuple):
+    """One event as a store keeps it."""
+
+    seq: int  #: from 1 on, without gaps
+    kind: str  #: a name of ``logs.events.KINDS``
+    id: str  #: of the decision; empty: of the stream
+    body: bytes
+    item: bytes | None  #: the features of a decision, which can be erased; their SHA-256 is in the body
+    digest: bytes  #: SHA-256 of the digest before and the body
 
 
-class Snapshot(NamedTuple):
-    """A player as it was after some event: what ``header`` and ``arrays`` say of it."""
+class Head(NamedTuple):
+    """The last event of a stream."""
 
-    seq: int  #: the number of the last event that the player has taken in
-    header: dict[str, Any]
-    arrays: dict[str, NDArray[np.generic]]
+    seq: int
+    digest: bytes
+
+
+class Place(Protocol):
+    """One stream in a store; what a verb that writes has returned from is kept for good.
+
+    A write names the head that it goes on from. Where another owner has taken the stream over, or has written in
+    between, nothing is written (``NotOwnerError``).
+    """
+
+    name: str
+    secret: bytes  #: the seed; nobody else is told
+
+    def head(self) -> Head:
+        """Return the last event that is kept."""
+
+    def append(self, rows: Sequence[Row], before: Head) -> None:
+        """Keep rows, all or none; two decisions with one id are refused (``ConflictError``)."""
+
+    def read(self, after: int = 0) -> Iterator[Row]:
+        """Give the rows behind a number, in order."""
+
+    def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return the row of the decision of each id that has one."""
+
+    def later(self, id: str) -> list[Row]:
+        """Return the rows of what happened to a decision after it was made, in order."""
+
+    def snapshots(self) -> list[tuple[int, bytes]]:
+        """Return the number and the manifest of every snapshot, in order."""
+
+    def chunks(self) -> set[bytes]:
+        """Return the digests of all chunks."""
+
+    def chunk(self, digest: bytes) -> bytes | None:
+        """Return a part of a snapshot; None: there is none."""
+
+    def put_chunk(self, digest: bytes, content: bytes) -> None:
+        """Keep a part of a snapshot under its digest."""
+
+    def put_snapshot(self, seq: int, manifest: bytes, seqs: Iterable[int], chunks: Iterable[bytes]) -> None:
+        """Keep a snapshot, and of the others only those of ``seqs``; of chunks only ``chunks``."""
+
+    def erase(
+        self, row: Row, before: Head, item: int, snapshot: tuple[int, bytes], seqs: Iterable[int], keep: Iterable[bytes]
+    ) -> None:
+        """Append a row, forget the features of event ``item``, and keep a snapshot as ``put_snapshot`` does; at once.
+
+        A store does what it can to have the bytes gone, too.
+        """
+
+    def release(self) -> None:
+        """Let go of the stream, so that another process may own it."""
 
 
 class Store(Protocol):
-    """Keeps events in the order in which they came; what ``append`` has returned from is kept for good."""
+    """A file or a database with any number of streams, and small values beside them.
 
-    def append(self, event: Event) -> int:
-        """Keep an event and return its number, from 1 on."""
+    Its verbs may be called from several threads.
+    """
 
-    def read(self, after: int = 0) -> Iterator[tuple[int, Event]]:
-        """Give the events behind a number, each with its own."""
+    address: str
+    read_only: bool
 
-    def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot in the place of the one before."""
+    def names(self) -> list[str]:
+        """Return the names of all streams."""
 
-    def snapshot(self) -> Snapshot | None:
-        """Return the latest snapshot; None: there is none."""
+    def create(self, name: str, secret: bytes) -> Place:
+        """Make a stream without events, and own it; a name that is taken is refused (``ConflictError``)."""
 
-    def __len__(self) -> int:
-        """Return the number of the last event."""
+    def open(self, name: str) -> Place:
+        """Own a stream; refused while another process does (``NotOwnerError``), or if there is none."""
+
+    def put(self, space: str, key: str, value: bytes) -> None:
+        """Keep a small value, in the place of the one before."""
+
+    def get(self, space: str, key: str) -> bytes | None:
+        """Return a small value; None: there is none."""
+
+    def values(self, space: str) -> dict[str, bytes]:
+        """Return all small values of a space."""
+
+    def remove(self, space: str, key: str) -> None:
+        """Forget a small value, if there is one."""
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the store by its own word; nothing: an empty list."""
+
+    def close(self) -> None:
+        """Let go of everything."""

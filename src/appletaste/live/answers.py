@@ -1,0 +1,124 @@
+"""What a stream answers: a decision as it was given, what became of it, and what was done with a label."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .._files import for_json
+from ..decision import Decision
+from ..desks.reasons import reason_for
+from ..features import FeatureMap
+from ..logs.bodies import json_bytes
+from ..logs.entries import Entry
+from .modes import SAFE, SHADOW
+
+#: The reason code of a decision that no policy made.
+SAFE_CODE = "SAFE"
+APPLIED, ALREADY_APPLIED, RECORDED = "applied", "already_applied", "recorded_not_learned"
+
+
+class Answer:
+    """A decision as it was given; the same id gives the same answer for ever, to the byte.
+
+    ``act`` is the action that stands: in shadow mode the caller's own, and ``decision.act`` is what the policy would
+    have done. Words are made when somebody asks for them.
+    """
+
+    __slots__ = ("_features", "act", "again", "decision", "id", "mode", "seq", "time")
+
+    def __init__(
+        self,
+        id: str,
+        seq: int,
+        decision: Decision,
+        time: float | str | None,
+        mode: str,
+        act: bool,
+        again: bool,
+        features: FeatureMap | None,
+    ) -> None:
+        self.id, self.seq, self.decision, self.time, self.mode, self.act = id, seq, decision, time, mode, act
+        self.again = again  #: the decision was made earlier, and is given again
+        self._features = features
+
+    @property
+    def probability(self) -> float:
+        """The probability with which the policy acts on the item."""
+        return self.decision.probability
+
+    @property
+    def chance(self) -> float:
+        """The model's P(positive); NaN where there is none."""
+        return self.decision.chance
+
+    def __repr__(self) -> str:
+        done = "act" if self.act else "pass"
+        return f"<Answer {self.id!r}: {done}, probability {self.probability:.3g}, event {self.seq}, {self.mode}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer for JSON."""
+        decision = self.decision
+        costs, chance = decision.costs, decision.chance
+        reason = None if self.mode == SAFE else reason_for(decision, self._features)
+        words = [] if reason is None else [reason.words]
+        if self.mode == SAFE:
+            words = ["the stream is in safe mode: a fixed action stands, whatever the item"]
+        found = {
+            "id": self.id,
+            "seq": self.seq,
+            "act": self.act,
+            "probability": decision.probability,
+            "chance": chance,
+            "audit": decision.audit,
+            "code": SAFE_CODE if self.mode == SAFE else None if reason is None else reason.code,
+            "threshold": costs.threshold,
+            "expected_cost": {"act": costs.expected(True, chance), "pass": costs.expected(False, chance)},
+            "reasons": words,
+            "mode": self.mode,
+            "time": self.time,
+        }
+        if self.mode == SHADOW:
+            found["suggested"] = decision.act
+        plain: dict[str, Any] = for_json(found)
+        return plain
+
+    def json(self) -> bytes:
+        """Return the answer as JSON: the same bytes whenever the same id is asked."""
+        return json_bytes(self.as_dict())
+
+
+class Case(NamedTuple):
+    """A decision and all that became of it."""
+
+    answer: Answer
+    entry: Entry  #: what stands: the action that was done, the state, the label
+    learnt: bool  #: the label was learnt
+    outcome: int | None  #: a label that was recorded of a pass, and never learnt
+    enacted_by: str | None  #: who did otherwise than was decided
+    erased: bool  #: the features were erased
+    notes: tuple[tuple[str, str], ...]  #: who wrote what
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the case for JSON: the answer as it was given, and what became of it."""
+        entry = self.entry
+        later = {
+            "state": entry.state,
+            "label": entry.label,
+            "label_time": entry.label_time,
+            "learnt": self.learnt,
+            "outcome": self.outcome,
+            "acted": entry.decision.act,
+            "enacted_by": self.enacted_by,
+            "erased": self.erased,
+            "notes": [{"by": by, "text": text} for by, text in self.notes],
+        }
+        return {**self.answer.as_dict(), **later}
+
+
+class LabelReceipt(NamedTuple):
+    """What was done with a label."""
+
+    id: str
+    status: str  #: applied, already_applied, or recorded_not_learned
+    state: str  #: of the decision, now
+    late: bool  #: the label arrived after the review had expired

@@ -1,0 +1,113 @@
+"""An item at the door of a stream: a vector or a record, and what columns say of its id, time, stratum and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs, SomeCosts
+from ..costs_by_item import CostsByItem
+from ..desks.tables import ID, LABEL, STRATUM, TIME
+from ..errors import InputError
+from ..features import FeatureMap
+from ..features.values import as_level
+from ..policies.items import check_costs, check_item
+
+LONGEST = 256
+
+
+class Asked(NamedTuple):
+    """An item that was read: what is to be decided, and by what name."""
+
+    id: str | None
+    x: NDArray[np.float64]
+    record: dict[str, Any] | None
+    time: Any
+    stratum: str | None
+    costs: Costs | None  #: None: the usual ones
+
+
+class Reader:
+    """Reads items for one stream: by its map, its roles and its formulas of costs."""
+
+    def __init__(
+        self, features: FeatureMap | None, roles: Mapping[str, str], sheet: CostsByItem | None, n_features: int
+    ) -> None:
+        self.features, self.sheet, self._width = features, sheet, n_features
+        self.roles = dict(roles)
+        fields = frozenset(() if features is None else features.fields)
+        prices = () if sheet is None else sheet.columns
+        own = [roles[role] for role in (ID, TIME, STRATUM, LABEL) if role in roles]
+        #: Columns that a record may have, and that are no features.
+        self._aside = frozenset(name for name in (*own, *prices) if name not in fields)
+        self._clock = roles[TIME] if roles.get(TIME) in fields else None
+
+    def read(
+        self, item: Any, id: str | None, time: Any, stratum: str | None, costs: SomeCosts | None, usual: Costs
+    ) -> Asked:
+        """Return an item as it is decided; columns with a role say what was not said."""
+        if isinstance(item, Mapping):
+            return self._record(item, id, time, stratum, costs, usual)
+        if self.sheet is not None and costs is None:
+            raise InputError("the costs of this stream are formulas over columns: give a record, or costs=")
+        sheet = None if costs is None else check_costs(costs, usual)
+        return Asked(check_id(id), check_item(item, self._width), None, time, check_stratum(stratum), sheet)
+
+    def _record(
+        self, item: Mapping[str, Any], id: str | None, time: Any, stratum: str | None, costs: Any, usual: Costs
+    ) -> Asked:
+        features, roles = self.features, self.roles
+        if features is None:
+            raise InputError(
+                f"this stream has no map from columns to features: give {self._width} numbers, or create it "
+                "with features="
+            )
+        record = dict(item)
+        if id is None and roles.get(ID) in record:
+            id = as_level(record[roles[ID]], ())
+        if time is None and roles.get(TIME) in record:
+            time = record[roles[TIME]]
+        if stratum is None and roles.get(STRATUM) in record:
+            stratum = as_level(record[roles[STRATUM]], ()) or "missing"
+        if self._clock is not None and self._clock not in record:
+            record[self._clock] = time
+        if costs is None and self.sheet is not None:
+            costs = self.sheet.of_item(record)
+        sheet = None if costs is None else check_costs(costs, usual)
+        own = {name: value for name, value in record.items() if name not in self._aside}
+        x = check_item(features.transform(own, update=False), self._width)
+        return Asked(check_id(id), x, record, time, check_stratum(stratum), sheet)
+
+
+def check_id(id: str | None) -> str | None:
+    """Return an id, or say what is wrong with it; None: the stream makes one."""
+    if id is None:
+        return None
+    if not (isinstance(id, str) and 0 < len(id) <= LONGEST):
+        raise InputError(f"an id is a text of 1 to {LONGEST} characters such as 'case-17'")
+    if not id.isascii() or "\0" in id:
+        check_text("an id", id)
+    return id
+
+
+def check_stratum(stratum: str | None) -> str | None:
+    """Return a stratum, or say what is wrong with it."""
+    if stratum is None:
+        return None
+    if not (isinstance(stratum, str) and len(stratum) <= LONGEST):
+        raise InputError(f"a stratum is a text such as 'new customers', of at most {LONGEST} characters")
+    return check_text("a stratum", stratum)
+
+
+def check_text(what: str, text: str) -> str:
+    """Return a text that every store can hold, or say that it cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} is a text in Unicode, and this one has half a character in it") from None
+    if "\0" in text:
+        raise InputError(f"{what} has no zero byte in it")
+    return text

@@ -1,0 +1,159 @@
+"""The record of a stream in a store: numbered, chained, written in groups, and found again by id."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..costs import Costs
+from ..errors import RecordError
+from .bodies import Stamp, chained, item_digest, pack_event, sha256, stamp_of, unpack_event
+from .events import Decided, Event
+from .stores.base import Head, Place, Row
+
+Clock = Callable[[], int]
+
+
+def machine_clock() -> int:
+    """Return the time of the machine in microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+class Found(NamedTuple):
+    """A decision in the record."""
+
+    seq: int
+    event: Decided
+    stamp: Stamp
+    erased: bool
+
+
+class KeptRecord:
+    """Events that wait to be written, on top of a place in a store.
+
+    ``add`` gives an event its number and its digest; ``write`` makes all that wait durable, in one transaction. What
+    waits is found by id like what is written.
+    """
+
+    def __init__(self, place: Place, clock: Clock = machine_clock) -> None:
+        self.place, self.clock = place, clock
+        self.head = place.head()  #: of all events, also those that wait
+        self._written = self.head
+        self._waiting: list[Row] = []
+        self._of: dict[str, list[Row]] = {}  # what waits, by id
+        self._asked: dict[str, Row | None] = {}  # decisions that were looked up for a group
+        self._sheets: dict[tuple[float, ...], Costs] = {}
+        self.at = _time_of_last(place, self.head.seq)  #: when the last event was written
+
+    def __len__(self) -> int:
+        return self.head.seq
+
+    @property
+    def written(self) -> Head:
+        """The last event that is on disk."""
+        return self._written
+
+    def now(self) -> int:
+        """Return the time of the next event: that of the machine, but never before the last event."""
+        found = self.clock()
+        return found if found > self.at else self.at + 1
+
+    def row(self, event: Event, item: bytes | None = None, own_costs: bool = False, at: int | None = None) -> Row:
+        """Return the row that an event would be the next one by."""
+        at = self.now() if at is None else at
+        kind, body = pack_event(event, item, Stamp(at, own_costs))
+        seq, digest = self.head
+        return Row(seq + 1, kind, event.id, body, item, chained(digest, kind, body))
+
+    def add(self, event: Event, item: bytes | None = None, own_costs: bool = False) -> int:
+        """Let an event wait to be written, and return its number."""
+        self.at = self.now()
+        row = self.row(event, item, own_costs, self.at)
+        self._waiting.append(row)
+        if row.id:
+            self._of.setdefault(row.id, []).append(row)
+        self.head = Head(row.seq, row.digest)
+        return row.seq
+
+    def write(self) -> int:
+        """Make all that waits durable; return how many events that were."""
+        rows = self._waiting
+        if rows:
+            self.place.append(rows, self._written)
+            self._written = self.head
+            self._waiting, self._of = [], {}
+        self._asked.clear()
+        return len(rows)
+
+    def took(self, row: Row) -> None:
+        """Take note of a row that was written by itself (``Place.erase``)."""
+        self.head = self._written = Head(row.seq, row.digest)
+
+    # ---- finding
+
+    def prefetch(self, ids: Sequence[str]) -> None:
+        """Look up decisions that are about to be asked for, at once; forgotten at the next ``write``."""
+        found = self.place.decisions(ids)
+        self._asked = {id: found.get(id) for id in ids}
+
+    def _decision_row(self, id: str) -> Row | None:
+        waiting = self._of.get(id)
+        if waiting is not None and waiting[0].kind == "decided":
+            return waiting[0]
+        if id in self._asked:
+            return self._asked[id]
+        return self.place.decisions((id,)).get(id)
+
+    def decision(self, id: str) -> Found | None:
+        """Return the decision with an id; None: there is none."""
+        row = self._decision_row(id)
+        if row is None:
+            return None
+        event = unpack_event(row.kind, row.body, row.item, self._sheets)
+        assert isinstance(event, Decided)
+        return Found(row.seq, event, stamp_of(row.kind, row.body), row.item is None)
+
+    def later(self, id: str) -> list[tuple[int, Event]]:
+        """Return what happened to a decision after it was made, in order."""
+        rows = [*self.place.later(id), *(row for row in self._of.get(id, ()) if row.kind != "decided")]
+        return [(row.seq, unpack_event(row.kind, row.body, row.item, self._sheets)) for row in rows]
+
+    def read(self, after: int = 0) -> Iterator[tuple[int, Event]]:
+        """Give the events that are written, behind a number, each with its own; nothing is checked."""
+        for row in self.place.read(after):
+            yield row.seq, unpack_event(row.kind, row.body, row.item, self._sheets)
+
+
+def _time_of_last(place: Place, seq: int) -> int:
+    """Return when the last event was written; 0: there is none, or it cannot be read."""
+    for row in place.read(seq - 1) if seq else ():
+        try:
+            return stamp_of(row.kind, row.body).at
+        except Exception:  # any bytes at all may be there, and whoever checks them says so
+            return 0
+    return 0
+
+
+def checked(rows: Iterator[Row], before: Head, sheets: dict[tuple[float, ...], Costs]) -> Iterator[tuple[Row, Event]]:
+    """Give rows with their events, and say at which row the chain of digests, or anything in the row, is broken."""
+    seq, digest = before
+    for row in rows:
+        seq += 1
+        if row.seq != seq:
+            raise RecordError(f"event {seq} is missing: the next one there has the number {row.seq}", seq)
+        digest = chained(digest, row.kind, row.body)
+        if digest != row.digest:
+            raise RecordError(f"event {seq} was changed after it was written: its SHA-256 is not the recorded one", seq)
+        try:
+            event = unpack_event(row.kind, row.body, row.item, sheets)
+            known = row.item is None or sha256(row.item).digest() == item_digest(row.body)
+        except Exception as error:  # any bytes at all may be there
+            raise RecordError(f"event {seq} cannot be read: {error}", seq) from error
+        if event.id != row.id:
+            raise RecordError(f"event {seq} stands under the id {row.id!r}, and is about {event.id!r}", seq)
+        if not known:
+            raise RecordError(f"event {seq}: the features of {row.id!r} were changed after they were written", seq)
+        if row.item is not None and row.kind != "decided":
+            raise RecordError(f"event {seq} has features, and is no decision", seq)
+        yield row, event

@@ -1,0 +1,35 @@
+"""A store by its address: a file, or ``postgresql://...``."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+
+from .base import Store
+from .memory import MemoryStore
+
+#: How the address of a PostgreSQL database begins.
+POSTGRES = ("postgresql://", "postgres://")
+
+
+def open_store(address: str | PathLike[str] | Store, *, read_only: bool = False) -> Store:
+    """Return the store at an address: the name of a file, ``postgresql://...``, or ``memory`` for a new one in memory.
+
+    ``read_only`` is for looking while another process writes. A store is given back as it is.
+
+    Examples
+    --------
+    >>> open_store("memory").names()
+    []
+    """
+    if not isinstance(address, str | PathLike):
+        return address
+    place = fspath(address)
+    if place == "memory":
+        return MemoryStore()
+    if place.startswith(POSTGRES):
+        from .postgres import PostgresStore
+
+        return PostgresStore(place, read_only=read_only)
+    from .sqlite import SqliteStore
+
+    return SqliteStore(place, read_only=read_only)

@@ -1,0 +1,380 @@
+"""A store in one file: SQLite in WAL mode with ``synchronous=FULL``, one connection that writes, a lock on the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from ..._files import take_lock
+from ...errors import InputError, MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
+from .base import NOTHING, PART, Head, Row
+from .memory import in_use, name_taken, no_stream, not_owner, two_decisions
+from .migrations import SQLITE, TABLE, Migration, still_to_run
+
+try:
+    import apsw
+except ImportError:
+    raise MissingExtraError("a stream in a file", "stream") from None
+
+#: SQLite versions in which a database in WAL mode can be damaged when two connections reset the log at once.
+AFFECTED = ((3, 7, 0), (3, 51, 2))
+#: The number of a stream times this, plus that of an event, is where the event is.
+SPAN = 1 << 40
+_ROW = "place, kind, id, body, item, digest"
+
+
+def check_version(version: str) -> None:
+    """Refuse a version of SQLite with the WAL-reset bug.
+
+    Examples
+    --------
+    >>> check_version("3.54.1")
+    """
+    found = tuple(int(part) for part in version.split(".")[:3])
+    if AFFECTED[0] <= found <= AFFECTED[1]:
+        raise StoreError(
+            f"SQLite {version} can damage a file that is written while it is copied (the WAL-reset bug, fixed in "
+            "3.51.3): install the wheel of apsw, which brings its own SQLite: pip install --upgrade apsw"
+        )
+
+
+class SqliteStore:
+    """Streams in one file.
+
+    ``vfs`` names a file system of apsw, for tests that cut the power; ``read_only`` looks while another process writes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = SqliteStore(f"{folder}/desk.db")
+    ...     place = store.create("orders", b"secret")
+    ...     print(store.names(), place.head().seq)
+    ...     store.close()
+    ['orders'] 0
+    """
+
+    #: What a commit waits for: FULL is the disk.
+    SYNCHRONOUS = "FULL"
+    MIGRATIONS: tuple[Migration, ...] = SQLITE
+
+    def __init__(self, path: str | PathLike[str], *, read_only: bool = False, vfs: str | None = None) -> None:
+        check_version(apsw.sqlite_lib_version())
+        self.address, self.read_only = os.fspath(path), read_only
+        self._path = Path(self.address)
+        if self._path.is_dir() or not self._path.parent.is_dir():
+            raise InputError(f"{self.address} cannot be a store: give the name of a file in a folder that is there")
+        self.lock = RLock()
+        self.broken = False
+        self.places: dict[str, SqlitePlace] = {}
+        self._guard: int | None = None if read_only else self._hold()
+        try:
+            self.connection = self._connect(vfs)
+            if not read_only:
+                self._migrate()
+        except apsw.Error as error:
+            self._let_go()
+            raise StoreError(f"{self.address} cannot be opened as a store: {error}") from error
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _hold(self) -> int:
+        """Lock the file by one beside it: closing a second handle of the file itself would drop SQLite's own locks."""
+        guard = os.open(self._path.with_name(f".{self._path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            take_lock(guard)
+        except OSError:
+            os.close(guard)
+            raise StoreError(
+                f"{self.address} is in use by another process, or by another store of this one. One process writes a "
+                "file; others may look: open_store(path, read_only=True)"
+            ) from None
+        return guard
+
+    def _let_go(self) -> None:
+        if self._guard is not None:
+            os.close(self._guard)
+            self._guard = None
+
+    def _connect(self, vfs: str | None) -> apsw.Connection:
+        if self.read_only and not self._path.exists():
+            raise StoreError(f"there is no store {self.address}")
+        flags = apsw.SQLITE_OPEN_READONLY if self.read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        connection = apsw.Connection(self.address, flags=flags, vfs=vfs, statementcachesize=200)
+        connection.setbusytimeout(5000)
+        if not self.read_only:
+            if vfs is not None:
+                connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # a file system in Python has no shared memory
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA synchronous={self.SYNCHRONOUS}")
+            connection.execute("PRAGMA secure_delete=ON")  # what is erased is overwritten, wherever it was moved to
+        connection.execute("PRAGMA cache_size=-8000")
+        return connection
+
+    def _migrate(self) -> None:
+        run = self.connection.execute
+        run(TABLE)
+        done = list(run("SELECT number, checksum FROM migrations"))
+        for step in still_to_run(self.MIGRATIONS, done, self.address):
+            with self.connection:
+                for statement in step.statements:
+                    run(statement)
+                run("INSERT INTO migrations VALUES (?, ?, ?)", (step.number, step.name, step.checksum))
+
+    # ---- transactions
+
+    @contextmanager
+    def writing(self) -> Iterator[Any]:
+        """Give what runs a statement within one transaction, which is on disk after the block.
+
+        Whatever fails in the machine leaves the outcome unknown, and the store writes no more: after a failed sync
+        nobody knows what the disk holds.
+        """
+        with self.lock:
+            self._check_usable()
+            run = self.connection.execute
+            try:
+                run("BEGIN IMMEDIATE")
+                yield self.connection
+                run("COMMIT")
+            except apsw.ConstraintError:
+                run("ROLLBACK")
+                raise
+            except apsw.Error as error:
+                self.broken = True
+                raise OutcomeUnknownError(
+                    f"a write to {self.address} failed ({error}): whether it is stored is not known. The store has "
+                    "stopped; open it again, and repeat the request with the same id"
+                ) from error
+            except BaseException:
+                if not self.broken and self.connection.in_transaction:
+                    run("ROLLBACK")
+                raise
+
+    def _check_usable(self) -> None:
+        if self.broken:
+            raise StoppedError(f"{self.address} has stopped after a failed write, or was closed: open the store again")
+        if self.read_only:
+            raise StoppedError(f"{self.address} was opened to look at: nothing is written")
+
+    def ask(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        """Return the rows of a question."""
+        with self.lock:
+            if self.broken:
+                raise StoppedError(
+                    f"{self.address} has stopped after a failed write, or was closed: open the store again"
+                )
+            try:
+                return self.connection.execute(statement, values).fetchall()
+            except apsw.Error as error:
+                raise StoreError(f"{self.address} cannot be read: {error}") from error
+
+    # ---- streams
+
+    def names(self) -> list[str]:
+        """Return the names of all streams."""
+        return [name for (name,) in self.ask("SELECT name FROM streams ORDER BY name")]
+
+    def create(self, name: str, secret: bytes) -> SqlitePlace:
+        """Make a stream without events, and own it."""
+        try:
+            with self.writing() as connection:
+                connection.execute(
+                    "INSERT INTO streams (name, secret, seq, digest) VALUES (?, ?, 0, ?)", (name, secret, NOTHING)
+                )
+        except apsw.ConstraintError:
+            raise name_taken(name) from None
+        return self.open(name)
+
+    def open(self, name: str) -> SqlitePlace:
+        """Own a stream; a store that only looks owns nothing."""
+        with self.lock:
+            if name in self.places and not self.read_only:
+                raise in_use(name)
+            found = self.ask("SELECT number, secret FROM streams WHERE name = ?", (name,))
+            if not found:
+                raise no_stream(name, self.names(), self.address)
+            self.places[name] = SqlitePlace(self, name, *found[0])
+            return self.places[name]
+
+    def put(self, space: str, key: str, value: bytes) -> None:
+        """Keep a small value, in the place of the one before."""
+        with self.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO small_values VALUES (?, ?, ?)", (space, key, value))
+
+    def get(self, space: str, key: str) -> bytes | None:
+        """Return a small value; None: there is none."""
+        found = self.ask("SELECT value FROM small_values WHERE space = ? AND key = ?", (space, key))
+        return found[0][0] if found else None
+
+    def values(self, space: str) -> dict[str, bytes]:
+        """Return all small values of a space."""
+        return dict(self.ask("SELECT key, value FROM small_values WHERE space = ? ORDER BY key", (space,)))
+
+    def remove(self, space: str, key: str) -> None:
+        """Forget a small value, if there is one."""
+        with self.writing() as connection:
+            connection.execute("DELETE FROM small_values WHERE space = ? AND key = ?", (space, key))
+
+    def check(self) -> list[str]:
+        """Return what SQLite finds wrong with the file."""
+        found = [line for (line,) in self.ask("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Copy the file as it is at this moment, whole or not at all, while others go on."""
+        target = Path(path)
+        if target.exists():
+            raise InputError(f"{target} is there already: give another name, or delete the file first")
+        aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            copy = apsw.Connection(str(aside))
+            with copy.backup("main", self.connection, "main") as work:
+                while not work.done:
+                    with self.lock:
+                        work.step(256)
+            copy.close()
+            with aside.open("rb+") as file:
+                os.fsync(file.fileno())
+            aside.replace(target)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self.lock:
+            failed, self.broken = self.broken, True
+            self.places.clear()
+            try:
+                self.connection.close(True)
+            except apsw.Error as error:  # tidying up the log of writes; all commits are in it
+                if not failed:
+                    raise StoreError(f"{self.address} could not be tidied up: {error}; nothing is lost") from error
+            finally:
+                self._let_go()
+
+
+class SqlitePlace:
+    """One stream in a file."""
+
+    def __init__(self, store: SqliteStore, name: str, number: int, secret: bytes) -> None:
+        self.name, self.secret = name, bytes(secret)
+        self._store, self._number, self._base = store, number, number * SPAN
+
+    def head(self) -> Head:
+        """Return the last event that is kept."""
+        seq, digest = self._store.ask("SELECT seq, digest FROM streams WHERE number = ?", (self._number,))[0]
+        return Head(seq, bytes(digest))
+
+    def append(self, rows: Sequence[Row], before: Head) -> None:
+        """Keep rows, all or none."""
+        try:
+            with self._store.writing() as connection:
+                self._append(connection, rows, before)
+        except apsw.ConstraintError:
+            raise two_decisions(self.name) from None
+
+    def _append(self, connection: Any, rows: Sequence[Row], before: Head) -> None:
+        number, base = self._number, self._base
+        connection.execute(
+            "UPDATE streams SET seq = ?, digest = ? WHERE number = ? AND seq = ? AND digest = ?",
+            (rows[-1].seq, rows[-1].digest, number, *before),
+        )
+        if not connection.changes():
+            raise not_owner(self.name)
+        connection.executemany(
+            f"INSERT INTO events (stream, {_ROW}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(number, base + seq, kind, id, body, item, digest) for seq, kind, id, body, item, digest in rows],
+        )
+
+    def _rows(self, condition: str, values: tuple[Any, ...]) -> list[Row]:
+        found = self._store.ask(f"SELECT {_ROW} FROM events WHERE {condition}", values)
+        base = self._base
+        return [Row(place - base, kind, id, body, item, digest) for place, kind, id, body, item, digest in found]
+
+    def read(self, after: int = 0) -> Iterator[Row]:
+        """Give the rows behind a number, in order."""
+        while True:
+            ends = (self._base + after, self._base + SPAN)
+            part = self._rows(f"place > ? AND place < ? ORDER BY place LIMIT {PART}", ends)
+            if not part:
+                return
+            yield from part
+            after = part[-1].seq
+
+    def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return the row of the decision of each id that has one."""
+        found = (self._rows("stream = ? AND id = ? AND kind = 'decided'", (self._number, id)) for id in ids)
+        return {rows[0].id: rows[0] for rows in found if rows}
+
+    def later(self, id: str) -> list[Row]:
+        """Return the rows of what happened to a decision after it was made, in order."""
+        condition = "stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
+        return self._rows(condition, (self._number, id))
+
+    def snapshots(self) -> list[tuple[int, bytes]]:
+        """Return the number and the manifest of every snapshot, in order."""
+        found = self._store.ask("SELECT seq, manifest FROM snapshots WHERE stream = ? ORDER BY seq", (self._number,))
+        return [(seq, bytes(manifest)) for seq, manifest in found]
+
+    def chunks(self) -> set[bytes]:
+        """Return the digests of all chunks."""
+        found = self._store.ask("SELECT digest FROM chunks WHERE stream = ?", (self._number,))
+        return {bytes(digest) for (digest,) in found}
+
+    def chunk(self, digest: bytes) -> bytes | None:
+        """Return a part of a snapshot; None: there is none."""
+        question = "SELECT content FROM chunks WHERE stream = ? AND digest = ?"
+        found = self._store.ask(question, (self._number, digest))
+        return bytes(found[0][0]) if found else None
+
+    def put_chunk(self, digest: bytes, content: bytes) -> None:
+        """Keep a part of a snapshot under its digest."""
+        with self._store.writing() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO chunks (stream, digest, content) VALUES (?, ?, ?)",
+                (self._number, digest, content),
+            )
+
+    def put_snapshot(self, seq: int, manifest: bytes, seqs: Iterable[int], chunks: Iterable[bytes]) -> None:
+        """Keep a snapshot, and of the others only those of ``seqs``; of chunks only ``chunks``."""
+        there = self.chunks()
+        with self._store.writing() as connection:
+            self._put_snapshot(connection, (seq, manifest), seqs, there - set(chunks))
+
+    def _put_snapshot(
+        self, connection: Any, snapshot: tuple[int, bytes], seqs: Iterable[int], gone: Iterable[bytes]
+    ) -> None:
+        number, (seq, manifest) = self._number, snapshot
+        connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (number, seq, manifest))
+        kept = {seq, *seqs}
+        old = [n for (n,) in connection.execute("SELECT seq FROM snapshots WHERE stream = ?", (number,)).fetchall()]
+        connection.executemany(
+            "DELETE FROM snapshots WHERE stream = ? AND seq = ?", [(number, n) for n in old if n not in kept]
+        )
+        connection.executemany(
+            "DELETE FROM chunks WHERE stream = ? AND digest = ?", [(number, digest) for digest in gone]
+        )
+
+    def erase(
+        self, row: Row, before: Head, item: int, snapshot: tuple[int, bytes], seqs: Iterable[int], keep: Iterable[bytes]
+    ) -> None:
+        """Append a row, forget the features of event ``item``, and keep a snapshot; the bytes are overwritten."""
+        store, gone = self._store, self.chunks() - set(keep)
+        with store.lock:
+            with store.writing() as connection:
+                self._append(connection, [row], before)
+                connection.execute("UPDATE events SET item = NULL WHERE place = ?", (self._base + item,))
+                self._put_snapshot(connection, snapshot, seqs, gone)
+            store.ask("PRAGMA wal_checkpoint(TRUNCATE)")  # the log of writes still held the bytes
+
+    def release(self) -> None:
+        """Let go of the stream."""
+        self._store.places.pop(self.name, None)
