@@ -92,4 +92,4 @@ def build(store: Store, failed: Callable[[str], None] | None = None) -> Applicat
 async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request for an address that there is not."""
     problem = Problem("unknown-route")
-    await respond(Reply(problem.status, problem.body(), MEDIA), send)
+    await respond(Reply(problem.status, problem.body(), MEDIA), receive, send)

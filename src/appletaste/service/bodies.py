@@ -30,6 +30,7 @@ Item = Annotated[
     Meta(description="Columns and their values, null where one is missing; or the numbers of a vector."),
 ]
 Time = Annotated[float | str, Meta(description="A number of a clock of your own, or a date in ISO 8601.")]
+Money = Annotated[float, Meta(ge=-1e15, le=1e15)]
 LabelValue = Annotated[int, Meta(ge=0, le=1, description="1: positive, 0: negative.")]
 
 
@@ -40,10 +41,10 @@ class Body(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 class CostSheet(Body, frozen=True):
     """What each outcome costs."""
 
-    miss: float
-    false_alarm: float
-    hit: float
-    correct_pass: float = 0.0
+    miss: Money
+    false_alarm: Money
+    hit: Money
+    correct_pass: Money = 0.0
 
 
 class Decide(Body, frozen=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -47,7 +49,7 @@ class Endpoint:
             unforeseen = Problem("internal")
             reply = Reply(unforeseen.status, unforeseen.body(), MEDIA)
         self._host.metrics.requests[name, reply.status] += 1
-        await respond(reply, send)
+        await respond(reply, receive, send)
 
     async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply:
         headers = dict(scope["headers"])
@@ -131,8 +133,14 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: int
     return b"".join(parts)
 
 
-async def respond(reply: Reply, send: Send) -> None:
-    """Send an answer."""
+async def disconnected(receive: Receive) -> None:
+    """Wait until whoever asked has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def respond(reply: Reply, receive: Receive, send: Send) -> None:
+    """Send an answer; one in parts ends early when whoever asked has gone."""
     headers = [(b"content-type", reply.media.encode()), (b"cache-control", b"no-store")]
     if reply.headers:
         headers += [(name.lower().encode(), value.encode()) for name, value in reply.headers.items()]
@@ -141,6 +149,13 @@ async def respond(reply: Reply, send: Send) -> None:
     start: Message = {"type": "http.response.start", "status": reply.status, "headers": headers}
     await send(start)
     if reply.parts is not None:
-        async for part in reply.parts:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
+        gone = asyncio.ensure_future(disconnected(receive))
+        try:
+            async with aclosing(reply.parts) as parts:
+                async for part in parts:
+                    if gone.done():
+                        break
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+        finally:
+            gone.cancel()
     await send({"type": "http.response.body", "body": reply.body})

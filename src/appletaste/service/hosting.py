@@ -66,9 +66,15 @@ class Hosting:
             if self._failed is not None:
                 self._failed(writer.stopped)
 
+    def drain(self) -> None:
+        """Say that the process is about to end: it is not ready any more, and live views end."""
+        self._running = False
+        for writer in self._writers.values():
+            writer.wake_watchers()
+
     async def stop(self) -> None:
         """Finish what waits, write snapshots, and let go of the streams."""
-        self._running = False
+        self.drain()
         for writer in list(self._writers.values()):
             await writer.close()
         self._writers.clear()
@@ -86,7 +92,7 @@ class Hosting:
         """Return the writer of a stream, or the problem that there is none."""
         found = self._writers.get(name)
         if found is None:
-            raise Problem("not-ready" if self.failure or not self._running else "unknown-stream")
+            raise Problem("unknown-stream" if self.ready else "not-ready")
         return found
 
     def queue(self, name: str) -> Queue:

@@ -5,7 +5,7 @@ The list of all operations is the one source of the routes, of the check of scop
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +34,7 @@ class Reply:
         body: bytes = b"",
         media: str = JSON,
         headers: Mapping[str, str] | None = None,
-        parts: AsyncIterator[bytes] | None = None,
+        parts: AsyncGenerator[bytes] | None = None,
     ) -> None:
         self.status, self.body, self.media, self.headers, self.parts = status, body, media, headers, parts
 

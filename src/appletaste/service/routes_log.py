@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,7 +70,7 @@ async def log(call: Call) -> Reply:
     if call.query["limit"] is not None:
         last = min(last, after + call.query["limit"])
 
-    async def parts() -> AsyncIterator[bytes]:
+    async def parts() -> AsyncGenerator[bytes]:
         done = after
         while done < last:
             rows = await asyncio.to_thread(_part, writer.place, done, last)
@@ -113,7 +113,7 @@ async def live(call: Call) -> Reply:
         raise Problem("bad-encoding")
     after = int(said) if said else writer.seq if call.query["from_seq"] is None else call.query["from_seq"] - 1
 
-    async def parts() -> AsyncIterator[bytes]:
+    async def parts() -> AsyncGenerator[bytes]:
         flag, done = writer.watch(), max(after, 0)
         try:
             yield b"retry: 1000\n\n"

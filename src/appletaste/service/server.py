@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import sys
 import time
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from ..logs.stores import Store
-from .app import build
+from .app import Application, build
 
 #: Seconds that requests under way have when the process is told to end.
 GRACE = 20
@@ -48,13 +49,27 @@ def logging_config() -> dict[str, Any]:
     }
 
 
+class _Uvicorn(uvicorn.Server):
+    """Tells the service first that the process is about to end, so that live views end, too."""
+
+    def __init__(self, config: uvicorn.Config, app: Application) -> None:
+        super().__init__(config)
+        self._application = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let requests under way finish, and end."""
+        self._application.host.drain()
+        await super().shutdown(sockets)
+
+
 class Server:
-    """One process that serves a store."""
+    """One process that serves a store; port 0 is any that is free."""
 
     def __init__(self, store: Store, host: str = "127.0.0.1", port: int = 8080, log: bool = True) -> None:
         self.failure = ""
+        self.app = build(store, self._failed)
         config = uvicorn.Config(
-            build(store, self._failed),
+            self.app,
             host=host,
             port=port,
             loop="uvloop",
@@ -67,9 +82,16 @@ class Server:
             date_header=False,
             limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=GRACE,
-            h11_max_incomplete_event_size=None,
         )
-        self.uvicorn = uvicorn.Server(config)
+        self.uvicorn = _Uvicorn(config, self.app)
+
+    @property
+    def port(self) -> int | None:
+        """The port that is listened on; None: not yet."""
+        if not self.uvicorn.started:
+            return None
+        port: int = self.uvicorn.servers[0].sockets[0].getsockname()[1]
+        return port
 
     def _failed(self, reason: str) -> None:
         """End the process: what is on disk is found out when the store is opened again."""

@@ -99,6 +99,11 @@ class Writer:
         """Forget a flag."""
         self._watchers.discard(flag)
 
+    def wake_watchers(self) -> None:
+        """Set all flags."""
+        for flag in self._watchers:
+            flag.set()
+
     async def close(self) -> None:
         """Finish what waits, and let go of the stream."""
         self._closing = True
@@ -112,8 +117,7 @@ class Writer:
                     answer.set_exception(outcome)
                 else:
                     answer.set_result(outcome)
-        for flag in self._watchers:
-            flag.set()
+        self.wake_watchers()
         if self.stopped and not self._closing:
             self._on_stop(self)
 
