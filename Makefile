@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind docs dist clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo test test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ $(VENV)/clusters: $(VENV)/ready
 
 test-engines: $(VENV)/clusters  ## local, Ray and Dask give the same numbers, on real clusters
 	$(BIN)/python -m pytest tests/engines
+
+test-faults: setup  ## crashes and failing disks in their long forms: 500 kills, 5,000 power cuts, every byte of a file
+	APPLETASTE_FAULTS=1 $(BIN)/python -m pytest tests/live
 
 check: setup  ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
@@ -111,6 +114,9 @@ bench-desk: setup  ## a small-cap desk beside one-sided logistic regression, in 
 
 bench-blind: setup  ## rare segments that pay: does voi find them, and what does looking cost, in ten minutes: docs/rules.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.blind $(ARGS)
+
+bench-service: setup  ## streams in a file: decisions a second, opening and verifying a million: docs/service.md
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.service $(ARGS)
 
 bench-logs: setup  ## missed, what-if, drift and report on ten million decisions, in ten minutes: docs/decision-log.md
 	$(BIN)/python -m bench.logs $(ARGS)

@@ -28,11 +28,26 @@ def test_arviz_is_named_when_it_is_needed(monkeypatch):
         to_arviz(([[1.0]], [1]))
 
 
+@pytest.mark.parametrize(
+    ("library", "module", "extra"),
+    [
+        ("msgspec", "appletaste.logs.bodies", "stream"),
+        ("apsw", "appletaste.logs.stores.sqlite", "stream"),
+        ("psycopg", "appletaste.logs.stores.postgres", "postgres"),
+    ],
+)
+def test_what_a_store_needs_is_named(library, module, extra, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(at.errors.MissingExtraError, match=rf"pip install 'appletaste\[{extra}\]'"):
+        import_module(module)
+
+
 def test_nothing_is_loaded_before_it_is_asked_for():
     script = f"""
 import sys, appletaste as at, appletaste.adapters
 at.policy(n_features=1, costs=at.Costs(1, 1, 0)), at.play, at.replay, at.problem
-print([name for name in {[*LIBRARIES, "arviz"]} if name in sys.modules])
+print([name for name in {[*LIBRARIES, "arviz", "apsw", "psycopg", "msgspec"]} if name in sys.modules])
 """
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -244,6 +244,8 @@ def test_safe_mode_gives_a_fixed_action(home, fallback):
     assert state(stream)[1] == kept
     assert stream.decide(ITEMS[0], id="safe0").json() == answers[0].json()
     stream.set_mode("live")
+    assert stream.enacted("safe1", not fallback, "ann").entry.decision.act is not fallback
+    assert stream.label("safe1", 1).status == "recorded_not_learned"  # no policy decided on the item
     play(stream, 20, 40)
     stream.verify()
     stream.close()

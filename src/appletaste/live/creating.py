@@ -95,7 +95,7 @@ def _first_event(
     put_chunks(place, manifest, arrays)
     place.put_snapshot(0, manifest.packed(), (), manifest.chunks())
     record = KeptRecord(place, clock)
-    record.add(Created(settings, sha256(manifest.packed()).digest()))
+    record.add(Created(settings, sha256(manifest.packed()).digest()), record.now())
     record.write()
     return record
 

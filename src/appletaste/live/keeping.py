@@ -140,7 +140,7 @@ class Keeping:
     def _happen(self, event: Event) -> int:
         """Add an event to the record and let the state follow; the caller settles."""
         try:
-            seq = self.record.add(event)
+            seq = self.record.add(event, self.record.now())
             self._state.follow(seq, event, self._decision)
         except BaseException as error:  # what was not checked before it was added
             self._stop(error)

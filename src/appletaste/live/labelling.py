@@ -226,7 +226,7 @@ class Labelling(Keeping):
         arrays = self._state.arrays()
         manifest = describe(seq, digest, self._state.header(), arrays)
         put_chunks(place, manifest, arrays)
-        row = record.row(Erased(id, sha256(manifest.packed()).digest(), self._now()))
+        row = record.row(Erased(id, sha256(manifest.packed()).digest(), self._now()), record.now())
         first, packed = place.snapshots()[0]
         chunks = manifest.chunks() | read_manifest(packed).chunks()
         place.erase(row, record.written, made, (seq, manifest.packed()), (first,), chunks)

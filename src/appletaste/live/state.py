@@ -111,8 +111,9 @@ class State:
             self.modes = [(seq, event.settings["mode"])]
 
     def _enacted(self, seq: int, event: Enacted, decision: Decision) -> None:
-        if decision.round:  # one of safe mode is nothing to the player
-            self.player.enact(decision, event.act)
+        if not decision.round:  # one of safe mode is nothing to the player
+            return
+        self.player.enact(decision, event.act)
         if event.act:
             self.pending[event.id] = seq, instant(event.time) or float(decision.round)
         else:

@@ -192,7 +192,8 @@ class Stream(Labelling):
             return self._again(known, asked, baseline)
         if id is None:
             id = self._next_id()
-        moment, now = self._moment(asked.time)
+        at = record.now()
+        moment, now = self._moment(asked.time, at)
         mode, prospect = state.mode, None
         if baseline is not None and not isinstance(baseline, bool):
             raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
@@ -209,7 +210,7 @@ class Stream(Labelling):
         event = new_tuple(Decided, (id, decision, moment, stratum))
         kept = pack_item(x, item)
         try:
-            seq = record.add(event, kept, costs is not None)
+            seq = record.add(event, at, kept, costs is not None)
             state.decided(seq, event, prospect, now)
         except BaseException as error:
             self._stop(error)
@@ -232,12 +233,11 @@ class Stream(Labelling):
             id += "'"
         return id
 
-    def _moment(self, time: Any) -> tuple[float | str, float]:
+    def _moment(self, time: Any, at: int) -> tuple[float | str, float]:
         """Return the time of an item as the record has it, and as a number; all are numbers, or all are dates."""
         kind = self._state.kind
         if time is None and kind is not float:
-            now = self.record.now()
-            return stamp_text(now), now / 1e6
+            return stamp_text(at), at / 1e6
         number = instant(time)
         told = written(time)
         if told is None or (kind is not None and type(told) is not kind):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..costs import Costs
+from ..decision import new_tuple
 from ..errors import RecordError
 from .bodies import Stamp, chained, item_digest, pack_event, sha256, stamp_of, unpack_event
 from .events import Decided, Event
@@ -59,22 +60,22 @@ class KeptRecord:
         found = self.clock()
         return found if found > self.at else self.at + 1
 
-    def row(self, event: Event, item: bytes | None = None, own_costs: bool = False, at: int | None = None) -> Row:
+    def row(self, event: Event, at: int, item: bytes | None = None, own_costs: bool = False) -> Row:
         """Return the row that an event would be the next one by."""
-        at = self.now() if at is None else at
         kind, body = pack_event(event, item, Stamp(at, own_costs))
         seq, digest = self.head
-        return Row(seq + 1, kind, event.id, body, item, chained(digest, kind, body))
+        return new_tuple(Row, (seq + 1, kind, event.id, body, item, chained(digest, kind, body)))
 
-    def add(self, event: Event, item: bytes | None = None, own_costs: bool = False) -> int:
-        """Let an event wait to be written, and return its number."""
-        self.at = self.now()
-        row = self.row(event, item, own_costs, self.at)
+    def add(self, event: Event, at: int, item: bytes | None = None, own_costs: bool = False) -> int:
+        """Let an event of a time (``now``) wait to be written, and return its number."""
+        self.at = at
+        row = self.row(event, at, item, own_costs)
+        seq, _, id, _, _, digest = row
         self._waiting.append(row)
-        if row.id:
-            self._of.setdefault(row.id, []).append(row)
-        self.head = Head(row.seq, row.digest)
-        return row.seq
+        if id:
+            self._of.setdefault(id, []).append(row)
+        self.head = new_tuple(Head, (seq, digest))
+        return seq
 
     def write(self) -> int:
         """Make all that waits durable; return how many events that were."""
@@ -142,10 +143,10 @@ def checked(rows: Iterator[Row], before: Head, sheets: dict[tuple[float, ...], C
         seq += 1
         if row.seq != seq:
             raise RecordError(f"event {seq} is missing: the next one there has the number {row.seq}", seq)
-        digest = chained(digest, row.kind, row.body)
-        if digest != row.digest:
-            raise RecordError(f"event {seq} was changed after it was written: its SHA-256 is not the recorded one", seq)
         try:
+            digest = chained(digest, row.kind, row.body)
+            if digest != row.digest:
+                raise ValueError("it was changed after it was written, its SHA-256 is not the recorded one")
             event = unpack_event(row.kind, row.body, row.item, sheets)
             known = row.item is None or sha256(row.item).digest() == item_digest(row.body)
         except Exception as error:  # any bytes at all may be there

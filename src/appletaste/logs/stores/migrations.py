@@ -41,6 +41,8 @@ def still_to_run(known: tuple[Migration, ...], run: Iterable[tuple[int, str]], a
     ['values']
     """
     done = dict(run)
+    if not all(isinstance(number, int) for number in done):
+        raise StoreError(f"{address} is damaged: its table of migrations cannot be read")
     newer = [number for number in done if number > len(known)]
     if newer:
         raise StoreError(

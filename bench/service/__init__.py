@@ -1,0 +1,1 @@
+"""Streams that last, measured: docs/service.md."""
