@@ -118,7 +118,7 @@ class Keys:
     def revoke(self, id: str) -> bool:
         """Let a key open nothing any more; return whether there is such a key."""
         for digest, key in self._known.items():
-            if secrets.compare_digest(key.id, id):
+            if key.id == id:  # the id is no secret
                 if key.revoked is None:
                     self._keep(digest, msgspec.structs.replace(key, revoked=time.time()))
                 return True

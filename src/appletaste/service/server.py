@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 import socket
 import sys
+import threading
 import time
 from typing import Any
 
@@ -14,6 +16,7 @@ import uvicorn
 from ..logs.stores import Store
 from .app import Application, build
 
+log = logging.getLogger("appletaste.service")
 #: Seconds that requests under way have when the process is told to end.
 GRACE = 20
 #: Requests under way at most; beyond, 503 at once.
@@ -55,6 +58,12 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: Application) -> None:
         super().__init__(config)
         self._application = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and say where."""
+        await super().startup(sockets=sockets)
+        if self.started:
+            log.info("listening", extra={"port": self.servers[0].sockets[0].getsockname()[1]})
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests under way finish, and end."""
@@ -100,6 +109,8 @@ class Server:
 
     def run(self) -> str:
         """Serve until told to end; return why the process had to end, empty: it was told to."""
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it again when all is done
         self.uvicorn.run()
         if not self.uvicorn.started and not self.failure:
             self.failure = "the address cannot be listened on"
