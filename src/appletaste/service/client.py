@@ -97,6 +97,7 @@ class Client:
         self._kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._host, self._port, self._root = parts.hostname, parts.port, parts.path.rstrip("/")
         self._own = threading.local()
+        self._open: list[http.client.HTTPConnection] = []
 
     def __repr__(self) -> str:
         return f"<Client of {self.address}>"
@@ -113,11 +114,20 @@ class Client:
         return names
 
     def close(self) -> None:
-        """Close the socket of this thread."""
-        connection = getattr(self._own, "connection", None)
-        if connection is not None:
+        """Close all sockets; the next request opens another one."""
+        while self._open:
+            self._open.pop().close()
+        self._own = threading.local()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        for connection in getattr(self, "_open", ()):
             connection.close()
-            self._own.connection = None
 
     # ---- one request
 
@@ -141,7 +151,7 @@ class Client:
             except (OSError, http.client.HTTPException) as error:
                 if isinstance(error, AppleTasteError):
                     raise
-                self.close()
+                self._drop()
                 failure = OutcomeUnknownError(
                     f"{self.address} did not answer ({type(error).__name__}): whether the request was done is not "
                     "known. Repeat it with the same id"
@@ -159,6 +169,14 @@ class Client:
         for line in response:
             yield json.loads(line)
 
+    def _drop(self) -> None:
+        """Close the socket of this thread."""
+        connection = self._own.__dict__.pop("connection", None)
+        if connection is not None:
+            connection.close()
+            if connection in self._open:
+                self._open.remove(connection)
+
     def _once(self, method: str, path: str, content: bytes | None) -> tuple[int, Any]:
         response = self._send(method, path, content)
         raw = response.read()
@@ -171,6 +189,7 @@ class Client:
         connection = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._own.connection = self._kind(self._host, self._port, timeout=self._timeout)
+            self._open.append(connection)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         if content is not None:
             headers["Content-Type"] = "application/json"
