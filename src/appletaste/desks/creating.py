@@ -52,7 +52,7 @@ class Created:
 
 
 def create_desk(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | None,
     source: Any,
     label: str,
     *,
@@ -76,7 +76,7 @@ def create_desk(
     seed: int = 1,
     **reading: Any,
 ) -> Created:
-    """Make a desk from a table of past items, and write it to a file.
+    """Make a desk from a table of past items, and write it to a file; None: to none, for a ``Stream`` to begin with.
 
     All of the history lies before the first decision, so the map is fitted on all of its rows (``warm_up`` of the
     encoder is their number). Which columns are the id, the time, the stratum and the label is kept in the file, and so
@@ -108,11 +108,7 @@ def create_desk(
     reading
         What ``read_records`` takes: ``positive``, ``missing``, ``categories``, ``numbers``, ``separator``.
     """
-    target = Path(path)
-    if target.exists():
-        raise InputError(f"{target} is there already: give another name, or delete the file first")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
+    target = None if path is None else _free(Path(path))
     roles = {ID: id, TIME: time, UNIT: time_unit, STRATUM: stratum, LABEL: label}
     _check_apart({**roles, "time of the label": label_time}, drop)
     sheet = CostsByItem.of(costs)
@@ -150,8 +146,20 @@ def create_desk(
     ledger.roles = {role: column for role, column in roles.items() if column is not None}
     ledger.roles |= _label_values(source, label, reading)
     ledger.costs_by_item = by_item
-    ledger.save(target, features)
+    if target is None:
+        ledger.saved_as(None, features)
+    else:
+        ledger.save(target, features)
     return Created(ledger, features, len(stream), history, _notes(stream, labels, features, counted))
+
+
+def _free(target: Path) -> Path:
+    """Return the name of a file that can be written, and that there is not yet."""
+    if target.exists():
+        raise InputError(f"{target} is there already: give another name, or delete the file first")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
+    return target
 
 
 def _check_apart(roles: Mapping[str, str | None], drop: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Events between two snapshots that are made by themselves.
 EVERY = 20_000
 #: Seconds that copying a state may take; a larger one has its snapshots when it is opened and closed.
-LONGEST_COPY = 0.025
+LONGEST_COPY = 0.04
 
 
 class Keeping:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
@@ -14,17 +14,11 @@ from ..costs import Costs, SomeCosts
 from ..costs_by_item import CostsByItem
 from ..decision import Decision, new_tuple
 from ..errors import ConflictError, InputError, RecordError
-from ..evaluate import explain, missed
-from ..evaluate.explanation import Explanation
-from ..evaluate.missed import Missed
 from ..features import FeatureMap
-from ..logs import DecisionLog
 from ..logs.bodies import pack_item
-from ..logs.entries import Entries
-from ..logs.events import CostsChanged, Decided, Enacted, Event, ModeChanged
+from ..logs.events import CostsChanged, Decided, Enacted, ModeChanged
 from ..logs.kept import Clock, Found, KeptRecord, machine_clock
 from ..logs.stores import Store, open_store
-from ..logs.tables import table_of
 from ..policies import Player
 from ..streams.ledger import KINDS_OF_TIME
 from ..times import instant, written
@@ -32,12 +26,11 @@ from .answers import Answer
 from .creating import begin
 from .items import Asked, check_text
 from .keeping import stamp_text
-from .labelling import Labelling
+from .looking import Looking
 from .modes import CALLER, LIVE, SAFE, SHADOW, check_mode
-from .verifying import Progress, Verified, verify
 
 
-class Stream(Labelling):
+class Stream(Looking):
     """One stream of decisions in a store, which lasts: through crashes, deployments and years.
 
     Every decision is on disk before it is answered, and the same id gives the same answer for ever. The record is a
@@ -319,62 +312,6 @@ class Stream(Labelling):
             seq = self._happen(CostsChanged(changed, check_text("a name", by), self._now()))
             self._settle()
             return seq
-
-    # ---- looking
-
-    def verify(self, progress: Progress | None = None) -> Verified:
-        """Fold the record again from nothing, and compare every probability and every snapshot, bit for bit.
-
-        ``RecordError`` names the first event that differs, and the stream is in safe mode from then on.
-        """
-        with self._alone:
-            if not self._stopped:
-                self._settle()
-            self._keeper.wait()
-            try:
-                found = verify(self.record.place, progress)
-                for problem in self._store.check():
-                    raise RecordError(f"the store says of itself: {problem}")
-            except RecordError as error:
-                self.trouble = error
-                if not self._stopped and self.mode != SAFE:
-                    told = f"the record does not verify: {error}"
-                    self._happen(ModeChanged(SAFE, "appletaste", told, self._now()))
-                    self._settle()
-                raise
-            return found
-
-    def log(self, features: bool | None = None) -> DecisionLog:
-        """Return the decision log, one row a decision; with the features unless told not to, or unless some are erased.
-
-        What somebody did instead of what was decided has the probability 1 or 0; ``why`` has what the policy said.
-        """
-        with self._alone:
-            if not self._stopped:
-                self._settle()
-            entries = Entries(event for _, event in self.record.read())
-            whole = all(len(event.decision.x) for event in entries.decided.values())
-            if features and not whole:
-                raise InputError("the features of some decisions were erased: ask for the log with features=False")
-            return table_of(entries, self.player.policy.name, whole if features is None else features)
-
-    def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
-        """Give the events that are written, behind a number, each with its own."""
-        return self.record.read(after)
-
-    def missed(self) -> Missed:
-        """Return what the log says about the positives that were passed (``appletaste.missed``)."""
-        return missed(self.log(features=None))
-
-    def explain(self, id: str) -> Explanation:
-        """Say why an item was acted on or passed (``appletaste.explain``)."""
-        with self._alone:
-            case = self.find(id)
-            if case.erased:
-                raise InputError(
-                    f"the features of decision {id!r} were erased, so that nothing can be explained by them"
-                )
-            return explain(self.player, case.answer.decision, self.features)
 
 
 def _for_each(name: str, given: Sequence[Any] | None, n: int) -> Sequence[Any]:

@@ -45,6 +45,7 @@ class KeptRecord:
         self._of: dict[str, list[Row]] = {}  # what waits, by id
         self._asked: dict[str, Row | None] = {}  # decisions that were looked up for a group
         self._sheets: dict[tuple[float, ...], Costs] = {}
+        self._last: tuple[str, Found] | None = None  # most are asked for twice in a row
         self.at = _time_of_last(place, self.head.seq)  #: when the last event was written
 
     def __len__(self) -> int:
@@ -90,6 +91,7 @@ class KeptRecord:
     def took(self, row: Row) -> None:
         """Take note of a row that was written by itself (``Place.erase``)."""
         self.head = self._written = Head(row.seq, row.digest)
+        self._last = None
 
     # ---- finding
 
@@ -108,12 +110,16 @@ class KeptRecord:
 
     def decision(self, id: str) -> Found | None:
         """Return the decision with an id; None: there is none."""
+        if self._last is not None and self._last[0] == id:
+            return self._last[1]
         row = self._decision_row(id)
         if row is None:
             return None
         event = unpack_event(row.kind, row.body, row.item, self._sheets)
         assert isinstance(event, Decided)
-        return Found(row.seq, event, stamp_of(row.kind, row.body), row.item is None)
+        found = Found(row.seq, event, stamp_of(row.kind, row.body), row.item is None)
+        self._last = id, found
+        return found
 
     def later(self, id: str) -> list[tuple[int, Event]]:
         """Return what happened to a decision after it was made, in order."""

@@ -62,9 +62,9 @@ class Labels:
 
     def arrays(self) -> Arrays:
         """Return the items seen, one row each, and their labels."""
-        blocks, d, _ = self.features.shape
-        items = self.features.transpose(0, 2, 1).reshape(blocks * BLOCK, d)[: self.n]
-        return {"items": items.copy(), "labels": self.values[: self.n].copy()}
+        blocks, d = -(-self.n // BLOCK), self.features.shape[1]
+        rows = np.array(self.features[:blocks].transpose(0, 2, 1), order="C")  # one copy, of what is in use
+        return {"items": rows.reshape(blocks * BLOCK, d)[: self.n], "labels": self.values[: self.n].copy()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_features: int) -> Labels:

@@ -1,0 +1,141 @@
+"""One stream in a file: its statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from .base import PART, Head, Row
+from .memory import not_owner, two_decisions
+
+if TYPE_CHECKING:
+    from .sqlite import SqliteStore
+
+#: The number of a stream times this, plus that of an event, is where the event is.
+SPAN = 1 << 40
+_ROW = "place, kind, id, body, item, digest"
+_DECISION = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind = 'decided'"
+
+
+class SqlitePlace:
+    """One stream in a file."""
+
+    def __init__(self, store: SqliteStore, name: str, number: int, secret: bytes) -> None:
+        self.name, self.secret = name, bytes(secret)
+        self._store, self._number, self._base = store, number, number * SPAN
+
+    def head(self) -> Head:
+        """Return the last event that is kept."""
+        seq, digest = self._store.ask("SELECT seq, digest FROM streams WHERE number = ?", (self._number,))[0]
+        return Head(seq, bytes(digest))
+
+    def append(self, rows: Sequence[Row], before: Head) -> None:
+        """Keep rows, all or none."""
+        try:
+            with self._store.writing() as connection:
+                self._append(connection, rows, before)
+        except apsw.ConstraintError:
+            raise two_decisions(self.name) from None
+
+    def _append(self, connection: Any, rows: Sequence[Row], before: Head) -> None:
+        number, base = self._number, self._base
+        connection.execute(
+            "UPDATE streams SET seq = ?, digest = ? WHERE number = ? AND seq = ? AND digest = ?",
+            (rows[-1].seq, rows[-1].digest, number, *before),
+        )
+        if not connection.changes():
+            raise not_owner(self.name)
+        connection.executemany(
+            f"INSERT INTO events (stream, {_ROW}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(number, base + seq, kind, id, body, item, digest) for seq, kind, id, body, item, digest in rows],
+        )
+
+    def _rows(self, condition: str, values: tuple[Any, ...]) -> list[Row]:
+        found = self._store.ask(f"SELECT {_ROW} FROM events WHERE {condition}", values)
+        base = self._base
+        return [Row(place - base, kind, id, body, item, digest) for place, kind, id, body, item, digest in found]
+
+    def read(self, after: int = 0) -> Iterator[Row]:
+        """Give the rows behind a number, in order."""
+        while True:
+            ends = (self._base + after, self._base + SPAN)
+            part = self._rows(f"place > ? AND place < ? ORDER BY place LIMIT {PART}", ends)
+            if not part:
+                return
+            yield from part
+            after = part[-1].seq
+
+    def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return the row of the decision of each id that has one."""
+        found, number, ask = {}, self._number, self._store.ask
+        for id in ids:  # most ask for one, which is not there
+            for place, kind, _, body, item, digest in ask(_DECISION, (number, id)):
+                found[id] = Row(place - self._base, kind, id, body, item, digest)
+        return found
+
+    def later(self, id: str) -> list[Row]:
+        """Return the rows of what happened to a decision after it was made, in order."""
+        condition = "stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
+        return self._rows(condition, (self._number, id))
+
+    def snapshots(self) -> list[tuple[int, bytes]]:
+        """Return the number and the manifest of every snapshot, in order."""
+        found = self._store.ask("SELECT seq, manifest FROM snapshots WHERE stream = ? ORDER BY seq", (self._number,))
+        return [(seq, bytes(manifest)) for seq, manifest in found]
+
+    def chunks(self) -> set[bytes]:
+        """Return the digests of all chunks."""
+        found = self._store.ask("SELECT digest FROM chunks WHERE stream = ?", (self._number,))
+        return {bytes(digest) for (digest,) in found}
+
+    def chunk(self, digest: bytes) -> bytes | None:
+        """Return a part of a snapshot; None: there is none."""
+        question = "SELECT content FROM chunks WHERE stream = ? AND digest = ?"
+        found = self._store.ask(question, (self._number, digest))
+        return bytes(found[0][0]) if found else None
+
+    def put_chunk(self, digest: bytes, content: bytes) -> None:
+        """Keep a part of a snapshot under its digest."""
+        with self._store.writing() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO chunks (stream, digest, content) VALUES (?, ?, ?)",
+                (self._number, digest, content),
+            )
+
+    def put_snapshot(self, seq: int, manifest: bytes, seqs: Iterable[int], chunks: Iterable[bytes]) -> None:
+        """Keep a snapshot, and of the others only those of ``seqs``; of chunks only ``chunks``."""
+        there = self.chunks()
+        with self._store.writing() as connection:
+            self._put_snapshot(connection, (seq, manifest), seqs, there - set(chunks))
+
+    def _put_snapshot(
+        self, connection: Any, snapshot: tuple[int, bytes], seqs: Iterable[int], gone: Iterable[bytes]
+    ) -> None:
+        number, (seq, manifest) = self._number, snapshot
+        connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (number, seq, manifest))
+        kept = {seq, *seqs}
+        old = [n for (n,) in connection.execute("SELECT seq FROM snapshots WHERE stream = ?", (number,)).fetchall()]
+        connection.executemany(
+            "DELETE FROM snapshots WHERE stream = ? AND seq = ?", [(number, n) for n in old if n not in kept]
+        )
+        connection.executemany(
+            "DELETE FROM chunks WHERE stream = ? AND digest = ?", [(number, digest) for digest in gone]
+        )
+
+    def erase(
+        self, row: Row, before: Head, item: int, snapshot: tuple[int, bytes], seqs: Iterable[int], keep: Iterable[bytes]
+    ) -> None:
+        """Append a row, forget the features of event ``item``, and keep a snapshot; the bytes are overwritten."""
+        store, gone = self._store, self.chunks() - set(keep)
+        with store.lock:
+            with store.writing() as connection:
+                self._append(connection, [row], before)
+                connection.execute("UPDATE events SET item = NULL WHERE place = ?", (self._base + item,))
+                self._put_snapshot(connection, snapshot, seqs, gone)
+            store.ask("PRAGMA wal_checkpoint(TRUNCATE)")  # the log of writes still held the bytes
+
+    def release(self) -> None:
+        """Let go of the stream."""
+        self._store.places.pop(self.name, None)
