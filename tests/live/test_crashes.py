@@ -78,7 +78,7 @@ def check(address, answers, labels):
 )
 def test_killed_under_load(forks, tmp_path, kind, kills):
     address = str(tmp_path / "desk.db") if kind == "sqlite" else fresh_database()
-    at.Stream.create(address, "orders", crashing.player()).close()
+    at.Stream.create(address, "orders", crashing.player(), seed=6).close()
     chance, answers, labels = random.Random(8), {}, {}
     for seed in range(kills):
         new, known = killed(forks, crashing.decide_and_label, address, seed, chance.uniform(0.0, 0.06))
@@ -95,7 +95,7 @@ def test_killed_under_load(forks, tmp_path, kind, kills):
 def test_killed_during_a_snapshot_a_backup_or_a_migration(forks, tmp_path, work, monkeypatch):
     kills = 60 if LONG else 6
     address = str(tmp_path / "desk.db")
-    at.Stream.create(address, "orders", crashing.player()).close()
+    at.Stream.create(address, "orders", crashing.player(), seed=6).close()
     chance, answers, labels = random.Random(9), {}, {}
     for seed in range(kills):
         new, known = killed(forks, work, address, seed, chance.uniform(0.0, 0.1))
@@ -122,7 +122,7 @@ def test_killed_during_a_snapshot_a_backup_or_a_migration(forks, tmp_path, work,
 
 def test_an_owner_that_is_stopped_is_replaced_and_writes_nothing_more(forks, monkeypatch):
     address = fresh_database()
-    at.Stream.create(address, "orders", crashing.player()).close()
+    at.Stream.create(address, "orders", crashing.player(), seed=6).close()
     process, told = started(forks, crashing.own_until_stopped, address, 1)
     answers, labels = {}, {}
     for _ in range(5):
@@ -160,7 +160,7 @@ def test_an_owner_that_is_stopped_is_replaced_and_writes_nothing_more(forks, mon
 def test_a_write_with_an_old_token_is_refused():
     """Without the lock, too: the token alone fences a former owner off."""
     address = fresh_database()
-    stream = at.Stream.create(address, "orders", crashing.player())
+    stream = at.Stream.create(address, "orders", crashing.player(), seed=6)
     other = PostgresStore(address)
     other.ask("UPDATE streams SET token = token + 1 WHERE name = 'orders' RETURNING token")
     with pytest.raises(NotOwnerError, match="another owner"):

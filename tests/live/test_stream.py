@@ -320,3 +320,32 @@ def test_others_may_look_while_one_writes(home):
     play(stream, 30, 40)
     stream.verify()
     store.close()
+
+
+def test_a_group_in_which_something_broke_is_not_called_written(home, monkeypatch):
+    store = home.open()
+    stream = play(made(store), 0, 20)
+    events, waiting = len(stream), stream.pending[0]
+
+    def broken(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(stream.player, "learn", broken)
+
+    def group():
+        with stream.together():
+            stream.decide(ITEMS[50], id="in the group")
+            with pytest.raises(ZeroDivisionError):
+                stream.label(waiting, 1)  # and whoever called goes on
+
+    with pytest.raises(StoppedError, match="has stopped"):
+        group()
+    with pytest.raises(StoppedError):
+        stream.decide(ITEMS[50], id="in the group")
+    stream.close()
+    stream = at.Stream.open(store, "orders")
+    assert len(stream) == events
+    assert "in the group" not in stream
+    assert stream.label(waiting, 1).status == "applied"
+    stream.verify()
+    store.close()

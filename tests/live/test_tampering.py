@@ -19,7 +19,7 @@ ITEMS = np.random.default_rng(2).normal(size=(30, 2)) - 0.5
 
 def small(store):
     """Return a stream of a few events of most kinds, with a snapshot in the middle."""
-    stream = at.Stream.create(store, "orders", at.Awaiting(at.policy("ts", n_features=2, costs=COSTS)))
+    stream = at.Stream.create(store, "orders", at.Awaiting(at.policy("ts", n_features=2, costs=COSTS)), seed=6)
     for k in range(5):
         stream.decide(ITEMS[k], id=f"c{k}", stratum="new")
     stream.label(stream.pending[0], 1)

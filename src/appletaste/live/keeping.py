@@ -115,6 +115,8 @@ class Keeping:
             yield
         finally:
             self._depth -= 1
+            if not self._depth:
+                self._check_running()  # or what waits would look written to whoever swallowed the error
             self._settle()
 
     def _settle(self) -> None:

@@ -19,6 +19,7 @@ from ..logs.stores.base import Place
 from ..posteriors import Arrays
 from .state import State, as_text
 
+#: Bytes of a chunk; a manifest says how many its own have.
 CHUNK = 1 << 18
 #: Snapshots that are kept, beside the first one.
 KEPT = 2
@@ -32,6 +33,7 @@ class Manifest(NamedTuple):
     seq: int
     digest: bytes  #: of event ``seq``
     header: str
+    chunk: int
     arrays: list[tuple[str, str, list[int], list[bytes]]]
 
     def packed(self) -> bytes:
@@ -47,33 +49,36 @@ class Manifest(NamedTuple):
 def read_manifest(packed: bytes) -> Manifest:
     """Return the manifest of bytes, or say that they are none."""
     try:
-        seq, digest, header, arrays = unpack(packed)
-        return Manifest(seq, digest, header, [(name, kind, shape, parts) for name, kind, shape, parts in arrays])
+        seq, digest, header, chunk, arrays = unpack(packed)
+        if not (isinstance(chunk, int) and chunk > 0):
+            raise ValueError(f"chunks of {chunk} bytes")
+        return Manifest(seq, digest, header, chunk, [(name, kind, shape, parts) for name, kind, shape, parts in arrays])
     except Exception as error:  # any bytes at all may be there
         raise RecordError(f"a snapshot cannot be read: {error}") from error
 
 
-def parts_of(array: np.ndarray[Any, Any]) -> Iterator[memoryview]:
+def parts_of(array: np.ndarray[Any, Any], chunk: int) -> Iterator[memoryview]:
     """Give the bytes of an array, a chunk at a time."""
     content = memoryview(np.ascontiguousarray(array).view(np.uint8).reshape(-1))  # type: ignore[arg-type]
-    for start in range(0, len(content), CHUNK):
-        yield content[start : start + CHUNK]
+    for start in range(0, len(content), chunk):
+        yield content[start : start + chunk]
 
 
-def describe(seq: int, digest: bytes, header: dict[str, Any], arrays: Arrays) -> Manifest:
-    """Return the manifest of a state."""
+def describe(seq: int, digest: bytes, header: dict[str, Any], arrays: Arrays, chunk: int | None = None) -> Manifest:
+    """Return the manifest of a state, in chunks of the usual length, or of those of another manifest."""
+    chunk = CHUNK if chunk is None else chunk
     found = [
-        (name, array.dtype.str, list(array.shape), [sha256(part).digest() for part in parts_of(array)])
+        (name, array.dtype.str, list(array.shape), [sha256(part).digest() for part in parts_of(array, chunk)])
         for name, array in arrays.items()
     ]
-    return Manifest(seq, digest, as_text(header), found)
+    return Manifest(seq, digest, as_text(header), chunk, found)
 
 
 def put_chunks(place: Place, manifest: Manifest, arrays: Arrays, pause: float = 0.0) -> None:
     """Write the chunks of a snapshot that are not there yet, each in a transaction of its own."""
     there = place.chunks()
     for name, _, _, digests in manifest.arrays:
-        for digest, part in zip(digests, parts_of(arrays[name]), strict=True):
+        for digest, part in zip(digests, parts_of(arrays[name], manifest.chunk), strict=True):
             if digest not in there:
                 place.put_chunk(digest, bytes(part))
                 there.add(digest)

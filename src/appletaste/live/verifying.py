@@ -149,7 +149,7 @@ class Verifier:
             self._state = restore(self._place, found, self._seed)
             self._close_gap(head.seq)
         else:
-            ours = describe(head.seq, head.digest, self._state.header(), self._state.arrays())
+            ours = describe(head.seq, head.digest, self._state.header(), self._state.arrays(), found.chunk)
             if ours.packed() != found.packed():
                 name = next((a[0] for a, b in zip(ours.arrays, found.arrays, strict=False) if a != b), "its settings")
                 raise RecordError(f"the snapshot after event {head.seq} differs from the fold: {name}", head.seq)
