@@ -64,7 +64,7 @@ def play(stream: Any, orders: list[dict[str, str]], halfway: threading.Event) ->
             halfway.set()
         earlier = orders[place - 100]["order"] if place >= 100 else None
         if earlier in answers and answers[earlier]["act"]:
-            value = int(orders[place - 100]["fraud"])
+            value = int(orders[place - 100]["fraud"] == "yes")
             stream.label(earlier, value)
             labels[earlier] = value
 
@@ -102,7 +102,7 @@ def main() -> None:
         print(f"kill -9 {processes[-1].pid}, and started again", flush=True)
         processes.append(serve(port))
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     answers, labels = play(stream, orders, halfway)
     killer.join()

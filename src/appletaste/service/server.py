@@ -86,6 +86,7 @@ class Server:
             ws="none",
             lifespan="on",
             access_log=False,
+            proxy_headers=False,
             log_config=logging_config() if log else None,
             server_header=False,
             date_header=False,
