@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Any
 
+from ..errors import OptionError
 from .options import add_verb
 from .storage import STORAGE, ExitError, add_store, opened
 
@@ -13,6 +14,9 @@ DESCRIPTION = """\
 Serve all streams of a store over HTTP, until SIGTERM. Every decision is on disk before it is
 answered, the same id has the same answer for ever, and a label is applied once. Requests need
 a key ('appletaste keys create'). What can be asked: GET /openapi.json.
+
+Several processes may serve one PostgreSQL: each stream has one owner, any process passes requests
+on to it, and when an owner dies another process takes its streams over.
 
 The service speaks HTTP without encryption: let a proxy with TLS stand before it. When a write
 to the disk fails the process ends with exit code 3: start it again (systemd, Kubernetes and
@@ -34,16 +38,26 @@ def add(verbs: Any) -> None:
     add_store(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1)")
     parser.add_argument("--port", type=int, default=8080, help="the port to listen on (default 8080)")
+    parser.add_argument(
+        "--address",
+        metavar="URL",
+        help="where other processes on the same PostgreSQL reach this one (default http://HOST:PORT)",
+    )
     parser.add_argument("--json", action="store_true", help="say at the start, as JSON, what is served where")
 
 
 def run(args: argparse.Namespace) -> None:
     """Serve until told to end."""
+    from ..logs.stores.opening import POSTGRES
     from ..service.keys import Keys
     from ..service.server import Server
     from .console import print_json
 
-    store = opened(args.store)
+    store, address = opened(args.store), ""
+    if args.store.startswith(POSTGRES):
+        address = args.address or f"http://{args.host}:{args.port}"
+    elif args.address:
+        raise OptionError("--address is for several processes on one PostgreSQL: a file has one process")
     names, keys = store.names(), len(Keys(store).all())
     if args.json:
         print_json({"store": store.address, "host": args.host, "port": args.port, "streams": names, "keys": keys})
@@ -53,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
     sys.stdout.flush()
     try:
-        failure = Server(store, args.host, args.port).run()
+        failure = Server(store, args.host, args.port, address=address).run()
     finally:
         store.close()
     if failure:

@@ -69,9 +69,12 @@ class Application:
         await self.router(scope, receive, send)
 
 
-def build(store: Store, failed: Callable[[str], None] | None = None) -> Application:
-    """Return the service over a store; ``failed`` is told when a commit failed and the process must end."""
-    host = Hosting(store, failed)
+def build(store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> Application:
+    """Return the service over a store; ``failed`` is told when a commit failed and the process must end.
+
+    ``address`` is where others reach this process, if several share the store.
+    """
+    host = Hosting(store, failed, address)
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in operations():
         by_path.setdefault(operation.path, {})[operation.method] = operation

@@ -15,11 +15,14 @@ from starlette.types import Message, Receive, Scope, Send
 from .bodies import decode
 from .hosting import Hosting
 from .keys import PREFIX, Key
-from .operations import JSON, Call, Operation, Reply, read_query
+from .operations import EVENTS, JSON, Call, Operation, Reply, read_query
+from .owners import PASSED
 from .problems import MEDIA, Problem
 
 log = logging.getLogger("appletaste.service")
 _BEARER = b"Bearer "
+#: Headers that go along with a request that is passed on.
+PASSED_ON = (b"authorization", b"content-type")
 _NOBODY = Key("", "", (), (), 0.0)
 
 
@@ -62,6 +65,10 @@ class Endpoint:
             raise Problem("unknown-stream")
         if operation.scope:
             check_scope(key, operation)
+        if operation.of_stream and self._host.owners is not None:
+            owner = self._host.elsewhere(params["stream"])
+            if owner:
+                return await self._pass_on(owner, operation, scope, headers, receive)
         query: dict[str, Any] = {}
         if operation.query or scope["query_string"]:
             query = read_query(operation, parsed_query(scope["query_string"]))
@@ -71,6 +78,20 @@ class Endpoint:
                 raise Problem("unsupported-media-type")
             body = decode(await read_body(headers, receive, operation.limit), self._decoders[operation.method])
         return await operation.handler(Call(self._host, key, params, query, body, headers))
+
+    async def _pass_on(
+        self, owner: str, operation: Operation, scope: Scope, headers: dict[bytes, bytes], receive: Receive
+    ) -> Reply:
+        """Let the owner of a stream answer; a live view is asked for there."""
+        if PASSED.encode() in headers or self._host.owners is None:
+            raise Problem("not-ready")  # the owner has changed: whoever asked tries again
+        path = scope["path"] + ("?" + scope["query_string"].decode("latin-1") if scope["query_string"] else "")
+        if operation.media == EVENTS:
+            return Reply(307, headers={"Location": owner + path})
+        body = None if operation.body is None else await read_body(headers, receive, operation.limit)
+        kept = {name.decode(): headers[name].decode("latin-1") for name in PASSED_ON if name in headers}
+        quick = operation.scope in ("decide", "label")
+        return await self._host.owners.pass_on(owner, operation.method, path, kept, body, quick)
 
     def _key(self, headers: Mapping[bytes, bytes]) -> Key:
         """Return the key of a request, or the problem that it has none."""

@@ -12,6 +12,7 @@ from ..live import Stream
 from ..logs.stores import Store
 from .keys import Key, Keys
 from .metrics import Metrics
+from .owners import Owners
 from .problems import Problem
 from .queue import Queue
 from .writer import Writer, problem_of
@@ -24,7 +25,7 @@ READERS = 2
 class Hosting:
     """The streams of a store, open; ``start`` and ``stop`` are called in the event loop."""
 
-    def __init__(self, store: Store, failed: Callable[[str], None] | None = None) -> None:
+    def __init__(self, store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> None:
         self.store, self.metrics = store, Metrics()
         self.keys = Keys(store)
         self._writers: dict[str, Writer] = {}
@@ -34,21 +35,28 @@ class Hosting:
         #: Why the process must end, empty: it need not.
         self.failure = ""
         self._long = asyncio.Semaphore(READERS)
+        #: Who owns which stream, where several processes share the store; this one is reached at ``address``.
+        self.owners = Owners(self, address) if address else None
 
     async def start(self) -> None:
-        """Open all streams of the store."""
-        for name in await asyncio.to_thread(self.store.names):
-            await self.open(name)
+        """Open all streams of the store, or those that nobody else owns."""
+        if self.owners is not None:
+            await self.owners.start()
+        else:
+            for name in await asyncio.to_thread(self.store.names):
+                await self.open(name)
         self._running = True
 
-    async def open(self, name: str) -> None:
+    async def open(self, name: str) -> bool:
         """Own a stream and let a writer take care of it; one that another process owns, or that is damaged, stays."""
         try:
             self.take(await asyncio.to_thread(Stream.open, self.store, name))
         except NotOwnerError:
-            log.info("another process owns the stream", extra={"stream": name})
+            return False
         except RecordError as error:
             log.error("a stream cannot be opened", extra={"stream": name, "event": error.seq})
+            return False
+        return True
 
     def take(self, stream: Stream) -> Writer:
         """Let a writer take care of a stream that is open."""
@@ -62,9 +70,13 @@ class Hosting:
             del self._writers[writer.name]
         log.error("a writer has stopped", extra={"stream": writer.name, "lost": writer.lost})
         if not writer.lost:
-            self.failure = writer.stopped
-            if self._failed is not None:
-                self._failed(writer.stopped)
+            self.fail(writer.stopped)
+
+    def fail(self, reason: str) -> None:
+        """Say that the process must end."""
+        self.failure = reason
+        if self._failed is not None:
+            self._failed(reason)
 
     def drain(self) -> None:
         """Say that the process is about to end: it is not ready any more, and live views end."""
@@ -75,6 +87,8 @@ class Hosting:
     async def stop(self) -> None:
         """Finish what waits, write snapshots, and let go of the streams."""
         self.drain()
+        if self.owners is not None:
+            await self.owners.stop()
         for writer in list(self._writers.values()):
             await writer.close()
         self._writers.clear()
@@ -84,9 +98,19 @@ class Hosting:
         """Whether requests are answered."""
         return self._running and not self.failure
 
-    def names(self) -> list[str]:
-        """Return the names of the streams that are served here."""
+    def here(self) -> list[str]:
+        """Return the names of the streams that are served by this process."""
         return sorted(self._writers)
+
+    def names(self) -> list[str]:
+        """Return the names of the streams that are served, by this process or by another one."""
+        return self.here() if self.owners is None else self.owners.names()
+
+    def elsewhere(self, name: str) -> str:
+        """Return where another process serves a stream; empty: here, or nowhere."""
+        if self.owners is None or name in self._writers or not self.ready:
+            return ""
+        return self.owners.owner(name)
 
     def writer(self, name: str) -> Writer:
         """Return the writer of a stream, or the problem that there is none."""

@@ -74,9 +74,11 @@ class _Uvicorn(uvicorn.Server):
 class Server:
     """One process that serves a store; port 0 is any that is free."""
 
-    def __init__(self, store: Store, host: str = "127.0.0.1", port: int = 8080, log: bool = True) -> None:
+    def __init__(
+        self, store: Store, host: str = "127.0.0.1", port: int = 8080, log: bool = True, address: str = ""
+    ) -> None:
         self.failure = ""
-        self.app = build(store, self._failed)
+        self.app = build(store, self._failed, address)
         config = uvicorn.Config(
             self.app,
             host=host,
