@@ -198,11 +198,56 @@ def bench_ledger():
     return rows
 
 
+def sparse_stream(d, nonzeros, n):
+    """Return items with so many non-zeros, an intercept among them, their labels, and groups: half are curves of 6."""
+    rng = np.random.default_rng(4)
+    items = np.zeros((n, d))
+    items[:, 0] = 1.0
+    for x in items:
+        x[1 + rng.choice(d - 1, size=nonzeros - 1, replace=False)] = rng.standard_normal(nonzeros - 1)
+    chances = 1 / (1 + np.exp(-items @ rng.normal(0, 1 / np.sqrt(nonzeros), d)))
+    labels = (rng.random(n) < chances).astype(int).tolist()
+    return items, labels, [0] * (d - d // 2) + [1 + i // 6 for i in range(d // 2)]
+
+
+def learn_all(d, items, labels, groups):
+    """Return the seconds of every decide + learn of ``voi``, every label learnt."""
+    policy, times = at.policy("voi", n_features=d, costs=COSTS, groups=groups), np.empty(len(items))
+    for i, x in enumerate(items):
+        started = time.perf_counter()
+        policy.learn(policy.settle(policy.look(x)._replace(floor=1.0)), labels[i])
+        times[i] = time.perf_counter() - started
+    return times
+
+
+def bench_sparse():
+    """Microseconds of decide + learn with groups, one entry in five not zero, beside vectors without zeros."""
+    rows = []
+    heading = ("sparse", "dense", "ratio", "mean", "dense", "ratio")
+    print(f"\n{'voi with curves, 2,000 labels, us':<30}" + "".join(f"{word:>10}" for word in heading))
+    for d, nonzeros in ((40, 10), (57, 20), (200, 40), (500, 100), (500, 10)):
+        streams, best = [sparse_stream(d, k, 2000) for k in (nonzeros, d)], [np.inf, np.inf]
+        for _ in range(3):  # the least time of each round
+            best = [np.minimum(b, learn_all(d, *stream)) for b, stream in zip(best, streams, strict=True)]
+        half, whole = (1e6 * float(np.median(b[1000:])) for b in best), (1e6 * float(np.mean(b)) for b in best)
+        (few, all_), (few_mean, all_mean) = half, whole
+        rows.append(
+            {"what": f"decide + learn, d={d}, {nonzeros} non-zeros", "median": few, "dense_median": all_}
+            | {"ratio": few / all_, "mean": few_mean, "dense_mean": all_mean, "mean_ratio": few_mean / all_mean}
+        )
+        shown = (
+            f"{one:>10.1f}{other:>10.1f}{one / other:>10.2f}" for one, other in ((few, all_), (few_mean, all_mean))
+        )
+        print(f"  {f'd = {d}, {nonzeros} non-zeros':<28}{''.join(shown)}")
+    print("  median of the rounds from label 1,000 on, and mean of the whole stream, renewals included")
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description="Measure appletaste beside its peers, in one run.")
     parser.add_argument("--json", type=Path, help="keep the numbers in this file")
     args = parser.parse_args()
-    rows = [*bench_draws(), *bench_replicates(), *bench_policies(), *bench_ledger()]
+    rows = [*bench_draws(), *bench_replicates(), *bench_policies(), *bench_ledger(), *bench_sparse()]
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2) + "\n")
 

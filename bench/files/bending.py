@@ -21,8 +21,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 import appletaste as at
 from appletaste._files import write_aside
+from appletaste.adapters.sklearn import StackedScore
 from appletaste.cli.waiting import progress_of
 from appletaste.engines import engine
+from appletaste.features.units import Unit
 from appletaste.replays.table import default_encoder
 
 from ..peers.summary import mean_and_error
@@ -49,6 +51,7 @@ class Order:
     labels: np.ndarray
     costs: at.Costs
     groups: tuple[int, ...] | None
+    units: tuple[Unit, ...]
     seed: int
 
 
@@ -63,12 +66,14 @@ def order_of(name: str, number: int, folder: Path, curves: bool) -> Order:
     records = stream.records[order]
     features, x = default_encoder(records, chosen.shuffled, curves).fit_transform(records)
     seed = int(at.Key(SEED).at("bending", name, number).word()) % 2**31
-    return Order(x, stream.labels[order], chosen.costs, features.groups if curves else None, seed)
+    return Order(x, stream.labels[order], chosen.costs, features.groups if curves else None, features.units, seed)
 
 
-def learnt(order: Order, **options: object) -> np.ndarray:
-    """Return on which items ``voi`` acts."""
-    policy = at.policy(n_features=order.x.shape[1], costs=order.costs, seed=order.seed, groups=order.groups, **options)
+def learnt(order: Order, pairs: bool = False, stacked: bool = False) -> np.ndarray:
+    """Return on which items ``voi`` acts; with pairs of columns, or a booster's score as a feature."""
+    options = {"groups": order.groups, "pairs": order.units if pairs else None}
+    policy = at.policy(n_features=order.x.shape[1], costs=order.costs, seed=order.seed, **options)
+    policy = StackedScore()(policy) if stacked else policy
     acts = np.zeros(len(order.x), dtype=bool)
     for t, x in enumerate(order.x):
         decision = policy.decide(x)
@@ -105,11 +110,13 @@ def cost(order: Order, acts: np.ndarray) -> float:
 PLAYERS: dict[str, Callable[[Order], np.ndarray]] = {
     "lines": learnt,
     "curves": learnt,
+    "curves, pairs": lambda order: learnt(order, pairs=True),
+    "curves, stacked score": lambda order: learnt(order, stacked=True),
     "boosting, all labels": lambda order: boosted(order, None),
     **{f"boosting, {share:.0%} at random": lambda order, share=share: boosted(order, share) for share in TRIED},
 }
 #: Who meets curves in the vector.
-CURVED = ("curves",)
+CURVED = ("curves", "curves, pairs", "curves, stacked score")
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def test_documents_name_everything():
 PAGES = [
     "README.md",
     *(f"docs/{page}.md" for page in ("features", "streams", "replay", "decision-log", "drift", "missed", "ecosystem")),
-    *(f"docs/{page}.md" for page in ("save-format", "report", "service", "tour")),
+    *(f"docs/{page}.md" for page in ("save-format", "report", "service", "tour", "curves")),
 ]
 DOCUMENTS = [
     "README.md",

@@ -19,6 +19,7 @@ from ..keys import Key
 from ..policies.items import check_dense
 from ..policies.registry import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
+from .stacked_score import StackedScore
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -27,6 +28,8 @@ try:
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError:
     raise MissingExtraError("a scikit-learn classifier (scikit-learn 1.6 or newer)", "sklearn") from None
+
+__all__ = ["PosteriorClassifier", "StackedScore"]
 
 #: Posteriors by name; each takes a prior, which is None where nobody has chosen one.
 POSTERIORS: dict[str, Any] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_date_options, add_desk_options, add_json, add_reading_options, add_verb
+from .options import add_date_options, add_desk_options, add_json, add_reading_options, add_score, add_verb
 
 if TYPE_CHECKING:
     from ..desks import Created
@@ -101,6 +101,7 @@ def add_creation(create: argparse.ArgumentParser, from_file: bool = True) -> Non
     )
     table = add_reading_options(create)
     add_date_options(table)
+    add_score(table)
     table.add_argument("--encoder", metavar="SETTINGS", help="e.g. hashing=64 or levels=20 (docs/features.md)")
 
 
@@ -150,6 +151,7 @@ def make_desk(args: argparse.Namespace, path: Path, seed: int) -> Created:
         encoder=parse_encoder(args.encoder),
         time_features=args.time_features,
         dates=parse_dates(args.dates),
+        score=args.score,
         seed=seed,
         positive=args.positive,
         missing=(*MISSING, *args.missing),

@@ -23,6 +23,7 @@ from . import (
     label,
     look,
     missed,
+    model,
     paper,
     plan_audit,
     policies,
@@ -55,6 +56,7 @@ GROUPS = {
         (decide, "shop.at monday.csv --out decisions.csv"),
         (worklist, "shop.at --top 20"),
         (label, "shop.at outcomes.csv"),
+        (model, "shop.at --out model.html"),
     ),
     "a service": (
         (stream, "create orders --store desk.db --from orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4"),

@@ -160,6 +160,15 @@ def add_desk_options(group: Any) -> None:
     group.add_argument("--audit", metavar="P%", help="audit this share of what is passed, e.g. 2%%")
 
 
+def add_score(table: Any) -> None:
+    """Add to the group of the table the score of another model."""
+    table.add_argument(
+        "--score",
+        metavar="COLUMN",
+        help="another model's score, yesterday's or a vendor's: a curve with a scale of its own (docs/curves.md)",
+    )
+
+
 def add_date_options(table: Any) -> None:
     """Add to the group of the table what is made of dates."""
     table.add_argument(

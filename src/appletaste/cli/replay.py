@@ -16,6 +16,7 @@ from .options import (
     add_engine_options,
     add_policy_options,
     add_reading_options,
+    add_score,
     add_verb,
 )
 
@@ -120,6 +121,7 @@ def add(verbs: Any) -> None:
     stream.add_argument("--flip-label", action="store_true", help="act on the other class: 0 becomes 1")
     table = add_reading_options(parser)
     add_date_options(table)
+    add_score(table)
     table.add_argument(
         "--encoder",
         metavar="SETTINGS",
@@ -186,6 +188,7 @@ def run(args: argparse.Namespace) -> None:
             "history": args.history,
             "today": args.today,
             "dates": parse_dates(args.dates),
+            "score": args.score,
             "time_features": args.time_features,
             "capacity": args.capacity,
             "audit": args.audit,

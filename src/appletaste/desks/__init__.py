@@ -3,6 +3,7 @@
 from .creating import Created, create_desk
 from .deciding import Answer, decide_many
 from .labelling import Outcome, label_many
+from .model import Model, model_of
 from .opening import open_desk, read_desk
 from .tables import Items, Labels, read_items, read_told
 from .worklist import Case, pending_work
@@ -13,10 +14,12 @@ __all__ = [
     "Created",
     "Items",
     "Labels",
+    "Model",
     "Outcome",
     "create_desk",
     "decide_many",
     "label_many",
+    "model_of",
     "open_desk",
     "pending_work",
     "read_desk",

@@ -23,9 +23,9 @@ from ..policies.history import History
 from ..remedies import Message, Remedy
 from ..replays.checks import CHECKS
 from ..replays.findings import Seen
-from ..replays.notes import cost_notes, made_of_dates, unreadable_dates
+from ..replays.notes import cost_notes, made_of_dates, made_of_score, unreadable_dates
 from ..replays.players import Share, Staffing, check_forgetting
-from ..replays.table import Stream, read_stream, with_dates
+from ..replays.table import Stream, read_stream, with_dates, with_score
 from ..streams import Awaiting, Desk, Ledger
 from .tables import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
 
@@ -73,6 +73,7 @@ def create_desk(
     encoder: Encoder | None = None,
     time_features: bool = False,
     dates: Mapping[str, tuple[str, str]] | None = None,
+    score: str | None = None,
     seed: int = 1,
     **reading: Any,
 ) -> Created:
@@ -105,6 +106,8 @@ def create_desk(
         Whether the labels of the history are learnt.
     time_features, dates
         As ``replay`` takes them: whether the hour, weekday and month of the time are features, and days between dates.
+    score
+        The column with another model's score (see ``Encoder``).
     reading
         What ``read_records`` takes: ``positive``, ``missing``, ``categories``, ``numbers``, ``separator``.
     """
@@ -137,9 +140,13 @@ def create_desk(
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     counted = None if stream.moments is None or time_features else stream.clock
     chosen = encoder or Encoder(curves="groups" in find(name).options)
-    features = replace(with_dates(chosen, dates), warm_up=len(stream)).fit(table, time=counted)
-    bent = {"groups": features.groups} if features.curves else {}
-    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **bent, **(options or {}))
+    chosen = with_score(with_dates(chosen, dates), score)
+    features = replace(chosen, warm_up=len(stream)).fit(table, time=counted)
+    given: dict[str, Any] = {"groups": features.groups} if any(features.groups) else {}
+    given |= options or {}
+    if given.get("pairs") is True:
+        given["pairs"] = features.units
+    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **given)
     check_forgetting(name, player, stream.clock, stream.day)
     history = _teach(player, features, table, labels, stream.times) if teach else None
     ledger = Ledger(_seated(player, staffing, late))
@@ -207,7 +214,8 @@ def _notes(stream: Stream, labels: NDArray[np.int8], features: FeatureMap, count
             f"column {stream.told_by!r} says when labels arrived, and is no feature. What is learnt is as old as its "
             f"item ({stream.clock!r}), whenever its label arrived"
         )
-    return (*notes, *made_of_dates(features, counted), *unreadable_dates(features, table), *cost_notes(stream))
+    notes += [*made_of_dates(features, counted), *unreadable_dates(features, table), *made_of_score(features)]
+    return (*notes, *cost_notes(stream))
 
 
 def _seated(player: Policy, staffing: Staffing, late: bool) -> Player:

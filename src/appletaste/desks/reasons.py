@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ..decision import Decision
 from ..errors import OptionError
+from ..evaluate.explain import parts_for
 from ..evaluate.reasons import Reason, reason_of, surprising_feature
 from ..features import FeatureMap, TransformerMap
-from ..features.parts import average_item, parts_of
+from ..features.parts import average_item
 from ..streams import Ledger
 
 #: How many columns are named, and the least that one of them adds to the score.
@@ -38,7 +39,7 @@ class Wording:
     """
 
     def __init__(self, ledger: Ledger) -> None:
-        self._features, width = ledger.features, ledger.policy.n_features
+        self._features, width, self._policy = ledger.features, ledger.policy.n_features, ledger.policy
         self._mean: NDArray[np.float64] | None
         try:
             self._mean = ledger.policy.posterior.mean
@@ -51,7 +52,7 @@ class Wording:
         """Return the columns that say most of an item, in words; the record, where it is known, has the exact cells."""
         if self._mean is None:
             return ()
-        found = parts_of(self._features, x, self._average, record)
+        found = parts_for(self._policy, self._features, x, self._average, record)
         parts = [(float(self._mean[part.places] @ part.values), part.words) for part in found]
         parts.sort(key=lambda part: -abs(part[0]))
         leading = [part for part in parts[:MOST] if abs(part[0]) >= LEAST]

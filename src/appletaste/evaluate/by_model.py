@@ -67,6 +67,10 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
         raise InputError(
             f"x has {log.x.shape[1]} features and the policy {student.n_features}: is it another stream's?"
         )
+    if student.learner.added():
+        return Refusal(
+            f"{student.name} has added features to the items of the log (pairs)", "leave policy out: one is fitted"
+        )
     thetas, items = _thetas(posterior), log.x
     seen = [labelled[np.searchsorted(known, band.rows)] for band in bands]
     work = of_pairs if posterior.is_gaussian else of_batch

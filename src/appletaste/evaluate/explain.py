@@ -14,7 +14,7 @@ from ..costs_by_item import CostsByItem
 from ..decision import Decision
 from ..errors import InputError, OptionError
 from ..features import FeatureMap, TransformerMap
-from ..features.parts import average_item, parts_of
+from ..features.parts import Part, added_part, average_item, parts_of
 from ..policies import Player, Policy
 from ..streams import Ledger
 from .explanation import Contribution, Explanation
@@ -38,8 +38,8 @@ def explain(
     The score is z = x'theta with theta ~ (m, V), the posterior of now. With r the average item, a column with the
     places J adds m_J'(x - r)_J, with variance (x - r)_J' V_JJ (x - r)_J, and the base is m'r; together they are the
     posterior mean m'x exactly. The levels of a category are one column, and so are a number and its indicator of
-    missing values. This is the Shapley value of a linear model whose columns are taken as independent (Štrumbelj &
-    Kononenko 2014).
+    missing values; a pair of columns that the policy has found is a part of its own. This is the Shapley value of a
+    linear model whose columns are taken as independent (Štrumbelj & Kononenko 2014).
 
     Parameters
     ----------
@@ -113,8 +113,9 @@ def explain(
             float(mean[part.places] @ part.values),
             _deviation(covariance[np.ix_(part.places, part.places)], part.values),
         )
-        for part in parts_of(features, x, average, record)
+        for part in parts_for(owner, features, x, average, record)
     ]
+    wide, average = owner.learner.widened(np.stack([x, average]))
     then = None if decision is None or math.isnan(decision.chance) else decision.chance
     chance = prospect.chance
     act = None if decision is None else decision.act
@@ -137,14 +138,30 @@ def explain(
         contributions=tuple(sorted(parts, key=lambda part: -abs(part.value))),
         base=float(mean @ average),
         base_sd=_deviation(covariance, average),
-        score=float(mean @ x),
-        score_sd=_deviation(covariance, x),
+        score=float(mean @ wide),
+        score_sd=_deviation(covariance, wide),
         chance=chance,
         chance_then=then,
         threshold=sheet.threshold,
         cost_of_acting=sheet.expected(True, chance),
         cost_of_passing=sheet.expected(False, chance),
     )
+
+
+def parts_for(
+    policy: Policy,
+    features: FeatureMap | TransformerMap | None,
+    x: Floats,
+    reference: Floats,
+    record: Mapping[str, Any] | None = None,
+) -> list[Part]:
+    """Return the parts of an item: those of its columns, and those of what the policy has added to them (pairs)."""
+    found, added = parts_of(features, x, reference, record), policy.learner.added()
+    if added:
+        wide, usual = policy.learner.widened(np.stack([x, reference]))
+        more = (added_part(features, wide, usual, one.places, one.made_of, one.name, record) for one in added)
+        found += [part for part in more if part.values.any()]
+    return found
 
 
 def _moments(policy: Policy) -> tuple[Floats, Floats]:

@@ -77,11 +77,11 @@ def cycles_of(wall: Floats, wanted: Collection[str]) -> list[str]:
     return [
         name
         for name in CYCLES
-        if name in wanted and spans >= CYCLES[name].length and len(set(_places(known, name))) > 1
+        if name in wanted and spans >= CYCLES[name].length and len(set(places_on(known, name))) > 1
     ]
 
 
-def _places(wall: Floats, cycle: str) -> list[int]:
+def places_on(wall: Floats, cycle: str) -> list[int]:
     """Return where dates are on a circle; 0 where there is none."""
     known = np.where(np.isfinite(wall), wall, 0.0)
     days = np.floor(known / DAY)
@@ -95,7 +95,7 @@ def _places(wall: Floats, cycle: str) -> list[int]:
 
 
 def _place(wall: float, cycle: str) -> int:
-    """Return where a date is on a circle, as ``_places`` does."""
+    """Return where a date is on a circle, as ``places_on`` does."""
     days = math.floor(wall / DAY)
     if cycle == "hour":
         return math.floor((wall - days * DAY) / 60.0)
@@ -229,7 +229,7 @@ class Date(Column):
         """Return what each of the numbers is of: sines, cosines and days, NaN where missing."""
         wall, found = cells[:, 0], []
         for cycle in self.cycles:
-            places, gone = _places(wall, cycle), np.isnan(wall)
+            places, gone = places_on(wall, cycle), np.isnan(wall)
             for table in CYCLES[cycle][1:]:
                 found.append(np.where(gone, math.nan, np.array(table)[places]))
         return found if self.since is None else [*found, cells[:, 1]]

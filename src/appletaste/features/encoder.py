@@ -11,6 +11,7 @@ import numpy as np
 
 from .._checks import number, whole
 from ..errors import OptionError
+from ..remedies import Message, Remedy
 from .columns import Category, Column, Hashed, Hasher
 from .curves import FEWER_KNOTS, KNOTS, MANY, Curve
 from .dates import CYCLES, Date, Days, cycles_of
@@ -18,6 +19,9 @@ from .feature_map import FeatureMap
 from .numbers import Number
 from .reading import WARM_UP, check_column, read_records
 from .records import Records
+from .score import Score
+from .seen import Seen
+from .views import seen_in
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Encoder:
     curves
         Ramps beside the standardised value of each number that has at least 3 values in the warm-up, so that a score
         may bend in it (docs/curves.md). Give ``groups=features.groups`` to the policy, which learns how far.
+    score
+        The column that holds the score of another model, yesterday's booster or a vendor's. It is a curve whatever
+        ``curves`` says, by log-odds where all scores of the warm-up lie from 0 to 1, and its line and its ramps share a
+        scale that is open from the start (docs/curves.md). Give ``groups=features.groups`` to the policy.
     cycles
         What of a date comes round and is a feature, as sine and cosine: of ``"hour"``, ``"weekday"`` and ``"month"``
         those that the warm-up has been around at least once.
@@ -71,6 +79,7 @@ class Encoder:
     intercept: bool = True
     interactions: tuple[tuple[str, str], ...] = ()
     curves: bool = False
+    score: str | None = None
     cycles: tuple[str, ...] = tuple(CYCLES)
     dates: Any = None  # a mapping when given, kept as (name, later, earlier)
     online: bool = False
@@ -84,6 +93,8 @@ class Encoder:
             object.__setattr__(self, "clip", number("clip", self.clip, above=0))
         for name, least in (("levels", 1), ("rare", 1), ("spare", 0), ("warm_up", 1)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if not isinstance(self.score, str | None):
+            raise OptionError(f"score is the name of a column, got {self.score!r}")
         if self.hashing is not None:
             object.__setattr__(self, "hashing", whole("hashing", self.hashing, least=1))
         if self.spare and self.hashing:
@@ -128,6 +139,8 @@ class Encoder:
             records = replace(records, columns=kept, dropped=tuple(dict.fromkeys((*records.dropped, *without))))
         for name in {name for pair in self.interactions for name in pair}:
             check_column(name, [*records.columns, *(days[0] for days in self.dates or ())], records.source)
+        if self.score is not None:
+            self._check_score(records, time)
         hasher = Hasher(self.hashing or 0)
         first = records[: self.warm_up]
         dated = self._dated(first, time)
@@ -136,7 +149,10 @@ class Encoder:
             for name in first.columns
         ]
         columns += [self._days(first, *days) for days in self.dates or ()]
-        return FeatureMap(self, columns, first.missing, hasher, records.dropped, self._curves(first, columns))
+        seen: dict[str, Seen] = {}
+        for column in columns:
+            seen |= seen_in(column, column.cells(first))
+        return FeatureMap(self, columns, first.missing, hasher, records.dropped, self._curves(first, columns), seen)
 
     def fit_transform(self, source: Any, sparse: bool = False, time: str | None = None) -> tuple[FeatureMap, Any]:
         """Return the map and the vectors of a whole table, whose first rows are the warm-up.
@@ -195,20 +211,34 @@ class Encoder:
 
     def _curves(self, first: Records, columns: list[Column]) -> list[Curve]:
         """Return the curves of the numbers, from the rows of the warm-up."""
-        if not self.curves:
-            return []
         numbers = [column for column in columns if isinstance(column, Number)]
         knots = KNOTS if len(numbers) <= MANY else FEWER_KNOTS
-        found = (Curve.fit(column, column.cells(first), knots) for column in numbers)
+        bent = [column for column in numbers if self.curves or isinstance(column, Score)]
+        found = (Curve.fit(column, column.cells(first), knots) for column in bent)
         return [curve for curve in found if curve is not None]
+
+    def _check_score(self, records: Records, time: str | None) -> None:
+        """Refuse a score that is no column of numbers."""
+        name = self.score
+        assert name is not None
+        if name in records.dropped:
+            raise OptionError(
+                Message(f"{name!r} cannot be the score and no feature as well: take the column out of ", Remedy("drop"))
+            )
+        check_column(name, records.columns, records.source)
+        if name == time or records.columns[name].dtype != np.float64:
+            held = "the time" if name == time else "not a column of numbers"
+            told = f"the score of another model is a number, and {name!r} is {held}. If its texts are numbers: "
+            raise OptionError(Message(told, Remedy("numbers", [name])))
 
     def _column(self, first: Records, name: str, hasher: Hasher) -> Column:
         """Return what a column becomes, from the rows of the warm-up."""
         values = first.columns[name]
         if values.dtype == np.float64:
             absent = bool(np.isnan(values).any())
-            column = Number(name, self.standardise, self.clip, self.online, self.missing_indicator and absent)
-            column.fit(values)
+            settings = (self.standardise, self.clip, self.online, self.missing_indicator and absent)
+            column = Score(name, *settings, Score.edge_of(values)) if name == self.score else Number(name, *settings)
+            column.fit(column.cells(first))
             return column
         if self.hashing:
             return Hashed(name, hasher)

@@ -22,6 +22,9 @@ from .interactions import HashedProduct, Product, product_of
 from .reading import check_column, listed, read_records
 from .records import Records
 from .saving import header_of, rebuild
+from .score import OPEN, Score
+from .seen import Seen
+from .units import Unit, units_of
 
 if TYPE_CHECKING:
     from .encoder import Encoder
@@ -59,10 +62,13 @@ class FeatureMap:
         hasher: Hasher,
         dropped: tuple[str, ...] = (),
         curves: Iterable[Curve] = (),
+        seen: Mapping[str, Seen] | None = None,
     ) -> None:
         self.encoder, self.columns, self.missing, self._hasher = encoder, columns, missing, hasher
         #: Fields that a record may have and that are no features.
         self.dropped = dropped
+        #: What the warm-up had in each column, for pictures (``views``).
+        self.seen = dict(seen or {})
         #: How often a record lacked a column altogether, by column.
         self.missing_fields: Counter[str] = Counter()
         #: How many vectors it has made, those not counted that were only asked for (``update=False``).
@@ -112,7 +118,8 @@ class FeatureMap:
     def groups(self) -> tuple[int, ...]:
         """The group of each place: 0, or k for the ramps of the k-th curve, whose coefficients share a scale.
 
-        Instead of k it is -k where the column jumps, see ``Curve.jumps``.
+        Instead of k it is -k where the column jumps, see ``Curve.jumps``. The score of another model is in the group
+        ``OPEN``, its straight line as well.
 
         Examples
         --------
@@ -122,10 +129,28 @@ class FeatureMap:
         """
         found = [0] * self.n_features
         for number, curve in enumerate(self.curves, 1):
-            found[curve.start : curve.start + len(curve.names)] = [-number if curve.jumps else number] * len(
-                curve.names
-            )
+            own = OPEN if isinstance(curve.column, Score) else -number if curve.jumps else number
+            found[curve.start : curve.start + len(curve.names)] = [own] * len(curve.names)
+        if self.score is not None:
+            found[self.score.start] = OPEN
         return tuple(found)
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The columns as pairs are made of them, for ``pairs=features.units`` of a policy.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> at.Encoder(curves=True).fit({"age": [20, 30, 70], "job": ["chef", "pilot", "chef"]}).units
+        (((5, 6),), ((2,), (3,), (4,)))
+        """
+        return units_of(self)
+
+    @property
+    def score(self) -> Score | None:
+        """The column that holds another model's score; None: there is none."""
+        return next((column for column in self.columns if isinstance(column, Score)), None)
 
     def names(self) -> list[str]:
         """Return one name for each coefficient, in order."""

@@ -159,7 +159,7 @@ class Number(Column):
         if self.online:  # the scale it was standardised by has moved on
             return f"{self.name} is {value:+.2g} deviations from its mean"
         if self.constant and value:
-            return f"{self.name} is {'above' if value > 0 else 'below'} {self.shift + self.centre:.6g}"
+            return f"{self.name} is {'above' if value > 0 else 'below'} {self.value(0.0):.6g}"
         held = self._standardised(math.copysign(LARGEST, value))
         beyond = " or beyond" if abs(value) >= abs(held) > 0 else ""
         return f"{self.name} = {self.value(value):.6g}{beyond}"

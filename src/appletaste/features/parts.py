@@ -90,6 +90,41 @@ def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, A
     return [part for part in found if part.values.any()]
 
 
+def added_part(
+    features: Map,
+    x: Floats,
+    reference: Floats,
+    places: NDArray[np.intp],
+    made_of: tuple[int, ...],
+    name: str = "",
+    record: Mapping[str, Any] | None = None,
+) -> Part:
+    """Return the part of features that were added behind those of a map, made of the columns with these places.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> features = at.Encoder().fit([{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}])
+    >>> x = np.append(features.transform({"age": 50, "job": "retired"}), 1.0)  # and a product of both
+    >>> added_part(features, x, np.zeros(6), np.array([5]), (1, 2)).words
+    'age = 50 × job = retired'
+    """
+    named = [_column_at(features, x, place, record) for place in made_of] or [(name, name)]
+    columns, words = (TIMES.join(each) for each in zip(*named, strict=True))
+    return Part(columns, words, places, x[places] - reference[places])
+
+
+def _column_at(features: Map, x: Floats, place: int, record: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Return the name of the column that has a place, and what it says of an item."""
+    if not isinstance(features, FeatureMap):
+        name = f"feature {place + 1}" if features is None else features.names()[place]
+        return name, f"{name} = {x[place]:.4g}"
+    ramps = {curve.column.name: _places(curve) for curve in features.curves}
+    column = next(c for c in features.columns if place in [*_places(c), *ramps.get(c.name, ())])
+    cell = None if record is None else features.cells(record)[column.name]
+    return column.name, column.words(x[column.start : column.start + len(column.names)], cell, record is not None)
+
+
 def _part(column: str, words: str, places: list[int], x: Floats, reference: Floats) -> Part:
     where = np.array(places, dtype=np.intp)
     return Part(column, words, where, x[where] - reference[where])

@@ -11,11 +11,13 @@ from .columns import Category, Column, Hashed, Hasher
 from .curves import Curve
 from .dates import Date, Days
 from .numbers import Number
+from .score import Score
+from .seen import Seen
 
 if TYPE_CHECKING:
     from .feature_map import FeatureMap
 
-FORMAT = 4
+FORMAT = 5
 
 
 def header_of(features: FeatureMap) -> dict[str, Any]:
@@ -28,6 +30,7 @@ def header_of(features: FeatureMap) -> dict[str, Any]:
         "columns": [column.header() for column in features.columns],
         "curves": [curve.header() for curve in features.curves],
         "dropped": list(features.dropped),
+        "seen": {name: seen.header() for name, seen in features.seen.items()},
         "made": features.made,
         "missing_fields": dict(features.missing_fields),
         "unreadable": features.unreadable,
@@ -50,6 +53,8 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
     for saved in header["columns"]:
         if saved["kind"] == Number.kind:
             columns.append(Number(saved["name"], *settings, saved["indicator"]))
+        elif saved["kind"] == Score.kind:
+            columns.append(Score(saved["name"], *settings, saved["indicator"], saved["edge"]))
         elif saved["kind"] == Date.kind:
             date = Date(saved["name"], saved["cycles"], saved["since"], saved["indicator"], *settings)
             date.unreadable = header["unreadable"][date.name]
@@ -67,7 +72,8 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
         number.take(*statistics)
     by_name = {column.name: column for column in columns if isinstance(column, Number)}
     curves = [Curve(by_name[saved.pop("name")], **saved) for saved in map(dict, header["curves"])]
-    features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]), curves)
+    seen = {name: Seen.restore(saved) for name, saved in header["seen"].items()}
+    features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]), curves, seen)
     features.made = header["made"]
     features.missing_fields.update(header["missing_fields"])
     return features

@@ -17,7 +17,7 @@ from __future__ import annotations
 from ._jit import kernel, reduction_kernel
 from .elementary import exp_minus_abs
 from .gaussian import COVARIANCE, MEAN, MODE, laplace_step, move, score_item
-from .linear import BLOCK, add_gram_block, cholesky, dot, score_block, solve_backward, solve_forward
+from .linear import BLOCK, cholesky, dot, invert, score_block, solve_backward, solve_forward
 from .logistic import (
     GRADIENT,
     RESIDUALS,
@@ -32,7 +32,7 @@ from .logistic import (
     log_sigmoid,
     pull,
 )
-from .renewal import invert
+from .sparse import add_gram
 from .types import Blocks, Matrix, Vector
 
 #: Newton steps of a renewal at most, the length of one, in posterior standard deviations, that ends it, and the least
@@ -55,7 +55,7 @@ def fade(belief: Matrix, prior: Matrix, factor: float, work: Matrix) -> None:
             for j in range(d):
                 work[i, j] = prior[i, j]
         cholesky(work[:d])
-        invert(work[:d], belief[COVARIANCE:], work[d])
+        invert(work[:d], belief[COVARIANCE:], work[d:])
         return
     while factor < 0.5:
         _fade_some(belief, prior, 0.5, work)
@@ -147,7 +147,7 @@ def add_shared_block(
         residuals[i] = share * (labels[start + i] - (high if scores[i] >= 0.0 else low))
     for j in range(theta.size):
         gradient[j] += dot(residuals[:n], items[j, first : first + n])
-    add_gram_block(hessian, items, first, n, weights, work[TILE:WORK_ROWS])
+    add_gram(hessian, items, first, n, weights, work[TILE:WORK_ROWS])
 
 
 @reduction_kernel
@@ -233,4 +233,4 @@ def renew(
         value = reached
     for i in range(d):
         belief[MEAN, i] = theta[i]
-    invert(hessian, belief[COVARIANCE:], work[SCORES, :d])
+    invert(hessian, belief[COVARIANCE:], work[TILE:])

@@ -195,6 +195,55 @@ def solve_backward(factor: Matrix, vector: Vector) -> None:
             vector[k] -= row[k] * value
 
 
+@reduction_kernel
+def invert(factor: Matrix, out: Matrix, work: Matrix) -> None:
+    """Write (L L')^-1, both triangles; L is used up. Work: [5, d or more].
+
+    First W = L^-1, d^3 / 6 multiply-adds; then W'W, as many, by the tiles of ``add_gram_block`` over the rows of W'.
+    """
+    d, ones = factor.shape[0], work[4]
+    for i in range(d):
+        row, k = factor[i], 0
+        while k + 4 <= i:  # entries before k hold their sums so far, and those from k on still L
+            r0, r1, r2, r3 = factor[k], factor[k + 1], factor[k + 2], factor[k + 3]
+            t0, t1, t2, t3 = row[k], row[k + 1], row[k + 2], row[k + 3]
+            for j in range(k):
+                row[j] += (t0 * r0[j] + t1 * r1[j]) + (t2 * r2[j] + t3 * r3[j])
+            row[k] = (t0 * r0[k] + t1 * r1[k]) + (t2 * r2[k] + t3 * r3[k])
+            row[k + 1] = t1 * r1[k + 1] + (t2 * r2[k + 1] + t3 * r3[k + 1])
+            row[k + 2] = t2 * r2[k + 2] + t3 * r3[k + 2]
+            row[k + 3] = t3 * r3[k + 3]
+            k += 4
+        while k < i:
+            r0, t0 = factor[k], row[k]
+            for j in range(k):
+                row[j] += t0 * r0[j]
+            row[k] = t0 * r0[k]
+            k += 1
+        scale, ones[i] = 1.0 / row[i], 1.0
+        for j in range(i):
+            row[j] *= -scale
+        row[i] = scale
+    for i in range(d):
+        for j in range(i):
+            factor[j, i], factor[i, j], out[i, j] = factor[i, j], 0.0, 0.0
+        out[i, i] = 0.0
+    flat, j = factor.reshape(-1), 0
+    while j + 4 <= d:  # row j of W' begins at column j
+        _add_diagonal_tile(out, j, flat, j * d + j, d, d - j, ones, work)
+        for k in range(0, j, 4):
+            _add_tile(out, j, k, flat, k * d + j, d, d - j, work)
+        j += 4
+    while j < d:
+        for k in range(j + 1):
+            for i in range(j, d):
+                out[j, k] += factor[j, i] * factor[k, i]
+        j += 1
+    for i in range(d):
+        for j in range(i):
+            out[j, i] = out[i, j]
+
+
 @kernel
 def dot(left: Vector, right: Vector) -> float:
     """Return the inner product, summed in order."""

@@ -13,16 +13,17 @@ import numpy as np
 
 from ._jit import kernel, reduction_kernel
 from .elementary import exp_minus_abs, log_product
-from .linear import BLOCK, add_gram_block, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
+from .linear import BLOCK, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
+from .sparse import SPARSE_ROWS, add_gram
 from .types import Blocks, Matrix, Vector
 
 MAX_STEPS = 100
 #: Stop when a Newton step would raise the objective by less than this (in log-likelihood units).
 TOLERANCE = 1e-10
 
-# Rows of ``work``: eight vectors, then the four of a Gram tile.
+# Rows of ``work``: eight vectors, then those of a Gram tile or of sparse items.
 SCORES, WEIGHTS, RESIDUALS, GRADIENT, STEP, TRIAL, SHRUNK, SPARE, TILE = 0, 1, 2, 3, 4, 5, 6, 7, 8
-WORK_ROWS = TILE + 4
+WORK_ROWS = TILE + SPARSE_ROWS
 
 
 def make_work(d: int) -> tuple[Matrix, Matrix]:
@@ -45,7 +46,7 @@ def log_sigmoid(z: float) -> float:
     return min(z, 0.0) - math.log1p(math.exp(-abs(z)))
 
 
-@kernel
+@reduction_kernel
 def pull(precision: Matrix, mean: Vector, theta: Vector, i: int) -> float:
     """Return entry i of P (theta - b), the penalty's slope."""
     total = 0.0
@@ -98,7 +99,7 @@ def add_block(
         for i in range(n):
             total += residuals[i] * row[first + i]
         gradient[j] += total
-    add_gram_block(hessian, items, first, n, weights, work[TILE:WORK_ROWS])
+    add_gram(hessian, items, first, n, weights, work[TILE:WORK_ROWS])
 
 
 @kernel

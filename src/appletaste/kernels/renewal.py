@@ -18,15 +18,29 @@ import numpy as np
 from ._jit import kernel, reduction_kernel
 from .elementary import log_product
 from .gaussian import COVARIANCE, MEAN, MODE, VARIED
-from .linear import BLOCK, cholesky, dot, score_block, solve_backward, solve_forward
-from .logistic import RESIDUALS, SCORES, SHRUNK, SPARE, WEIGHTS, add_block, fit, likelihood_block, pull
+from .linear import BLOCK, cholesky, dot, invert, score_block, solve_backward, solve_forward
+from .logistic import (
+    RESIDUALS,
+    SCORES,
+    SHRUNK,
+    SPARE,
+    TILE,
+    TRIAL,
+    WEIGHTS,
+    WORK_ROWS,
+    add_block,
+    fit,
+    likelihood_block,
+    pull,
+)
 from .random import derive, normal
+from .sparse import is_sparse, square_forms
 from .types import Blocks, Indices, Matrix, Vector, Word
 
 PROBES = 8
 
 # Rows of the ``renewal`` matrix [4 + 2d + PROBES, d]: the anchor, the gradient, the skew sum, the step, d rows of H
-# (then of its factor), d rows of R' with V = R R' at the start, and the probes.
+# (then of its factor), d rows of the lower triangle of V at the start, doubled below the diagonal, and the probes.
 ANCHOR, GRADIENT, SKEW, STEP, HESSIAN = 0, 1, 2, 3, 4
 # Entries of ``marks``: the next label of the pass (-1: none under way), how many labels there were when it began, how
 # many when the last one ended, the running acceptance (-1: none yet); of the line search: how many labels the anchor
@@ -85,33 +99,31 @@ def fit_now(
     """Move the mode to the maximum of the posterior and the covariance to its curvature there, at once."""
     d = belief.shape[1]
     fit(features, labels, n, prior[d], prior[:d], belief[MODE], work, hessian)
-    invert(hessian, belief[COVARIANCE:], work[SCORES, :d])
+    invert(hessian, belief[COVARIANCE:], work[TILE:])
 
 
-@kernel
+@reduction_kernel
 def begin(key: Word, n: int, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix) -> None:
     """Begin a pass at the present mode, with probes drawn from the present Gaussian."""
     d = belief.shape[1]
-    root = renewal[HESSIAN + d : HESSIAN + 2 * d]
+    root, kept = renewal[HESSIAN : HESSIAN + d], renewal[HESSIAN + d : HESSIAN + 2 * d]
     for i in range(d):
-        for j in range(d):
-            root[i, j] = belief[COVARIANCE + i, j]
-    cholesky(root)
-    for i in range(d):  # its transpose: rows are what the passes read
         for j in range(i):
-            root[j, i] = root[i, j]
-            root[i, j] = 0.0
+            root[i, j] = belief[COVARIANCE + i, j]
+            kept[i, j] = 2.0 * root[i, j]
+        root[i, i] = kept[i, i] = belief[COVARIANCE + i, i]
+    cholesky(root)
     stream = work[SCORES, :1].view(np.uint64)
     stream[0] = derive(key, n)
     for k in range(PROBES):
-        probe, length = renewal[HESSIAN + 2 * d + k], 0.0
+        probe, noise, length = renewal[HESSIAN + 2 * d + k], work[TRIAL], 0.0
         for i in range(d):
-            probe[i] = belief[MEAN, i]
-        for i in range(d):
-            noise = normal(stream)
-            length += noise * noise
-            for j in range(i, d):
-                probe[j] += noise * root[i, j]
+            noise[i] = normal(stream)
+            length += noise[i] * noise[i]
+            row, shift = root[i], 0.0
+            for j in range(i + 1):
+                shift += noise[j] * row[j]
+            probe[i] = belief[MEAN, i] + shift
         log_prior = 0.0
         for i in range(d):
             log_prior -= 0.5 * pull(prior[:d], prior[d], probe, i) * (probe[i] - prior[d, i])
@@ -146,16 +158,20 @@ def height_block(labels: Vector, start: int, n: int, work: Matrix) -> float:
 
 
 @reduction_kernel
-def add_skew(items: Matrix, first: int, n: int, root: Matrix, skew: Vector, work: Matrix) -> None:
+def add_skew(items: Matrix, first: int, n: int, kept: Matrix, skew: Vector, work: Matrix) -> None:
     """Add sigma''(z_i) (x_i'Vx_i) x_i over places of a block whose slopes ``add_block`` has left in ``work``."""
     d = skew.size
     scores, weights, residuals, part = work[SCORES], work[WEIGHTS], work[RESIDUALS], work[SPARE]
-    for i in range(n):
-        residuals[i] = 0.0
-    for k in range(d):
-        score_block(items[k:], first, n, root[k, k:], part)
+    if is_sparse(items, first, n):
+        square_forms(kept, items, first, n, residuals, work[TILE:WORK_ROWS])
+    else:
         for i in range(n):
-            residuals[i] += part[i] * part[i]
+            residuals[i] = 0.0
+        for k in range(d):
+            row = items[k]
+            score_block(items, first, n, kept[k, : k + 1], part)
+            for i in range(n):
+                residuals[i] += part[i] * row[first + i]
     for i in range(n):  # sigma'' = sigma' (1 - 2 sigma), and (1 - 2 sigma)^2 = 1 - 4 sigma'
         steep = math.sqrt(max(1.0 - 4.0 * weights[i], 0.0))
         residuals[i] *= weights[i] * (-steep if scores[i] > 0.0 else steep)
@@ -185,7 +201,7 @@ def advance(
     A step that is at most ``short``, in posterior standard deviations, is the last.
     """
     d = belief.shape[1]
-    hessian, root = renewal[HESSIAN : HESSIAN + d], renewal[HESSIAN + d : HESSIAN + 2 * d]
+    hessian, kept = renewal[HESSIAN : HESSIAN + d], renewal[HESSIAN + d : HESSIAN + 2 * d]
     begun = int(marks[BEGUN])
     while rows > 0 and int(marks[POSITION]) < n:
         position = int(marks[POSITION])
@@ -198,7 +214,7 @@ def advance(
             marks[REACHED] += height_block(labels, position, judging, work)
         marks[HEIGHT] += height_block(labels, position, m, work)
         if with_skew:
-            add_skew(items, first, m, root, renewal[SKEW], work)
+            add_skew(items, first, m, kept, renewal[SKEW], work)
         certified = min(m, begun - position)
         if certified > 0:
             for k in range(PROBES):
@@ -243,9 +259,9 @@ def finish(
         return False
     for i in range(d):
         belief[MODE, i] = belief[MEAN, i] = renewal[ANCHOR, i] + step[i]
-    invert(hessian, belief[COVARIANCE:], work[SCORES, :d])
     if with_skew:
         correct(belief, renewal[SKEW], hessian, step)
+    invert(hessian, belief[COVARIANCE:], work[TILE:])
     if marks[BEGUN] > 0.0:
         accepted = acceptance(marks[PROBE_LOGS:])
         before = marks[ACCEPTANCE]
@@ -278,17 +294,3 @@ def acceptance(logs: Vector) -> float:
         for k in range(j):
             pairs += math.exp(min(logs[j], logs[k]) - top)
     return min(1.0, pairs / (0.5 * (logs.size - 1) * total))
-
-
-@kernel
-def invert(factor: Matrix, out: Matrix, column: Vector) -> None:
-    """Write (L L')^-1, both triangles."""
-    d = column.size
-    for j in range(d):
-        for i in range(d):
-            column[i] = 0.0
-        column[j] = 1.0
-        solve_forward(factor, column, column)
-        solve_backward(factor, column)
-        for i in range(j, d):
-            out[i, j] = out[j, i] = column[i]

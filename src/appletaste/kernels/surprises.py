@@ -8,12 +8,26 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel, reduction_kernel
+from ._jit import kernel
 from .information import normal_outlook
 from .random import uniform_at
 from .slab import SCENARIO, most_unknown, surprise, widen
 from .types import Matrix, Vector, Word
-from .value import AHEAD, COUNTED, DOUBLE, HEAD_START, HORIZON, SHARED, acting, form, remember, weigh, weigh_forms
+from .value import (
+    AHEAD,
+    COUNTED,
+    DOUBLE,
+    HEAD_START,
+    HORIZON,
+    SHARED,
+    acting,
+    add_item,
+    forms,
+    remember,
+    shrink_memory,
+    weigh,
+    weigh_forms,
+)
 
 
 @kernel
@@ -63,12 +77,11 @@ def weigh_surprise(
     j = most_unknown(x, direction, variance, awaited, slab)
     if j < 0:
         return probability, price, value, share, boundary, told, 0.0, -1, 0.0
-    d = x.size
     omega = surprise(j, belief, slab, believed)
     shifted, wider = widen(j, x, mean, variance, direction, belief, awaited, slab)
     found = normal_outlook(shifted, math.sqrt(wider), cut, alarm_price, catch_gain)
-    inflow = form(memory, d, slab[SCENARIO]) if settings[AHEAD] != SHARED else 0.0
-    recalled = opened[d, 0] * form(opened, 0, slab[SCENARIO])
+    _, inflow = forms(memory, slab[SCENARIO], True) if settings[AHEAD] != SHARED else (0.0, 0.0)
+    recalled, _ = forms(opened, slab[SCENARIO], False)
     _, other_price, other_value, _, other_boundary, _ = weigh_forms(
         round_, wider, found[0], found[1], found[2], found[3], recalled, inflow, settings
     )
@@ -126,22 +139,12 @@ def judge_surprise(
     return chance, found
 
 
-@reduction_kernel
+@kernel
 def remember_surprise(x: Vector, opened: Matrix, share: float, boundary: float) -> None:
-    """Take an item into B_x, kept as a number times a matrix: an item with nothing opened takes no pass over it."""
-    d = x.size
-    opened[d, 0] *= 1.0 - share
-    if opened[d, 0] < 1e-100:
-        for i in range(d):
-            for j in range(d):
-                opened[i, j] *= opened[d, 0]
-        opened[d, 0] = 1.0
+    """Take an item into B_x; an item with nothing opened takes no pass over it."""
+    scale = shrink_memory(opened, share)
     if boundary > 0.0:
-        for i in range(d):
-            if x[i] != 0.0:
-                row, entry = opened[i], share * boundary / opened[d, 0] * x[i]
-                for j in range(d):
-                    row[j] += entry * x[j]
+        add_item(opened, x, share * boundary / scale, 0.0, False)
 
 
 @kernel

@@ -3,6 +3,10 @@
 The memory is two matrices, running means over the items seen: the boundary matrix B, of (e / v) x x' with e the
 expected regret of the better action and v the variance of the score, and the inflow N, of w x x' over the items acted
 on, w = slope^2 / (mu (1 - mu)) being what a label tells about its score.
+
+Both are symmetric, so each is kept as its lower triangle, what is below the diagonal twice: v'Bv is then one sum over
+half a matrix. In the row behind them is a number that multiplies both: to forget a little takes no pass over them, and
+an item writes only the rows of its non-zeros.
 """
 
 from __future__ import annotations
@@ -19,25 +23,65 @@ EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED, KEPT, COUNTED = r
 SHARED, LINDY, DOUBLE = 0, 1, 2  # values of AHEAD: one horizon for all items, or one each under two views of the future
 
 
-@reduction_kernel
-def form(matrix: Matrix, first: int, vector: Vector) -> float:
-    """Return v' M v for the square M that begins at row ``first``."""
-    total = 0.0
-    for i in range(vector.size):
-        row, part = matrix[first + i], 0.0
-        for j in range(vector.size):
-            part += row[j] * vector[j]
-        total += vector[i] * part
-    return total
+#: A multiple of the entries that a compiled sum takes at a time: rows are read up to one, and zeros are behind them.
+STRIDE = 16
+#: Below this the number that multiplies the memory is multiplied in.
+SMALL = 1e-100
 
 
 @reduction_kernel
-def blend(matrix: Matrix, first: int, x: Vector, share: float, weight: float) -> None:
-    """Replace M by (1 - share) M + share weight x x'."""
-    for i in range(x.size):
-        row, entry = matrix[first + i], share * weight * x[i]
-        for j in range(x.size):
-            row[j] = (1.0 - share) * row[j] + entry * x[j]
+def forms(memory: Matrix, vector: Vector, both: bool) -> tuple[float, float]:
+    """Return v' B v and, of both matrices, v' N v; else 0."""
+    d = vector.size
+    boundary = inflow = 0.0
+    for i in range(d):
+        until = min(d, (i // STRIDE + 1) * STRIDE)
+        row, part = memory[i, :until], 0.0
+        if both:
+            other, more = memory[d + i, :until], 0.0
+            for j in range(until):
+                part += row[j] * vector[j]
+                more += other[j] * vector[j]
+            inflow += vector[i] * more
+        else:
+            for j in range(until):
+                part += row[j] * vector[j]
+        boundary += vector[i] * part
+    scale = memory[memory.shape[0] - 1, 0]
+    return scale * boundary, scale * inflow
+
+
+@reduction_kernel
+def shrink_memory(memory: Matrix, share: float) -> float:
+    """Multiply the memory by 1 - share, and return the number that then multiplies it."""
+    last = memory.shape[0] - 1
+    memory[last, 0] *= 1.0 - share
+    if memory[last, 0] < SMALL:
+        for i in range(last):
+            row = memory[i]
+            for j in range(row.size):
+                row[j] *= memory[last, 0]
+        memory[last, 0] = 1.0
+    return float(memory[last, 0])
+
+
+@reduction_kernel
+def add_item(memory: Matrix, x: Vector, boundary: float, inflow: float, both: bool) -> None:
+    """Add boundary x x' to B and, of both matrices, inflow x x' to N."""
+    d = x.size
+    for i in range(d):
+        if x[i] != 0.0:  # most features of an encoded record are zero
+            row, entry = memory[i], 2.0 * boundary * x[i]
+            if both:
+                other, more = memory[d + i], 2.0 * inflow * x[i]
+                for j in range(i):
+                    row[j] += entry * x[j]
+                    other[j] += more * x[j]
+                other[i] += 0.5 * more * x[i]
+            else:
+                for j in range(i):
+                    row[j] += entry * x[j]
+            row[i] += 0.5 * entry * x[i]
 
 
 @kernel
@@ -67,11 +111,8 @@ def weigh(
     settings: Vector,
 ) -> tuple[float, float, float, float, float, float]:
     """Return what ``weigh_forms`` does, with the memory as two matrices."""
-    d = direction.size
-    inflow = form(memory, d, direction) if settings[AHEAD] != SHARED else 0.0
-    return weigh_forms(
-        round_, variance, regret_pass, regret_act, chance, slope, form(memory, 0, direction), inflow, settings
-    )
+    boundary_form, inflow_form = forms(memory, direction, settings[AHEAD] != SHARED)
+    return weigh_forms(round_, variance, regret_pass, regret_act, chance, slope, boundary_form, inflow_form, settings)
 
 
 @kernel
@@ -129,9 +170,8 @@ def remember(
     x: Vector, act: bool, memory: Matrix, settings: Vector, share: float, boundary: float, inflow: float
 ) -> None:
     """Take an item into the memory, as it was weighed."""
-    blend(memory, 0, x, share, boundary)
-    if settings[AHEAD] != SHARED:
-        blend(memory, x.size, x, share, inflow if act else 0.0)
+    scale = shrink_memory(memory, share)
+    add_item(memory, x, share * boundary / scale, share * inflow / scale, act and settings[AHEAD] != SHARED)
 
 
 @kernel
@@ -190,15 +230,9 @@ def remember_item(
     shares[0, n], shares[1, n] = share * boundary, share * inflow if act else 0.0
 
 
-@reduction_kernel
+@kernel
 def write_memory(rows: Matrix, shares: Matrix, n: int, memory: Matrix) -> None:
-    """Write the same memory as matrices: B, and below it N if there is room."""
-    d = rows.shape[1]
-    for i in range(memory.shape[0]):
-        out, kind, feature = memory[i], i // d, i % d
-        for j in range(d):
-            out[j] = 0.0
-        for k in range(n):
-            row, entry = rows[k], shares[kind, k] * rows[k, feature]
-            for j in range(d):
-                out[j] += entry * row[j]
+    """Write the same memory as matrices, into zeros: B, and below it N if there is room."""
+    memory[memory.shape[0] - 1, 0] = 1.0
+    for k in range(n):
+        add_item(memory, rows[k], shares[0, k], shares[1, k], memory.shape[0] > 2 * rows.shape[1])

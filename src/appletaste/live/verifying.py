@@ -12,6 +12,7 @@ from ..logs.bodies import sha256, unpack_event
 from ..logs.events import Created, Decided, Erased
 from ..logs.kept import checked
 from ..logs.stores.base import NOTHING, Head, Place
+from ..streams.loop import uncollected
 from .snapshots import Manifest, describe, read_manifest, restore
 from .state import State
 
@@ -174,4 +175,5 @@ class Verifier:
 
 def verify(place: Place, progress: Progress | None = None) -> Verified:
     """Fold a record again from nothing and compare; ``RecordError`` names the first event that differs."""
-    return Verifier(place).run(progress)
+    with uncollected():
+        return Verifier(place).run(progress)

@@ -94,7 +94,11 @@ def unpack_event(kind: str, body: bytes, item: bytes | None, sheets: dict[tuple[
 
     ``sheets`` are costs that are known, by their numbers, and is added to.
     """
-    fields = _decode(body)
+    return event_of(kind, _decode(body), item, sheets)
+
+
+def event_of(kind: str, fields: list[Any], item: bytes | None, sheets: dict[tuple[float, ...], Costs]) -> Event:
+    """Return the event of a body that is unpacked."""
     if fields[0] != FORMAT:
         raise RecordError(f"a body of format {fields[0]}; this version reads format {FORMAT}")
     if kind != "decided":
@@ -116,10 +120,9 @@ def stamp_of(kind: str, body: bytes) -> Stamp:
     return Stamp(fields[1], kind == "decided" and fields[6])
 
 
-def item_digest(body: bytes) -> bytes:
-    """Return the SHA-256 of the features of a decision, which stays when they are erased."""
-    found: bytes = _decode(body)[5]
-    return found
+def fits(fields: list[Any], item: bytes) -> bool:
+    """Return whether an item is the one whose SHA-256 the unpacked body of its decision has."""
+    return bool(sha256(item).digest() == fields[5])
 
 
 def chained(before: bytes, kind: str, body: bytes) -> bytes:

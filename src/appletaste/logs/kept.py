@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..costs import Costs
 from ..decision import new_tuple
 from ..errors import RecordError
-from .bodies import Stamp, chained, item_digest, pack_event, sha256, stamp_of, unpack_event
+from .bodies import Stamp, chained, event_of, fits, pack_event, stamp_of, unpack, unpack_event
 from .events import Decided, Event
 from .stores.base import Head, Place, Row
 
@@ -153,8 +153,9 @@ def checked(rows: Iterator[Row], before: Head, sheets: dict[tuple[float, ...], C
             digest = chained(digest, row.kind, row.body)
             if digest != row.digest:
                 raise ValueError("it was changed after it was written, its SHA-256 is not the recorded one")
-            event = unpack_event(row.kind, row.body, row.item, sheets)
-            known = row.item is None or sha256(row.item).digest() == item_digest(row.body)
+            fields = unpack(row.body)
+            event = event_of(row.kind, fields, row.item, sheets)
+            known = row.item is None or fits(fields, row.item)
         except Exception as error:  # any bytes at all may be there
             raise RecordError(f"event {seq} cannot be read: {error}", seq) from error
         if event.id != row.id:

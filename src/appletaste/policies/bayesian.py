@@ -40,9 +40,9 @@ class BayesianLearner(Learner):
 
     belief: Belief
 
-    def __init__(self, restart: Callable[[], Belief], judge: Judge) -> None:
+    def __init__(self, restart: Callable[[], Belief], judge: Judge, belief: Belief | None = None) -> None:
         self._restart = restart
-        self.belief, self.rule = restart(), judge
+        self.belief, self.rule = belief or restart(), judge
         self.keeps_labels = self.belief.labels is not None
         self._forgets = self.belief.clock is not None
         self.timed = self.belief.timed

@@ -6,7 +6,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..decision import Observation
@@ -16,7 +19,15 @@ from ..keys import Key
 from ..posteriors import Arrays, Belief, Certificate, Vector
 from ..rules import Verdict
 
-__all__ = ["Arrays", "Learner", "Method", "Vector", "Verdict"]
+__all__ = ["Added", "Arrays", "Learner", "Method", "Vector", "Verdict"]
+
+
+class Added(NamedTuple):
+    """Features that a learner has added behind those of an item, which belong together."""
+
+    places: NDArray[np.intp]  #: in the items that the posterior takes
+    made_of: tuple[int, ...] = ()  #: of each column that they are made of, one place in the items as they are given
+    name: str = ""  #: where they are made of all columns
 
 
 class Learner(ABC):
@@ -56,6 +67,14 @@ class Learner(ABC):
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: judge one by one."""
         return None
+
+    def widened(self, items: Vector) -> Vector:
+        """Return items, one row each, as the posterior takes them: some learners add features to them."""
+        return items
+
+    def added(self) -> tuple[Added, ...]:
+        """Return what features are added to items."""
+        return ()
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item; NaN: there is no model."""

@@ -10,9 +10,11 @@ from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, U
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
+from .pairs import Pairs
 from .policy import Policy
 from .settings import decode
 from .sup_logistic import SupLogistic
+from .widening import Widened
 
 #: Every kind of settings that a saved policy may name.
 SETTINGS: dict[str, Any] = {
@@ -20,7 +22,7 @@ SETTINGS: dict[str, Any] = {
     for kind in (
         *(Ball, Box, Exact, Gaussian, Gibbs, Map, Laplace, Adf),
         *(Thompson, InformationDirected, Traditional, EpsilonGreedy, ValueOfInformation, UpperBound),
-        *(Bayesian, CbpSide, SupLogistic, Constant, Oracle),
+        *(Bayesian, CbpSide, SupLogistic, Constant, Oracle, Widened, Pairs),
     )
 }
 

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..costs import Costs, SomeCosts
 from ..decision import Decision, Decisions, Observation, check_label, new_tuple
 from ..errors import InputError, OptionError
+from ..features import FeatureMap
+from ..features.column_curves import ModelCurves
 from ..kernels.random import uniform_at
 from ..keys import Key
 from ..posteriors import Certificate
@@ -24,6 +26,7 @@ from .items import check_costs, check_item, check_items
 from .learner import Arrays, Learner, Method
 from .player import Player, Prospect
 from .posterior import CurrentPosterior
+from .posterior_curves import model_curves
 from .rounds import Rounds
 from .settings import encode
 
@@ -92,6 +95,20 @@ class Policy(Player):
     def posterior(self) -> CurrentPosterior:
         """What is believed of theta now: mean, covariance, scores and draws; OptionError from a policy without one."""
         return CurrentPosterior(self)
+
+    def curves(self, features: FeatureMap) -> ModelCurves:
+        """Return what each column of a map adds to the score over its values, with bands (docs/curves.md).
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> features = at.Encoder(curves=True).fit({"age": [20, 30, 30, 70]})
+        >>> policy = at.policy(n_features=4, costs=at.Costs(miss=5, false_alarm=1, hit=0), groups=features.groups)
+        >>> age = policy.curves(features)["age"]
+        >>> age.kind, age.typical, age.edges, age.seen
+        ('number', 30.0, (15.0, 25.0, 50.0, 90.0), (1, 2, 1))
+        """
+        return model_curves(self.posterior, features)
 
     # ---- deciding
 

@@ -61,6 +61,11 @@ class CurrentPosterior:
         return belief
 
     @property
+    def n_features(self) -> int:
+        """How many coefficients theta has."""
+        return self._policy.n_features
+
+    @property
     def is_point(self) -> bool:
         """Whether theta is believed to be known for certain: no covariance, no draws."""
         return not self.is_gaussian and not self.belief.sampled
@@ -72,7 +77,7 @@ class CurrentPosterior:
 
     @property
     def mean(self) -> Vector:
-        """E theta, [features]."""
+        """E theta, [features]; features that the policy has added stand behind those of the items."""
         found = self.belief.mean
         return np.array(self.draws().mean(axis=0) if found is None else found)
 
@@ -82,12 +87,26 @@ class CurrentPosterior:
         found = self.belief.covariance
         return np.array(np.atleast_2d(np.cov(self.draws(), rowvar=False)) if found is None else found)
 
+    def moments(self) -> tuple[Vector, Vector | None]:
+        """Return mean and covariance, of the same draws where there are draws; a point has no covariance."""
+        if self.is_point:
+            return self.mean, None
+        if self.is_gaussian:
+            return self.mean, self.covariance
+        draws = self.draws()
+        return np.array(draws.mean(axis=0)), np.array(np.atleast_2d(np.cov(draws, rowvar=False)))
+
     def score(self, x: ArrayLike) -> Score:
         """Return how the score z = x'theta of an item is distributed, as ``decide`` would see it now.
 
         Read the answer before asking again: it may be the belief's own storage.
         """
-        return self.belief.score(check_item(x, self._policy.n_features), self._policy.round + 1)
+        return self.belief.score(self.taken(x), self._policy.round + 1)
+
+    def taken(self, x: ArrayLike) -> Vector:
+        """Return an item as the posterior takes it: with the features that the policy has added, if any (pairs)."""
+        item = check_item(x, self._policy.n_features)
+        return np.array(self._policy.learner.widened(item[np.newaxis])[0])
 
     def draws(self, n: int = DRAWS) -> Vector:
         """Return n draws of theta, [n, features].
@@ -102,7 +121,7 @@ class CurrentPosterior:
             raise OptionError(f"{policy.name} believes a single theta, the mean: there is no distribution to draw from")
         if self.is_gaussian:
             noise = Key(policy.seed).at("draws of theta", policy.round).generator()
-            return np.asarray(self.mean + noise.standard_normal((n, policy.n_features)) @ _root(self.covariance).T)
+            return np.asarray(self.mean + noise.standard_normal((n, len(self.mean))) @ _root(self.covariance).T)
         found: list[Vector] = []
         while sum(map(len, found)) < n:
             found.append(np.asarray(belief.draws(policy.round + 1 + len(found))))

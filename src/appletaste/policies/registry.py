@@ -12,17 +12,20 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs, SomeCosts
 from ..errors import OptionError
+from ..features.score import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
 from ..remedies import near
-from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
+from ..rules import EpsilonGreedy, InformationDirected, Rule, Thompson, Traditional, UpperBound, ValueOfInformation
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .learner import Method
+from .pairs import Pairs
 from .policy import Policy
 from .sup_logistic import SupLogistic
+from .widening import Widened
 
 OPTION_HELP = {
     "sweeps": "Gibbs sweeps before each decision (M): a number, or a schedule [(from_round, sweeps), ...]",
@@ -49,6 +52,7 @@ OPTION_HELP = {
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
     "groups": "group of each feature (features.groups): 0, or the number of the curve it is a ramp of; none: all are 0",
+    "pairs": "look for pairs of columns that say more together: features.units, or true in a replay and a desk",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
 #: Options that mean something else in one policy.
@@ -68,6 +72,7 @@ def option_help(policy: str, option: str) -> str:
 
 Prior = Gaussian | float | None
 Groups = Sequence[int] | None
+Units = Sequence[Any] | bool | None
 
 
 def as_prior(prior: Prior) -> Gaussian:
@@ -87,9 +92,16 @@ def laplace(
     return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
 
 
+def paired(posterior: Laplace, rule: Rule, pairs: Units) -> Method:
+    """Return a policy on the Laplace posterior, with pairs of columns if they are to be looked for."""
+    if pairs is None or pairs is False:
+        return Bayesian(posterior, rule)
+    return Widened(posterior, rule, Pairs(pairs))
+
+
 def counted(groups: Groups) -> int | None:
-    """Return how many features count where some are ramps of curves; None: all of them."""
-    return None if groups is None else max(1, sum(group == 0 for group in groups))
+    """Return how many features count where some are ramps of curves; None: all of them. The score of a model is one."""
+    return None if groups is None else max(1, sum(group == 0 for group in groups) + (OPEN in groups))
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -98,9 +110,16 @@ def rounds_of(half_life: HalfLife) -> float | None:
     return None if found is None or found.timed else found.half_life
 
 
-def pg_ts(*, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None, rao_blackwell: bool = False) -> Method:
+def pg_ts(
+    *,
+    sweeps: int | Schedule = 15,
+    burn_in: int = 0,
+    prior: Prior = None,
+    rao_blackwell: bool = False,
+    groups: Groups = None,
+) -> Method:
     """Pólya-Gamma Thompson sampling: act as often as acting is best."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior), rao_blackwell=rao_blackwell), Thompson())
+    return Bayesian(Gibbs(sweeps, burn_in, False, as_prior(prior), rao_blackwell, groups), Thompson())
 
 
 def pg_ids(
@@ -112,19 +131,25 @@ def pg_ids(
     separate_draws: bool = False,
     prior: Prior = None,
     rao_blackwell: bool = False,
+    groups: Groups = None,
 ) -> Method:
     """Tunable Pólya-Gamma information-directed sampling: pay regret for information at a set rate."""
     if rao_blackwell and estimator != "mutual-information":
         raise OptionError(f"estimator={estimator} needs draws of theta; rao_blackwell has none")
-    posterior = Gibbs(sweeps, burn_in, separate_draws, as_prior(prior), rao_blackwell)
+    posterior = Gibbs(sweeps, burn_in, separate_draws, as_prior(prior), rao_blackwell, groups)
     return Bayesian(posterior, InformationDirected(weight, estimator))
 
 
 def pg_ids_traditional(
-    *, sweeps: int | Schedule = 15, burn_in: int = 0, prior: Prior = None, rao_blackwell: bool = False
+    *,
+    sweeps: int | Schedule = 15,
+    burn_in: int = 0,
+    prior: Prior = None,
+    rao_blackwell: bool = False,
+    groups: Groups = None,
 ) -> Method:
     """Traditional Pólya-Gamma information-directed sampling: the least regret squared per information."""
-    return Bayesian(Gibbs(sweeps, burn_in, prior=as_prior(prior), rao_blackwell=rao_blackwell), Traditional())
+    return Bayesian(Gibbs(sweeps, burn_in, False, as_prior(prior), rao_blackwell, groups), Traditional())
 
 
 def voi(
@@ -139,12 +164,13 @@ def voi(
     half_life: HalfLife = None,
     groups: Groups = None,
     surprises: float = 0.0,
+    pairs: Units = None,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
         horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life), features=counted(groups)
     )
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
+    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
 
 def voi_item(
@@ -158,12 +184,13 @@ def voi_item(
     half_life: HalfLife = None,
     groups: Groups = None,
     surprises: float = 0.0,
+    pairs: Units = None,
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(
         horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life), features=counted(groups)
     )
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups, surprises), rule)
+    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
 
 def ids(
@@ -174,9 +201,10 @@ def ids(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    pairs: Units = None,
 ) -> Method:
     """Tunable information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), InformationDirected(weight))
+    return paired(laplace(skew, adaptive, prior, half_life, groups), InformationDirected(weight), pairs)
 
 
 def ids_traditional(
@@ -186,9 +214,10 @@ def ids_traditional(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    pairs: Units = None,
 ) -> Method:
     """Traditional information-directed sampling on the Laplace posterior, by quadrature."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Traditional())
+    return paired(laplace(skew, adaptive, prior, half_life, groups), Traditional(), pairs)
 
 
 def ts(
@@ -198,9 +227,10 @@ def ts(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    pairs: Units = None,
 ) -> Method:
     """Thompson sampling on the Laplace posterior, its probability in closed form."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Thompson())
+    return paired(laplace(skew, adaptive, prior, half_life, groups), Thompson(), pairs)
 
 
 def ucb(
@@ -226,15 +256,23 @@ def exact_voi(
     draws: int = 4,
     switch: int | None = None,
     prior: Prior = None,
+    groups: Groups = None,
 ) -> Method:
     """Value of information on the exact posterior, for streams that the Laplace approximation does not fit."""
-    rule = ValueOfInformation(horizon, eagerness, ahead, randomised)
-    return Bayesian(Exact(15, as_prior(prior), draws, switch), rule)
+    rule = ValueOfInformation(horizon, eagerness, ahead, randomised, features=counted(groups))
+    return Bayesian(Exact(15, as_prior(prior), draws, switch, groups), rule)
 
 
-def exact_ts(*, sweeps: int | Schedule = 15, draws: int = 4, switch: int | None = None, prior: Prior = None) -> Method:
+def exact_ts(
+    *,
+    sweeps: int | Schedule = 15,
+    draws: int = 4,
+    switch: int | None = None,
+    prior: Prior = None,
+    groups: Groups = None,
+) -> Method:
     """Thompson sampling from the exact posterior at a cost per item that does not grow with the labels."""
-    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), Thompson())
+    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch, groups), Thompson())
 
 
 def exact_ids(
@@ -244,17 +282,23 @@ def exact_ids(
     draws: int = 4,
     switch: int | None = None,
     prior: Prior = None,
+    groups: Groups = None,
 ) -> Method:
     """Tunable information-directed sampling on the exact posterior, at a cost per item that does not grow."""
-    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch), InformationDirected(weight))
+    return Bayesian(Exact(sweeps, as_prior(prior), draws, switch, groups), InformationDirected(weight))
 
 
 def adf_voi(
-    *, horizon: int | None = None, randomised: bool = False, prior: Prior = None, half_life: HalfLife = None
+    *,
+    horizon: int | None = None,
+    randomised: bool = False,
+    prior: Prior = None,
+    half_life: HalfLife = None,
+    groups: Groups = None,
 ) -> Method:
     """Value of information on an assumed-density filter: constant memory, no label kept; it can forget."""
-    rule = ValueOfInformation(horizon, randomised=randomised, half_life=rounds_of(half_life))
-    return Bayesian(Adf(as_prior(prior), half_life), rule)
+    rule = ValueOfInformation(horizon, randomised=randomised, half_life=rounds_of(half_life), features=counted(groups))
+    return Bayesian(Adf(as_prior(prior), half_life, groups), rule)
 
 
 def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Prior = None) -> Method:
@@ -382,7 +426,7 @@ def policy(
             able = ", ".join(other.name for other in POLICIES.values() if "groups" in other.options)
             raise OptionError(
                 f"{name} cannot learn the scales of curves, which groups are for: encode with "
-                f"Encoder(curves=False), or take one of {able}"
+                f"Encoder(curves=False, score=None), or take one of {able}"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

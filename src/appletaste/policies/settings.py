@@ -30,6 +30,11 @@ def decode(value: Any, kinds: dict[str, Any]) -> Any:
     """Return the settings that ``encode`` was given; ``kinds`` are those that a file may name."""
     if isinstance(value, dict):
         fields = {name: decode(part, kinds) for name, part in value.items() if name != "kind"}
+        if value["kind"] not in kinds:
+            raise SaveFileError(
+                f"the file has settings of the kind {value['kind']!r}, which are not known: a later version wrote the "
+                "file, or an adapter that is to be imported first, such as appletaste.adapters.sklearn"
+            )
         return kinds[value["kind"]](**fields)
     if isinstance(value, list):
         return [decode(part, kinds) for part in value]

@@ -8,8 +8,10 @@ from .laplace import Laplace
 from .map import Map
 from .polya_gamma import random_polyagamma
 from .prior import Ball, Box, Gaussian
+from .renewing import LaplaceBelief
 from .scores.drawn import DrawnScore
 from .scores.normal import NormalScore, NormalScores
+from .wide import WideBelief
 
 __all__ = [
     "Adf",
@@ -24,6 +26,7 @@ __all__ = [
     "Gaussian",
     "Gibbs",
     "Laplace",
+    "LaplaceBelief",
     "Map",
     "NormalScore",
     "NormalScores",
@@ -31,5 +34,6 @@ __all__ = [
     "Posterior",
     "Score",
     "Vector",
+    "WideBelief",
     "random_polyagamma",
 ]

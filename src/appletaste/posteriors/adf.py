@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from ..kernels import gaussian as kernels
 from ..keys import Key
 from .base import Arrays, Vector
 from .forgetting import Forgetting, HalfLife
 from .gaussian import GaussianBelief, unrestricted
+from .groups import Groups, check_groups
 from .prior import Gaussian
+from .renewing import next_renewal
+
+#: Where labels fade, scales are learnt at the latest after so many more.
+LATEST = 256
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,10 @@ class Adf:
         The age at which a label counts half: a number of items, or a length of time (``"30d"``, a ``timedelta``) for
         streams whose items come with their time. Without labels the belief then goes back to the prior
         (docs/drift.md). None: nothing is forgotten.
+    groups
+        The group of each feature, ``FeatureMap.groups``, as ``Laplace`` takes it. N(m, V) and the prior tell what the
+        labels say of each curve, so scales are learnt without labels, whenever there are 6 % more of them. None: all
+        are in group 0.
 
     Examples
     --------
@@ -45,15 +57,21 @@ class Adf:
 
     prior: Gaussian = field(default_factory=Gaussian)
     half_life: HalfLife = None
+    groups: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         unrestricted(self.prior, "Adf")
         found = Forgetting.of(self.half_life)
         object.__setattr__(self, "half_life", None if found is None else found.text)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", check_groups(self.groups))
 
-    def start(self, n_features: int, key: Key) -> AdfBelief:
+    def start(self, n_features: int, key: Key) -> AdfBelief | BentAdfBelief:
         """Return the belief before the first label."""
-        return AdfBelief(self.prior, n_features, Forgetting.of(self.half_life))
+        groups, forgetting = Groups(self.groups or (0,) * n_features, n_features), Forgetting.of(self.half_life)
+        if not groups.blocks:
+            return AdfBelief(self.prior, n_features, forgetting)
+        return BentAdfBelief(groups.start(self.prior), n_features, forgetting, groups)
 
 
 class AdfBelief(GaussianBelief):
@@ -72,3 +90,32 @@ class AdfBelief(GaussianBelief):
         """Take back what ``arrays`` returned."""
         self._belief[:] = arrays["belief"]
         self.restore_moments(arrays)
+
+
+class BentAdfBelief(AdfBelief):
+    """The same with curves, whose scales are learnt from N(m, V) and the prior that it was made with."""
+
+    def __init__(self, prior: Gaussian, n_features: int, forgetting: Forgetting | None, groups: Groups) -> None:
+        super().__init__(prior, n_features, forgetting)
+        self._groups = groups
+        if forgetting is None:
+            self._origin = np.vstack([prior.precision(n_features), prior.mean_vector(n_features)])
+        self._counts = np.array([0.0, 1.0])  # labels so far, and at how many the scales are learnt next
+
+    def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
+        """Learn one label, and the scales of curves if that is due."""
+        super().learn(x, label, moment)
+        self._counts[0] += 1.0
+        if self._counts[0] >= self._counts[1]:
+            self._groups.learn(self._belief, self._origin)
+            n = int(self._counts[0])
+            self._counts[1] = next_renewal(n) if self.clock is None else min(next_renewal(n), n + LATEST)
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, for saving."""
+        return {**super().arrays(), "prior": self._origin.copy(), "counts": self._counts.copy()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        super().restore(arrays)
+        self._origin[:], self._counts[:] = arrays["prior"], arrays["counts"]

@@ -16,6 +16,8 @@ from ..kernels.cubic import make_cubes
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import fit
 from .base import Arrays, Vector
+from .group_scales import GroupScales
+from .groups import Groups
 from .labels import Labels
 from .prior import Gaussian
 from .storage import Growing
@@ -37,9 +39,11 @@ REFIT_WORK = 16 * SHADOW_WORK
 class Anchor:
     """One anchor and the running sums of its bounds."""
 
-    __slots__ = ("_sums", "cubes", "heavy", "matrix", "reference", "seen")
+    __slots__ = ("_sums", "cubes", "heavy", "matrix", "prior", "reference", "seen")
 
-    def __init__(self, d: int) -> None:
+    def __init__(self, prior: Vector) -> None:
+        d = prior.shape[1]
+        self.prior = prior.copy()  # that of its target: b, then d rows of B^-1
         self.matrix = kernels.make_anchor(d)
         self.cubes = make_cubes(d if d <= CUBES_MOST else 0)
         self.heavy = kernels.make_heavy()
@@ -74,9 +78,10 @@ class Anchor:
 class Anchors:
     """The anchor in use and its shadow, kept up with the labels."""
 
-    def __init__(self, d: int, prior: Gaussian) -> None:
-        self.prior = np.vstack([prior.mean_vector(d), prior.precision(d)])
-        self.live, self.shadow = Anchor(d), Anchor(d)
+    def __init__(self, d: int, prior: Gaussian, groups: Groups | None = None) -> None:
+        before = np.vstack([prior.mean_vector(d), prior.precision(d)])
+        self.live, self.shadow = Anchor(before), Anchor(before)
+        self._scales = None if groups is None else GroupScales(groups, d)
         #: |L^-1 g|^2, how far the mode has moved from the anchor in use, in squared standard deviations.
         self.distance = 0.0
         self.work = kernels.make_work(d)
@@ -86,6 +91,11 @@ class Anchors:
         self._rows = BLOCK  # labels that the shadow takes in at a time: a block, or a part that divides it
         while self._rows > 24 and self._rows * d * d * (1 + len(self.live.cubes) / 6) > SHADOW_WORK:
             self._rows //= 2
+
+    @property
+    def prior(self) -> Vector:
+        """The prior of the target: b, then d rows of B^-1."""
+        return self.live.prior
 
     @property
     def ready(self) -> bool:
@@ -137,12 +147,28 @@ class Anchors:
         if self.is_far and n * d * d <= REFIT_WORK and n >= 1.02 * self.live.reference:
             self.settle(labels, matrix[kernels.POINT])
             return
-        step = matrix[kernels.MEAN] - matrix[kernels.POINT]
+        self.shadow.prior[:] = self.live.prior
+        mean, metric = matrix[kernels.MEAN], matrix[kernels.FACTOR : kernels.FACTOR + d]
+        if self._scales is not None and not self.is_far:
+            mean, metric = self._rescaled(self._scales)
+        step = mean - matrix[kernels.POINT]
         if self.is_far:
             step *= math.sqrt(FAR * (d + 4) / self.distance)
         point = matrix[kernels.POINT] + step
-        self._begin(self.shadow, n, point, matrix[kernels.FACTOR : kernels.FACTOR + d])
+        self._begin(self.shadow, n, point, metric)
         self._follow(labels)
+
+    def _rescaled(self, scales: GroupScales) -> tuple[Vector, Vector]:
+        """Give the shadow the scales that the Gaussian of the anchor speaks for; return m and L as they will be.
+
+        The target of the steps changes when the shadow takes over, and until then stays what it is.
+        """
+        matrix, d, precision = self.live.matrix, self._d, self.shadow.prior[1:]
+        factor = np.tril(matrix[kernels.FACTOR : kernels.FACTOR + d])
+        root, before = np.linalg.solve(factor, np.eye(d)), precision.diagonal().copy()
+        mean = scales.move(matrix[kernels.MEAN], root.T @ root, precision)
+        gained = np.diag(precision.diagonal() - before)
+        return mean, np.ascontiguousarray(np.linalg.cholesky(factor @ factor.T + gained))
 
     def _follow(self, labels: Labels) -> None:
         """Let the shadow take in a range of labels; when it has seen all, it takes over."""
@@ -155,7 +181,7 @@ class Anchors:
             self.shadow.reference = self.shadow.seen = 0
 
     def _begin(self, anchor: Anchor, n: int, point: Vector, metric: Vector) -> None:
-        kernels.begin(anchor.matrix, anchor.cubes, anchor.heavy, self.prior, point, metric)
+        kernels.begin(anchor.matrix, anchor.cubes, anchor.heavy, anchor.prior, point, metric)
         anchor.reference, anchor.seen = n, 0
 
     def _take_in(self, anchor: Anchor, labels: Labels, stop: int) -> None:
@@ -177,10 +203,14 @@ class Anchors:
         """Return all that is carried, for saving."""
         named = (("live", self.live), ("shadow", self.shadow))
         parts = {f"{name}.{key}": array for name, anchor in named for key, array in anchor.arrays().items()}
+        if self._scales is not None:
+            parts |= {f"{name}.precisions": anchor.prior[1:].diagonal().copy() for name, anchor in named}
         return {**parts, "distance": np.array(self.distance)}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         for name, anchor in (("live", self.live), ("shadow", self.shadow)):
             anchor.restore({key: arrays[f"{name}.{key}"] for key in ("anchor", "cubes", "heavy", "bounds", "counts")})
+            if self._scales is not None:
+                np.fill_diagonal(anchor.prior[1:], arrays[f"{name}.precisions"].astype(np.float64))
         self.distance = float(arrays["distance"].astype(np.float64))

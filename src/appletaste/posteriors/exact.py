@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..keys import Key
 from .anchors import Anchors
 from .base import Arrays, Belief, Score, Vector
 from .gibbs import Gibbs, Schedule
+from .groups import Groups, check_groups
 from .labels import Labels
 from .prior import Gaussian
 from .scores.corrected import ExactScore
@@ -70,12 +72,17 @@ class Exact:
         Least number of Metropolis steps of a round.
     switch
         How many labels end the first regime; none: max(100, 1.5 d^2).
+    groups
+        The group of each feature, ``FeatureMap.groups``, as ``Laplace`` takes it. The scales of curves are learnt as
+        ``Gibbs`` does in the first regime and afterwards, from the Gaussian at hand, with each new anchor: in between
+        the target is fixed, the exact posterior given the scales. None: all are in group 0.
     """
 
     sweeps: int | Schedule = 15
     prior: Gaussian = field(default_factory=Gaussian)
     draws: int = 4
     switch: int | None = None
+    groups: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sweeps", freeze(self.sweeps))
@@ -85,11 +92,13 @@ class Exact:
         whole("draws", self.draws, least=1, most=MOST_STEPS)
         if self.switch is not None:
             whole("switch", self.switch, least=1)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", check_groups(self.groups))
 
     @property
     def gibbs(self) -> Gibbs:
         """The sampler of the first regime."""
-        return Gibbs(self.sweeps, prior=self.prior, rao_blackwell=True)
+        return Gibbs(self.sweeps, prior=self.prior, rao_blackwell=True, groups=self.groups)
 
     def start(self, n_features: int, key: Key) -> ExactChain:
         """Return the chain before the first label."""
@@ -105,7 +114,9 @@ class ExactChain(Belief):
         d = n_features
         announce_compilation(kernels.run_steps)
         self._chain = settings.gibbs.start(d, key)
-        self._anchors = Anchors(d, settings.prior)
+        groups = Groups(settings.groups or (0,) * d, d)
+        bent = groups if groups.blocks else None
+        self._anchors = Anchors(d, settings.prior if bent is None else bent.start(settings.prior), bent)
         self._key, self._wide_key = key.at("steps").word(), key.at("wide").word()
         self._trial_key, self._side_key = key.at("trial").word(), key.at("side").word()
         self._width = math.sqrt(1.0 + WIDTH / math.sqrt(d))
@@ -187,6 +198,7 @@ class ExactChain(Belief):
         """
         if self._tried != self._anchors.live.reference:
             self._tried = self._anchors.live.reference
+            self._chain.precision[:] = self._anchors.prior[1:]  # sweeps have the same target
             if not self._anchors.is_far:
                 accepted, _ = self._run(self._trial_key, self._tried, self._anchors.mean, TRIAL)
                 self.acceptance = accepted / TRIAL
@@ -263,13 +275,16 @@ class ExactChain(Belief):
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
         """Learn one label; the first anchor is set when Gibbs sweeps end."""
-        self._chain.learn(x, label)
         self._stepped = 0
-        labels, anchors = self._chain.labels, self._anchors
-        if anchors.ready:
+        labels, anchors, chain = self._chain.labels, self._anchors, self._chain
+        if anchors.ready:  # from now on scales move with anchors
+            chain.add(x, label)
             anchors.learn(labels, x, label)
-        elif labels.n >= self._switch:
-            anchors.settle(labels, anchors.prior[0])
+        else:
+            chain.learn(x, label)
+            if labels.n >= self._switch:
+                anchors.prior[1:] = chain.precision
+                anchors.settle(labels, anchors.prior[0])
         self._try()
 
     def arrays(self) -> Arrays:

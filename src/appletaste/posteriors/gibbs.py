@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,8 @@ from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .base import Arrays, Belief, Score, Vector
+from .group_scales import GroupScales
+from .groups import Groups, check_groups
 from .labels import Labels
 from .prior import Gaussian
 from .scores.drawn import DrawnScore, even_weights
@@ -40,6 +42,10 @@ class Gibbs:
     rao_blackwell
         Average over the Gaussians that theta has given each sweep's Pólya-Gamma variables, not over one draw from each:
         the same expectations with less noise, for priors without a region.
+    groups
+        The group of each feature, ``FeatureMap.groups``, as ``Laplace`` takes it. The scales of curves are learnt
+        whenever there are 6 % more labels, and the chain is of the exact posterior given the scales. None: all are in
+        group 0.
     """
 
     sweeps: int | Schedule = 15
@@ -47,6 +53,7 @@ class Gibbs:
     separate_draws: bool = False
     prior: Gaussian = field(default_factory=Gaussian)
     rao_blackwell: bool = False
+    groups: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sweeps", freeze(self.sweeps))
@@ -66,6 +73,10 @@ class Gibbs:
             raise OptionError("rao_blackwell needs a prior without a region: theta is not Gaussian within one")
         if self.rao_blackwell and self.separate_draws:
             raise OptionError("rao_blackwell averages over all sweeps: separate_draws has nothing to separate")
+        if self.groups is not None:
+            object.__setattr__(self, "groups", check_groups(self.groups))
+            if self.prior.region is not None:
+                raise OptionError("groups need a prior without a region: leave out groups, or the region")
 
     @property
     def schedule(self) -> tuple[tuple[int, int], ...]:
@@ -76,7 +87,10 @@ class Gibbs:
 
     def start(self, n_features: int, key: Key) -> GibbsChain:
         """Return the chain before the first label."""
-        return GibbsChain(self, n_features, key)
+        groups = Groups(self.groups or (0,) * n_features, n_features)
+        if not groups.blocks:
+            return GibbsChain(self, n_features, key)
+        return GibbsChain(replace(self, prior=groups.start(self.prior)), n_features, key, groups)
 
 
 class GibbsScore(DrawnScore):
@@ -122,7 +136,7 @@ class GibbsChain(Belief):
 
     sampled = True
 
-    def __init__(self, settings: Gibbs, n_features: int, key: Key) -> None:
+    def __init__(self, settings: Gibbs, n_features: int, key: Key, groups: Groups | None = None) -> None:
         d = n_features
         announce_compilation(kernels.run_sweeps)
         self._settings = settings
@@ -130,10 +144,12 @@ class GibbsChain(Belief):
         self._key = key.at("sweeps").word()
         self._kind, self._bounds = settings.prior.region_bounds(d)
         self._labels = Labels(d)
+        self._scales = None if groups is None else GroupScales(groups, d)
         precision, mean = settings.prior.precision(d), settings.prior.mean_vector(d)
         self._belief = kernels.make_belief(d)
         self._belief[kernels.PRECISION : kernels.PRECISION + d] = precision
         self._belief[kernels.LINEAR] = precision @ mean
+        self._mean = mean  # 0 where scales are learnt, so that precision @ mean stays as it is
         noise = key.at("start").generator().standard_normal(d)
         theta = mean + np.linalg.solve(np.linalg.cholesky(precision).T, noise)
         self._belief[kernels.THETA] = self._into_region(theta)
@@ -212,6 +228,13 @@ class GibbsChain(Belief):
         return self._labels
 
     @property
+    def precision(self) -> Vector:
+        """B^-1, the precision of the prior at its present scales, a view."""
+        d = self._belief.shape[1]
+        precision: Vector = self._belief[kernels.PRECISION : kernels.PRECISION + d]
+        return precision
+
+    @property
     def theta(self) -> Vector:
         """Where the next round starts."""
         theta: Vector = self._belief[kernels.THETA]
@@ -229,7 +252,13 @@ class GibbsChain(Belief):
         self._swept = 0
 
     def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
-        """Learn one label."""
+        """Learn one label, and the scales of curves if that is due."""
+        self.add(x, label)
+        if self._scales is not None:
+            self._scales.learn(self._labels, self._mean, self.precision)
+
+    def add(self, x: Vector, label: int) -> None:
+        """Take in one label with the scales as they are."""
         labels = self._labels
         labels.make_room()
         kernels.add_label(labels.features, labels.values, labels.n, self._belief, x, float(label))
@@ -251,10 +280,16 @@ class GibbsChain(Belief):
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
         carried = self._belief[[kernels.LINEAR, kernels.THETA]]
-        return {**self._labels.arrays(), "linear": carried[0], "theta": carried[1]}
+        found = {**self._labels.arrays(), "linear": carried[0], "theta": carried[1]}
+        if self._scales is None:
+            return found
+        return {**found, **self._scales.arrays(), "precisions": self.precision.diagonal().copy()}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self._labels = Labels.from_arrays(arrays, self._belief.shape[1])
         self._belief[kernels.LINEAR], self._belief[kernels.THETA] = arrays["linear"], arrays["theta"]
+        if self._scales is not None:
+            self._scales.restore(arrays)
+            np.fill_diagonal(self.precision, arrays["precisions"].astype(np.float64))
         self._swept = 0

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
-from ..kernels.gaussian import COVARIANCE, MEAN, MODE
+from ..features.score import OPEN
+from ..kernels import groups as kernels
+from ..kernels.gaussian import COVARIANCE, MODE
 from .base import Vector
 from .prior import Gaussian
 
@@ -17,6 +19,8 @@ SCALES = np.array([1e-4, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0])
 #: How often each is met: most curves are closed, and more than half of those of columns with a jump are open.
 SMOOTH = np.array([0.98, *[0.02 / 6] * 6])
 JUMPING = np.array([0.4, *[0.1] * 6])
+#: And in groups from ``OPEN`` on, chosen because they should matter: the score of another model, a pair of columns.
+OPENED = np.array([0.1, *[0.15] * 6])
 #: How many curves' worth of belief that is, and the steps in which the curves of a table correct it.
 STRENGTH, STEPS = 5.0, 20
 #: A scale that would move by less than this share stays.
@@ -54,8 +58,9 @@ class Groups:
         sizes = sorted({len(places) for places in found})
         #: The places of each curve, [curve, place], those with as many places together; empty: there are no curves.
         self.blocks = [np.array([places for places in found if len(places) == size]) for size in sizes]
-        kinds = [self.numbers[places[:, 0]] < 0 for places in self.blocks]
-        self._jumping: NDArray[np.bool_] = np.concatenate(kinds) if kinds else np.zeros(0, dtype=bool)
+        named = np.array([self.numbers[first] for places in self.blocks for first in places[:, 0]], dtype=np.int64)
+        #: How often each scale is met in curves of a kind, and which curves are of that kind.
+        self._kinds = [(usual, mine) for usual, mine in _kinds_of(named) if mine.any()]
 
     def start(self, prior: Gaussian) -> Gaussian:
         """Return the prior with each curve at the mean of the scales that it may have."""
@@ -63,7 +68,9 @@ class Groups:
         variances = prior.variances(d)
         if variances is None:
             raise OptionError("groups need a prior of independent coefficients: give variances, not a matrix")
-        curve = np.where(self.numbers < 0, JUMPING @ SCALES, SMOOTH @ SCALES)
+        curve = np.zeros(d)
+        for usual, mine in _kinds_of(self.numbers):
+            curve[mine] = usual @ SCALES
         means = np.where(self.numbers == 0, prior.mean_vector(d), 0.0)
         return Gaussian(means, np.where(self.numbers == 0, variances, curve))
 
@@ -72,13 +79,10 @@ class Groups:
         precisions = np.concatenate([prior[places[:, 0], places[:, 0]] for places in self.blocks])
         logs = np.concatenate([self._evidence(places, belief, prior) for places in self.blocks])
         likely, scales = np.exp(logs - logs.max(axis=1, keepdims=True)), np.empty(len(logs))
-        for usual, mine in ((SMOOTH, ~self._jumping), (JUMPING, self._jumping)):
-            weights = usual
-            for _ in range(STEPS if mine.any() else 0):
-                shares = weights * likely[mine]
-                shares /= shares.sum(axis=1, keepdims=True)
-                weights = (STRENGTH * usual + shares.sum(axis=0)) / (STRENGTH + len(shares))
-                scales[mine] = shares @ SCALES
+        for usual, mine in self._kinds:
+            shares = np.ascontiguousarray(likely[mine])
+            kernels.share_out(shares.copy(), usual, STRENGTH, STEPS, shares, np.empty(len(usual)))
+            scales[mine] = (shares * SCALES).sum(axis=1)
         self._move(belief, prior, 1.0 / scales - precisions, precisions)
 
     def _evidence(self, places: NDArray[np.intp], belief: Vector, prior: Vector) -> Vector:
@@ -93,18 +97,17 @@ class Groups:
         return np.asarray(0.5 * (scales * squares[:, None, :] / grown - np.log(grown)).sum(axis=2))
 
     def _move(self, belief: Vector, prior: Vector, gains: Vector, before: Vector) -> None:
-        """Add to the precisions of curves: V becomes (V^-1 + D)^-1, m follows, by one solution of a linear system."""
-        gains = np.where(np.abs(gains) > SAME * before, gains, 0.0)
-        sizes = np.concatenate([np.full(len(places), places.shape[1]) for places in self.blocks])
-        where, gain = np.concatenate([places.ravel() for places in self.blocks]), np.repeat(gains, sizes)
-        where, gain = where[gain != 0.0], gain[gain != 0.0]
-        if not len(where):
-            return
-        covariance = belief[COVARIANCE:]
-        across = covariance[:, where]
-        back = np.linalg.solve(np.eye(len(where)) + gain[:, None] * across[where], gain[:, None] * across.T)
-        for row in (MODE, MEAN):
-            belief[row] -= belief[row][where] @ back
-        covariance -= across @ back
-        covariance[:] = 0.5 * (covariance + covariance.T)
-        prior[where, where] += gain
+        """Add to the precisions of curves: V becomes (V^-1 + D)^-1, m follows, curve by curve."""
+        curves, d = [places for block in self.blocks for places in block], belief.shape[1]
+        # those that gain come first: V is positive definite in between
+        for k in sorted(np.flatnonzero(np.abs(gains) > SAME * before), key=lambda k: gains[k] < 0.0):
+            places, size = curves[k], len(curves[k])
+            system, rows = np.empty((size + d + 2, size)), np.empty((size, d))
+            kernels.add_precision(belief, places, gains[k], system, rows)
+            prior[places, places] += gains[k]
+
+
+def _kinds_of(numbers: NDArray[np.int64]) -> list[tuple[Vector, NDArray[np.bool_]]]:
+    """Return how often each scale is met, and which groups are of that kind: those that jump, are open, or neither."""
+    jumping, opened = numbers < 0, numbers >= OPEN
+    return [(SMOOTH, ~jumping & ~opened), (JUMPING, jumping), (OPENED, opened)]

@@ -72,6 +72,11 @@ class LaplaceBelief(GaussianBelief):
         """The labels learnt so far."""
         return self._labels
 
+    @property
+    def prior_now(self) -> tuple[Vector, Vector]:
+        """The precisions of the prior with the scales that it has learnt, and its mean."""
+        return np.array(self._prior[:-1].diagonal()), np.array(self._prior[-1])
+
     def follow(self, other: LaplaceBelief) -> None:
         """Begin where another belief was apart from its labels: what it has warned of is not said again."""
         self.warned = other.warned

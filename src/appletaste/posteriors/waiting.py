@@ -57,9 +57,19 @@ class Waiting:
                 self._fresh = False
 
     def stand_on(self, belief: GaussianBelief | WideBelief) -> None:
-        """Go on from another belief, one that has learnt the labels anew."""
+        """Go on from another belief, one that has learnt the labels anew.
+
+        Where its items are longer, whoever has made them so must ``put`` those that wait.
+        """
         if belief is not self.belief:
             self.belief, self._fresh = belief, False
+            if self._awaited.shape != belief.matrix.shape:
+                self._awaited, self._aside = np.zeros_like(belief.matrix), np.zeros_like(belief.matrix)
+                self._direction = self._awaited[kernels.DIRECTION]
+
+    def put(self, items: Vector) -> None:
+        """Take the items that wait in another form, in their order."""
+        self.items = dict(zip(self.items, np.ascontiguousarray(items), strict=True))
 
     @property
     def _current(self) -> bool:

@@ -58,6 +58,13 @@ class WideBelief(Belief):
         self.waiting = None
 
     @property
+    def prior_now(self) -> tuple[Vector, Vector]:
+        """The precisions of the prior with the scales that it has learnt, and its mean."""
+        if self._now is not None:
+            return self._now.prior_now
+        return 1.0 / self._vectors[wide.SPREAD], np.array(self._vectors[wide.ORIGIN])
+
+    @property
     def labels(self) -> Labels:
         """The labels learnt so far."""
         return self._labels if self._now is None else self._now.labels

@@ -13,6 +13,7 @@ from ..rules import EpsilonGreedy
 from ..simulate import Entry
 from ..streams import Budget
 from .capped import within
+from .table import Places, alone
 
 FULL_INFORMATION = "full-information"
 TODAY = "today"
@@ -67,13 +68,16 @@ def takes_groups(entry: Entry) -> bool:
     return entry.name == FULL_INFORMATION or "groups" in find(entry.name).options
 
 
-def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, groups: Groups = None) -> Policy:
+def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, places: Places | None = None) -> Policy:
     """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream."""
+    places = alone(n_features) if places is None else places
     if entry.name == FULL_INFORMATION:
-        return full_information(n_features, costs, seed, groups)
+        return full_information(n_features, costs, seed, places.groups)
     options = dict(entry.options)
-    if groups is not None:
-        options.setdefault("groups", groups)
+    if places.groups is not None:
+        options.setdefault("groups", places.groups)
+    if options.get("pairs") is True:
+        options["pairs"] = places.units
     if find(entry.name).options.get("horizon") is not None:
         options.setdefault("horizon", max(2, items))
     return policy(entry.name, n_features=n_features, costs=costs, seed=seed, **options)

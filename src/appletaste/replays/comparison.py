@@ -23,11 +23,11 @@ from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
 from .findings import Seen, moving_ranges, replay_notes
 from .history import read_history
-from .notes import column_notes, cost_notes, date_notes, delay_notes, stopped_notes, unlearnable_notes
+from .notes import column_notes, cost_notes, delay_notes, feature_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
-from .table import default_encoder, read_stream, with_dates
+from .table import default_encoder, read_stream, with_dates, with_score
 from .tally import BLOCKS, edges
 
 SHUFFLES = 10
@@ -60,6 +60,7 @@ def replay(
     today: str | None = None,
     dates: Mapping[str, tuple[str, str]] | None = None,
     time_features: bool = False,
+    score: str | None = None,
     capacity: Share | None = None,
     audit: Share | None = None,
     time_zone: str | None = None,
@@ -112,6 +113,8 @@ def replay(
     dates, time_features
         Days between two dates, by name, in the place of those from every date to ``time`` (see ``Encoder``); and
         whether the hour, weekday and month of ``time`` are features, too.
+    score
+        The column with another model's score, which may bend and has a scale of its own (see ``Encoder``).
     capacity, audit, time_zone
         Limited reviewers, ``"120/day"`` or ``"Mon-Fri 120, Sat 40"`` (with ``time``), or ``"5%"`` of any 1,000 items in
         a row, never exceeded; and the share of passed items to audit, ``"2%"``. Each policy then sits at a ``Desk``
@@ -158,6 +161,7 @@ def replay(
     if staffing is not None:
         staffing.check(time is not None, stream.day, stream.dated)
     encoder = with_dates(encoder or default_encoder(stream.records, shuffled, curves=True), dates)
+    encoder = with_score(encoder, score)
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
     strata = None if stratum is None else stream.strata(stratum)
@@ -168,8 +172,8 @@ def replay(
     plan = Plan(stream, usual, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            X, _, groups, _ = plan.met_by(entry, 0)
-            player = make(entry, X.shape[1], len(stream), usual, 0, groups)
+            X, _, places, _ = plan.met_by(entry, 0)
+            player = make(entry, X.shape[1], len(stream), usual, 0, places)
             check_forgetting(entry.label, player, stream.clock, stream.day)
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
@@ -233,7 +237,7 @@ def _entries(policies: Sequence[str | Entry], today: bool) -> list[Entry]:
 def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     """Return what the reader of the table should know."""
     stream, shuffled = plan.stream, plan.shuffled
-    notes = [*stream.notes, *delay_notes(stream, plan.delay), *date_notes(plan.encoder, plan.table(0), plan.time)]
+    notes = [*stream.notes, *delay_notes(stream, plan.delay), *feature_notes(plan.encoder, plan.table(0), plan.time)]
     notes += cost_notes(stream)
     if plan.history is not None:
         notes.append(plan.history.note)

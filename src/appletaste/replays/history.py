@@ -16,7 +16,7 @@ from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
 from .clocks import arrivals_of, clock_of, in_front, moments_of
-from .table import MOST_DENSE, Stream, groups_of
+from .table import MOST_DENSE, Places, Stream, alone, places_of
 from .vectors import Matrix, Vectors
 
 
@@ -126,17 +126,18 @@ def _before(stream: Stream, records: Records, labels: NDArray[np.int8], time_uni
 
 def encode_after(
     encoder: Any, history: History, records: Records | Vectors, time: str | None = None
-) -> tuple[Matrix, NDArray[np.float64], tuple[int, ...] | None]:
-    """Return the vectors of the stream, those of the labelled rows of the history, and groups as ``encode`` does.
+) -> tuple[Matrix, NDArray[np.float64], Places]:
+    """Return the vectors of the stream, those of the labelled rows of the history, and places as ``encode`` does.
 
     The encoder is fitted on the history.
     """
     if not isinstance(encoder, Encoder):
         fitted = TransformerMap(encoder, history.records, warm_up=len(history.records))
         known = fitted.transform_many(history.records[history.known])
-        return np.asarray(fitted.transform_many(records), dtype=np.float64), np.asarray(known, dtype=np.float64), None
+        made = np.asarray(fitted.transform_many(records), dtype=np.float64)
+        return made, np.asarray(known, dtype=np.float64), alone(made.shape[1])
     features = replace(encoder, warm_up=len(history.labels)).fit(history.table, time=time)
     past = np.asarray(features.transform_many(history.table[history.known], update=False), dtype=np.float64)
     if 8 * len(records) * features.n_features > MOST_DENSE:
-        return SparseRows(features.transform_many(records, sparse=True)), past, groups_of(features)
-    return np.asarray(features.transform_many(records), dtype=np.float64), past, groups_of(features)
+        return SparseRows(features.transform_many(records, sparse=True)), past, places_of(features)
+    return np.asarray(features.transform_many(records), dtype=np.float64), past, places_of(features)

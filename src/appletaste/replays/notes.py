@@ -110,12 +110,12 @@ def delay_notes(stream: Stream, delay: Delay) -> list[Message]:
     return [Message(told, Remedy("time_unit"))]
 
 
-def date_notes(encoder: Any, rows: Records | Vectors, time: str | None) -> list[Message]:
-    """Return a note on what is made of columns of dates, and one on dates that cannot be read; or none."""
+def feature_notes(encoder: Any, rows: Records | Vectors, time: str | None) -> list[Message]:
+    """Return notes on what is made of dates and of a score, and one on dates that cannot be read; or none."""
     if not isinstance(encoder, Encoder) or not isinstance(rows, Records):
         return []
     features = encoder.fit(rows, time=time)
-    return [*made_of_dates(features, time), *unreadable_dates(features, rows)]
+    return [*made_of_dates(features, time), *unreadable_dates(features, rows), *made_of_score(features)]
 
 
 def made_of_dates(features: FeatureMap, time: str | None) -> list[Message]:
@@ -129,6 +129,19 @@ def made_of_dates(features: FeatureMap, time: str | None) -> list[Message]:
     short = few if any(not date.numbers for date in dates) else ""
     leave = Remedy("drop", [date.name for date in dates[:NAMED]])
     return [Message(f"features made of dates: {told}{days}{short}. To leave dates out: ", leave)]
+
+
+def made_of_score(features: FeatureMap) -> list[Message]:
+    """Return a note on what a map makes of another model's score; or none."""
+    score = features.score
+    if score is None:
+        return []
+    if score.constant:
+        first = f"the score {score.name!r} is the same in all of the first {features.encoder.warm_up} rows"
+        return [Message(f"{first}, so that nothing is known of its scale: it says above or below, and no more")]
+    scale = "by its log-odds, since it lies from 0 to 1" if score.edge is not None else "as it is"
+    told = f"the score {score.name!r} is taken {scale}. If the model that made the score was fitted on these very rows"
+    return [Message(f"{told}, the score knows their labels, and what is learnt here is too good to be true")]
 
 
 def unreadable_dates(features: FeatureMap, rows: Records) -> list[Message]:

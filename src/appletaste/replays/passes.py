@@ -14,6 +14,7 @@ from ..costs import Costs
 from ..costs_by_item import CostColumns
 from ..errors import PoorFitWarning
 from ..features import Encoder, Records
+from ..features.score import OPEN
 from ..keys import Key
 from ..logs import DecisionLog
 from ..logs.states import OBSERVED
@@ -26,7 +27,7 @@ from .delays import Delay
 from .history import History, encode_after
 from .notes import label_notes
 from .players import Setting, Staffing, Wrapper
-from .table import Stream, encode
+from .table import Places, Stream, alone, encode
 from .tally import Tally, tally
 from .vectors import Matrix, Vectors
 
@@ -39,16 +40,21 @@ class Encoded(NamedTuple):
 
     items: Matrix
     past: NDArray[np.float64] | None  #: of the labelled rows of the history
-    groups: tuple[int, ...] | None  #: of the places, where some are ramps of curves
+    places: Places  #: what is known of them
     seconds: float  #: what making them took
 
     def lines(self) -> Encoded:
         """Return the vectors without the ramps of curves, for whoever does not take groups."""
-        kept = np.flatnonzero(np.array(self.groups) == 0)
+        groups = np.array(self.places.groups)
+        straight = np.flatnonzero(groups == OPEN)[:1]  # the line of a score is the first place of its group
+        kept = np.sort(np.concatenate([np.flatnonzero(groups == 0), straight]))
         past = None if self.past is None else np.ascontiguousarray(self.past[:, kept])
         items = self.items[:, kept]
         return Encoded(
-            np.ascontiguousarray(items) if isinstance(items, np.ndarray) else items, past, None, self.seconds
+            np.ascontiguousarray(items) if isinstance(items, np.ndarray) else items,
+            past,
+            alone(len(kept)),
+            self.seconds,
         )
 
 
@@ -103,17 +109,17 @@ class Plan:
             started = time.perf_counter()
             records, past = self.table(number), None
             if self.history is None:
-                X, groups = encode(self.encoder, records, self.time)
+                X, places = encode(self.encoder, records, self.time)
             else:
-                X, past, groups = encode_after(self.encoder, self.history, records, self.time)
+                X, past, places = encode_after(self.encoder, self.history, records, self.time)
             _ENCODED.clear()
-            _ENCODED[key] = Encoded(X, past, groups, time.perf_counter() - started)
+            _ENCODED[key] = Encoded(X, past, places, time.perf_counter() - started)
         return _ENCODED[key]
 
     def met_by(self, entry: Entry, number: int) -> Encoded:
         """Return the vectors of a pass as a policy meets them: without curves if it cannot learn their scales."""
         encoded = self.encoded(number)
-        return encoded if encoded.groups is None or takes_groups(entry) else encoded.lines()
+        return encoded if encoded.places.groups is None or takes_groups(entry) else encoded.lines()
 
     def clock(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return when the items of a pass arrive, and when their labels do (None: at once).
@@ -190,9 +196,9 @@ class Pass:
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
         """Return the policy before its first item, the vectors that it will meet, and how long encoding them took."""
-        X, past, groups, encoding = self.plan.met_by(self.entry, self.number)
+        X, past, places, encoding = self.plan.met_by(self.entry, self.number)
         seed = int(Key(self.plan.seed).at("replay", self.number, "policy").word())
-        policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed, groups)
+        policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed, places)
         if past is not None and self.plan.history is not None:
             policy.learn_history(past, self.plan.history.labels[self.plan.history.known].tolist())
         policy.probability(X[0])  # loads the kernels, and leaves no trace, before the clock starts

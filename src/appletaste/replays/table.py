@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, FeatureMap, Records, TransformerMap, read_records
 from ..features.reading import check_column
+from ..features.units import Unit
 from ..remedies import Message, Remedy
 from ..times import DAY
 from .clocks import UNITS, arrivals_of, clock_of, in_front, moments_of
@@ -260,22 +261,44 @@ def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any
     return replace(encoder, dates=dates)
 
 
-def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, tuple[int, ...] | None]:
-    """Return the vectors of a stream and, where some are ramps of curves, the groups of their places.
+def with_score(encoder: Any, score: str | None) -> Any:
+    """Return the encoder with the column that holds another model's score."""
+    if score is None:
+        return encoder
+    if not isinstance(encoder, Encoder):
+        raise OptionError(Message(Remedy("score"), " names a column of a table, of which an Encoder makes features"))
+    return replace(encoder, score=score)
+
+
+class Places(NamedTuple):
+    """What a policy may know of the places of a vector."""
+
+    groups: tuple[int, ...] | None  #: where some are ramps of curves (``FeatureMap.groups``)
+    units: tuple[Unit, ...]  #: the columns as pairs are made of them (``FeatureMap.units``)
+
+
+def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, Places]:
+    """Return the vectors of a stream, and what is known of their places.
 
     What the encoder has to know it takes from the first rows alone. Vectors are dense up to 1 GiB and sparse beyond.
     """
     if isinstance(records, Vectors):
         if encoder is not None:
             raise OptionError("a matrix holds vectors already: leave out encoder=, or give a table instead")
-        return records.items, None
+        return records.items, alone(records.items.shape[1])
     if isinstance(encoder, Encoder):
         large = 8 * len(records) * encoder.fit(records, time=time).n_features > MOST_DENSE
         features, items = encoder.fit_transform(records, sparse=large, time=time)
-        return SparseRows(items) if large else np.asarray(items, dtype=np.float64), groups_of(features)
-    return np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64), None
+        return SparseRows(items) if large else np.asarray(items, dtype=np.float64), places_of(features)
+    made = np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64)
+    return made, alone(made.shape[1])
 
 
-def groups_of(features: FeatureMap) -> tuple[int, ...] | None:
-    """Return the groups of a map with curves."""
-    return features.groups if features.curves else None
+def alone(width: int) -> Places:
+    """Return what is known of the places of a vector where nobody says: each is a column by itself."""
+    return Places(None, tuple(((place,),) for place in range(width)))
+
+
+def places_of(features: FeatureMap) -> Places:
+    """Return what a map knows of the places of its vectors."""
+    return Places(features.groups if any(features.groups) else None, features.units)

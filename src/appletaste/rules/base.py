@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..kernels.types import Word
@@ -41,6 +42,9 @@ class Judge(Protocol):
         Actions are drawn from ``uniform_at(key, round)``, for a memory that depends on them.
         """
 
+    def moved(self, places: NDArray[np.intp]) -> Judge:
+        """Return the rule at work on items whose features are elsewhere: where each one was before; -1: it is new."""
+
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
 
@@ -72,6 +76,10 @@ class Memoryless(ABC):
 
     def commit(self, verdict: Verdict, act: bool) -> None:  # noqa: B027 (empty is what it should be)
         """Remember nothing."""
+
+    def moved(self, places: NDArray[np.intp]) -> Self:
+        """Return the rule itself."""
+        return self
 
     def arrays(self) -> Arrays:
         """Return nothing."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import number, whole
 from ..costs import Costs
@@ -94,6 +96,7 @@ class ValueJudge:
     """The rule and its memory: B, and below it N; with surprises in mind, B_x. Wide and young: the items themselves."""
 
     def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
+        self._own = settings
         counted = n_features if settings.features is None else settings.features
         self._settings = np.array(
             [
@@ -108,10 +111,10 @@ class ValueJudge:
             ],
             dtype=np.float64,
         )
-        self._shape = ((1 if settings.ahead == "shared" else 2) * n_features, n_features)
+        self._shape = ((1 if settings.ahead == "shared" else 2) * n_features + 1, n_features)
         self._items = ItemMemory(n_features) if n_features >= WIDE else None
         self._memory = np.zeros(self._shape if self._items is None else (0, n_features))
-        # B_x as it is without the number below it; no belief with so many features knows surprises
+        # no belief with so many features knows surprises
         self._opened = np.zeros((n_features + 1 if n_features < WIDE else 0, n_features))
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
@@ -224,6 +227,22 @@ class ValueJudge:
         )
         return probabilities
 
+    def moved(self, places: NDArray[np.intp]) -> ValueJudge:
+        """Return the rule with what it remembers at the places where features are now; of new ones it knows nothing.
+
+        The rounds that it counts for each feature stay.
+        """
+        before = self._shape[1]
+        other = ValueJudge(self._own, len(places))
+        other._settings = self._settings
+        kept = self.arrays()
+        for name in kept.keys() & {"memory", "opened"}:
+            kept[name] = _moved(kept[name], before, places)
+        if "items" in kept:
+            kept["items"] = _taken(kept["items"], places)
+        other.restore(kept)
+        return other
+
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
         if self._items is not None:
@@ -239,6 +258,19 @@ class ValueJudge:
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)
+
+
+def _moved(memory: Vector, before: int, places: NDArray[np.intp]) -> Vector:
+    """Return halves of matrices, in the layout of ``kernels.value``, with rows and columns taken from other places."""
+    halves = memory[:-1].reshape(-1, before, before)
+    wholes = [_taken(_taken(0.5 * (half + half.T), places).T, places) for half in halves]
+    moved = [np.tril(2.0 * whole, -1) + np.diag(whole.diagonal()) for whole in wholes]
+    return np.vstack([*moved, memory[-1, 0] * np.eye(1, len(places))])
+
+
+def _taken(rows: NDArray[Any], places: NDArray[np.intp]) -> Vector:
+    """Return rows with their entries at other places, from those given; -1: 0."""
+    return np.asarray(np.where(places >= 0, rows[:, np.maximum(places, 0)], 0.0), dtype=np.float64)
 
 
 class ItemMemory:
@@ -264,7 +296,7 @@ class ItemMemory:
 
     def matrices(self, shape: tuple[int, int]) -> Vector:
         """Return B, and below it N if the shape has room."""
-        memory = np.empty(shape)
+        memory = np.zeros(shape)
         kernels.write_memory(self._rows, self._shares, self._n, memory)
         return memory
 

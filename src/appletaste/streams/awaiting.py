@@ -55,7 +55,16 @@ class Awaiting(Player):
         belief, waiting = self._policy.learner.belief, self._waiting
         if waiting is None or waiting.belief is not belief:
             self._waiting = waiting = None if belief is None else belief.expecting(waiting)
+            if waiting is not None and waiting.items:
+                n_features = self._policy.n_features
+                own = np.array([x[:n_features] for x in waiting.items.values()])
+                waiting.put(self._policy.learner.widened(own))
         return waiting
+
+    def _add(self, waiting: Waiting, decision: Decision) -> None:
+        """Note that the label of a decision is on its way."""
+        x = np.asarray(decision.x, dtype=np.float64)
+        waiting.add(decision.round, self._policy.learner.widened(x[np.newaxis])[0])
 
     def __len__(self) -> int:
         """Return how many labels are on their way."""
@@ -93,7 +102,7 @@ class Awaiting(Player):
             waiting.settle()
         policy.commit(prospect, decision)
         if decision.act and waiting is not None:
-            waiting.add(decision.round, decision.x)
+            self._add(waiting, decision)
 
     def learn(self, decision: Decision, label: int) -> None:
         """Learn a label that has arrived."""
@@ -124,7 +133,7 @@ class Awaiting(Player):
         waiting = self._expected()
         for decision, label in asked:
             if label is None and waiting is not None:
-                waiting.add(decision.round, decision.x)
+                self._add(waiting, decision)
 
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, for saving."""

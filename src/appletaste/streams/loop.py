@@ -38,7 +38,7 @@ def rehearse(
     """
     waiting: list[tuple[float, int]] = []
     of = len(items)
-    with _uncollected():
+    with uncollected():
         for t, x in enumerate(items):
             tell(t, of)
             if clock is not None:
@@ -53,7 +53,7 @@ def rehearse(
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Let the garbage collector rest: a record is no garbage, and walking through it again and again takes 10 %."""
     collecting = gc.isenabled()
     gc.disable()

@@ -45,6 +45,17 @@ def test_factor_and_solves(rng, d):
     np.testing.assert_allclose(factor @ factor.T, matrix + np.outer(x, x), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 9, 23, 40])
+def test_inverse(rng, d):
+    root = rng.normal(size=(d, d + 3))
+    matrix, out = root @ root.T, np.full((d, d), 7.0)
+    factor = matrix.copy()
+    linear.cholesky(factor)
+    linear.invert(factor, out, np.full((5, d + 1), 3.0))
+    np.testing.assert_allclose(out @ matrix, np.eye(d), atol=1e-8)
+    assert (out == out.T).all()
+
+
 def test_rows_below_a_matrix_are_solved_along(rng):
     root = rng.normal(size=(6, 9))
     matrix, right = root @ root.T, rng.normal(size=6)

@@ -171,5 +171,5 @@ def test_mistakes_are_told(options, message):
 
 
 def test_policies_that_cannot_learn_scales_say_which_can():
-    with pytest.raises(at.errors.OptionError, match=r"pg-ts cannot learn the scales of curves.*one of voi"):
-        at.policy("pg-ts", n_features=3, costs=at.Costs(1, 0.4, 0.05), groups=(0, 1, 1))
+    with pytest.raises(at.errors.OptionError, match=r"greedy cannot learn the scales of curves.*one of voi"):
+        at.policy("greedy", n_features=3, costs=at.Costs(1, 0.4, 0.05), groups=(0, 1, 1))

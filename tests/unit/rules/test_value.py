@@ -88,7 +88,9 @@ def test_the_rule_is_its_formula(rng, rule):
         judge.commit(verdict, act)
         reference.commit(act)
     assert explored > 0
-    np.testing.assert_allclose(judge.arrays()["memory"][:d], reference.boundary, rtol=1e-6)
+    memory = judge.arrays()["memory"]
+    kept = memory[-1, 0] * memory[:d]  # the lower triangle, doubled below the diagonal
+    np.testing.assert_allclose(0.5 * (kept + kept.T), reference.boundary, rtol=1e-6)
 
 
 def test_a_label_is_worth_what_one_label_saves(rng):
@@ -231,3 +233,36 @@ def test_certificates_are_for_approximations():
 def test_impossible_settings_are_refused(options):
     with pytest.raises(at.errors.OptionError):
         at.rules.ValueOfInformation(**options)
+
+
+def matrices(memory):
+    """Return B and N, kept as halves that are doubled below the diagonal, and the number that multiplies both."""
+    d = memory.shape[1]
+    return [memory[-1, 0] * 0.5 * (half + half.T) for half in memory[:-1].reshape(-1, d, d)]
+
+
+@pytest.mark.parametrize(("d", "options"), [(3, {}), (3, {"ahead": "shared"}), (3, {"surprises": 0.2}), (300, {})])
+def test_what_is_remembered_moves_with_the_features(d, options, rng):
+    """Features that are new, gone or elsewhere: the memory of those that stay is theirs, at their new places."""
+    policy = at.policy("voi", n_features=d, costs=COSTS, randomised=True, **options)
+    for x in rng.normal(size=(30, d)):
+        policy.decide(x)
+    judge = policy.learner.rule
+    places = np.array([2, *range(3, d), -1, 0])
+    before, after = judge.arrays(), judge.moved(places).arrays()
+    assert before.keys() == after.keys()
+    kept = places >= 0
+    for name in before.keys() & {"memory", "opened"}:
+        old, new = (matrices(arrays[name]) for arrays in (before, after))
+        assert old[0].any()
+        assert len(new) == len(old)
+        for was, now in zip(old, new, strict=True):
+            expected = np.zeros((len(places), len(places)))
+            expected[np.ix_(kept, kept)] = was[np.ix_(places[kept], places[kept])]
+            assert np.array_equal(now, expected)
+    if "items" in before:
+        assert np.array_equal(after["items"][:, kept], before["items"][:, places[kept]])
+        assert not after["items"][:, ~kept].any()
+        assert np.array_equal(after["shares"], before["shares"])
+    assert ("opened" in before) == bool(options.get("surprises"))
+    assert judge.moved(np.arange(d)).arrays().keys() == before.keys()
