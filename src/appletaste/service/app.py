@@ -21,7 +21,7 @@ from . import (
     routes_queue,
     routes_streams,
 )
-from .bodies import Estimates
+from .answers import Estimates
 from .endpoint import Endpoint, respond
 from .hosting import Hosting
 from .openapi import document

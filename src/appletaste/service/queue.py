@@ -16,7 +16,7 @@ from ..live import Stream
 from ..logs.bodies import unpack_item
 from ..logs.kept import Found
 from ..logs.stores import Store
-from .bodies import Work
+from .answers import Work
 
 #: Of the items that were worth most when they were decided, so many are looked at again by what is believed now.
 LOOKED_AT = 100

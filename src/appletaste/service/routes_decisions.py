@@ -6,19 +6,8 @@ import msgspec
 
 from ..errors import AppleTasteError, OptionError, StoreError
 from ..live import Answer, Stream
-from .bodies import (
-    LARGEST_BATCH,
-    BatchResults,
-    CaseRead,
-    Changed,
-    Decide,
-    DecideBatch,
-    Decided,
-    EnactedBody,
-    Estimates,
-    Note,
-    decode,
-)
+from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
+from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note, decode
 from .cells import check_decide, check_time
 from .operations import Call, Operation, Reply
 from .problems import FieldError, Problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .bodies import Health
+from .answers import Health
 from .operations import TEXT, Call, Operation, Reply
 from .problems import Problem
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from .bodies import KeyList, KeyMade, KeyRead, NewKey
+from .answers import KeyList, KeyMade, KeyRead
+from .bodies import NewKey
 from .cells import moment_of
 from .keys import ANY, Key
 from .operations import Call, Operation, Reply

@@ -8,17 +8,8 @@ import msgspec
 
 from ..errors import AppleTasteError, ConflictError, FeedbackError, InputError, StoreError, UnknownDecisionError
 from ..live import LabelReceipt, Stream
-from .bodies import (
-    LARGEST_BATCH,
-    BatchLabel,
-    ExpireBody,
-    Expired,
-    Label,
-    LabelBatch,
-    Labelled,
-    LabelResults,
-    decode,
-)
+from .answers import Expired, Labelled, LabelResults
+from .bodies import LARGEST_BATCH, BatchLabel, ExpireBody, Label, LabelBatch, decode
 from .cells import check_time
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid

@@ -13,7 +13,8 @@ from ..drift import check
 from ..errors import CostsError, OptionError
 from ..evaluate import missed, what_if
 from ..live import Stream
-from .bodies import Coefficient, Estimates, ModelRead, WhatIf
+from .answers import Coefficient, Estimates, ModelRead
+from .bodies import WhatIf
 from .operations import Call, Operation, Query, Reply
 from .problems import invalid
 from .routes_decisions import STREAM

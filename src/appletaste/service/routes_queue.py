@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from ..live import Stream
-from .bodies import Claim, Claimed, Release, Released
+from .answers import Claimed, Released
+from .bodies import Claim, Release
 from .operations import Call, Operation, Reply
 from .problems import Problem
 from .queue import Lease, Leases, work_of

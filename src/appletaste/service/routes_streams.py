@@ -14,17 +14,8 @@ from ..live import Stream
 from ..policies import policy
 from ..replays.players import Staffing
 from ..streams import Awaiting, Desk
-from .bodies import (
-    Changed,
-    ColumnRead,
-    CostsBody,
-    CostSheet,
-    ModeBody,
-    NewStream,
-    StreamNames,
-    StreamRead,
-    VerifiedRead,
-)
+from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
+from .bodies import CostsBody, CostSheet, ModeBody, NewStream
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import STREAM
