@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-levels docs bench-service test-faults dist clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-levels docs bench-service test-faults serve-demo dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ demo: setup  ## docs/guide.md in short: a raw file, a replay, what is missed, th
 	$(BIN)/appletaste report $(DEMO)/decisions.parquet --out $(DEMO)/report --title "Orders, May and June 2024" \
 	  --currency EUR --words order,fraud
 
+serve-demo: setup  ## a day of orders through HTTP with late labels, the server killed in the middle, and nothing lost
+	$(BIN)/python -m bench.service.serve_demo
+
 demo-paper: setup  ## the paper's policies on its problems, beside its tables
 	$(BIN)/appletaste demo --replications $(REPLICATIONS)
 
@@ -53,6 +56,7 @@ test-engines: $(VENV)/clusters  ## local, Ray and Dask give the same numbers, on
 
 test-faults: setup  ## crashes and failing disks in their long forms: 500 kills, 5,000 power cuts, every byte of a file
 	APPLETASTE_FAULTS=1 $(BIN)/python -m pytest tests/live
+	APPLETASTE_MUTATIONS=20000 APPLETASTE_EXAMPLES=50 APPLETASTE_KILLS=40 $(BIN)/python -m pytest tests/service
 
 check: setup  ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
@@ -118,7 +122,12 @@ bench-blind: setup  ## rare segments that pay: does voi find them, and what does
 bench-levels: setup  ## columns with thousands of levels, against the levels of the first rows, in five minutes: docs/curves.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.levels $(ARGS)
 
-bench-service: setup  ## streams in a file: decisions a second, opening and verifying a million: docs/service.md
+# The plain service that the bench compares with is FastAPI's, which nothing else here needs.
+$(VENV)/plain: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt fastapi || echo "fastapi could not be installed: the bench goes on without it"
+	touch $@
+
+bench-service: $(VENV)/plain  ## streams in a file and over HTTP: decisions a second, opening and verifying a million: docs/service.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.service $(ARGS)
 
 bench-logs: setup  ## missed, what-if, drift and report on ten million decisions, in ten minutes: docs/decision-log.md

@@ -7,19 +7,25 @@ from pathlib import Path
 
 from appletaste.cli.console import print_table
 
-from . import embedded
+from . import embedded, over_http
 
 OUT = Path("out/bench-service")
+PARTS = ("embedded", "http")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--part", choices=["embedded"], action="append")
+    parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--decisions", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=5.0)
     given = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
-    if "embedded" in (given.part or ["embedded"]):
+    parts = given.part or PARTS
+    if "http" in parts:
+        rows = over_http.compare(OUT, max(given.rounds // 4, 1), given.seconds)
+        print_table("over HTTP, 20 features, FULL sync", ("", "rate", "each"), rows)
+    if "embedded" in parts:
         rows = embedded.groups(OUT, given.rounds)
         rows += embedded.million(OUT, given.decisions)
         rows += embedded.passes(OUT, given.decisions)

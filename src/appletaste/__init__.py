@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .problems import problem as problem
     from .replays import replay as replay
     from .reports import write_report as write_report
+    from .service import connect as connect
     from .simulate import play as play
     from .simulate import replicate as replicate
     from .streams import Audit as Audit
@@ -57,6 +58,7 @@ _HOME = {
     "problems": "problem",
     "replays": "replay",
     "reports": "write_report",
+    "service": "connect",
     "simulate": "play replicate",
     "streams": "Audit Awaiting Budget Calendar Desk Ledger load",
 }
@@ -69,6 +71,7 @@ ROOMS = (
         "replays",
         "desks",
         "live",
+        "service",
         "paper",
         "theory",
         "engines",

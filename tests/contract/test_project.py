@@ -34,6 +34,7 @@ PUBLIC = [
     "Policy",
     "Stream",
     "__version__",
+    "connect",
     "explain",
     "list_policies",
     "load",

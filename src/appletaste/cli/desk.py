@@ -51,15 +51,22 @@ def add(verbs: Any) -> None:
     kinds = parser.add_subparsers(dest="kind", metavar="create", required=True)
     create = add_verb(kinds, "create", run, "make a desk from a file of past items", CREATE, EXAMPLES)
     create.add_argument("desk", type=Path, metavar="DESK", help="the file to write; an existing file stays")
+    add_creation(create)
+    create.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
+    add_json(create)
+
+
+def add_creation(create: argparse.ArgumentParser, from_file: bool = True) -> None:
+    """Add what a desk, or a stream, is made from; ``from_file``: from nothing else than a history."""
     create.add_argument(
         "--from",
         dest="source",
-        required=True,
+        required=from_file,
         metavar="FILE",
         help="the history: CSV, JSON Lines (gzip too) or Parquet, with a header",
     )
     create.add_argument(
-        "--label", required=True, metavar="COLUMN", help="the column with the labels; a label may be missing"
+        "--label", required=from_file, metavar="COLUMN", help="the column with the labels; a label may be missing"
     )
     create.add_argument(
         "--costs",
@@ -92,26 +99,39 @@ def add(verbs: Any) -> None:
         default="late",
         help="late (default): labels on their way are kept in mind; none: every label arrives before the next item",
     )
-    create.add_argument("--seed", type=int, default=1, help="where all randomness comes from (default 1)")
     table = add_reading_options(create)
     add_date_options(table)
     add_score(table)
     table.add_argument("--encoder", metavar="SETTINGS", help="e.g. hashing=64 or levels=20 (docs/features.md)")
-    add_json(create)
 
 
 def run(args: argparse.Namespace) -> None:
     """Make the desk and say what is in it."""
+    from .console import print_json
+
+    made = make_desk(args, args.desk, args.seed)
+    notes = [as_flags(note) for note in made.notes]
+    if args.json:
+        learnt = None if made.history is None else made.history._asdict()
+        columns = [*made.columns]
+        print_json({"desk": args.desk.name, "columns": columns, "rows": made.rows, "history": learnt, "notes": notes})
+        return
+    print("\n".join(_told(args, made)))
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def make_desk(args: argparse.Namespace, path: Path, seed: int) -> Created:
+    """Make a desk as ``add_creation`` was answered."""
     from ..desks import create_desk
     from ..features.values import MISSING
     from .arguments import parse_costs, parse_dates, parse_encoder, parse_entries, parse_pairs
-    from .console import print_json
 
     if args.encoder is not None and "warm_up" in parse_pairs(args.encoder, "--encoder"):
         raise OptionError("--encoder: leave out warm_up, since a desk is fitted on all rows of its history")
     (entry,) = parse_entries([args.policy], [])
-    made = create_desk(
-        args.desk,
+    return create_desk(
+        path,
         args.source,
         args.label,
         costs=parse_costs(args.costs),
@@ -132,22 +152,13 @@ def run(args: argparse.Namespace) -> None:
         time_features=args.time_features,
         dates=parse_dates(args.dates),
         score=args.score,
-        seed=args.seed,
+        seed=seed,
         positive=args.positive,
         missing=(*MISSING, *args.missing),
         categories=args.category,
         numbers=args.number,
         separator=args.separator,
     )
-    notes = [as_flags(note) for note in made.notes]
-    if args.json:
-        learnt = None if made.history is None else made.history._asdict()
-        columns = [*made.columns]
-        print_json({"desk": args.desk.name, "columns": columns, "rows": made.rows, "history": learnt, "notes": notes})
-        return
-    print("\n".join(_told(args, made)))
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
 
 
 def _told(args: argparse.Namespace, made: Created) -> list[str]:

@@ -8,16 +8,18 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import AppleTasteError
+from ..errors import AppleTasteError, StoreError
 from ..remedies import near
 from . import (
     completion,
     decide,
     demo,
     desk,
+    doctor,
     drift,
     example,
     game,
+    keys,
     label,
     look,
     missed,
@@ -28,12 +30,15 @@ from . import (
     problems,
     replay,
     report,
+    serve,
     simulate,
+    stream,
     theory,
     what_if,
     worklist,
 )
 from .flags import as_flags
+from .storage import STORAGE, ExitError
 
 DESCRIPTION = """\
 Decide which items to act on when the true label is seen only if you act."""
@@ -52,6 +57,12 @@ GROUPS = {
         (worklist, "shop.at --top 20"),
         (label, "shop.at outcomes.csv"),
         (model, "shop.at --out model.html"),
+    ),
+    "a service": (
+        (stream, "create orders --store desk.db --from orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4"),
+        (keys, "create shop --store desk.db --scope decide --scope label"),
+        (serve, "--store desk.db --port 8080"),
+        (doctor, ""),
     ),
     "a log of decisions": (
         (missed, "decisions.parquet"),
@@ -92,7 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; a mistake in the call ends with one sentence and exit code 2."""
+    """Run the command line; a mistake in the call ends with one sentence and exit code 2, a store's with 3."""
     parser = build_parser()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
@@ -108,9 +119,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args.run(args)
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ExitError as error:
+        if str(error):
+            print(f"appletaste: {error}", file=sys.stderr)
+        return error.code
     except (AppleTasteError, OSError) as error:
         print(f"appletaste: {_in_words(error)}", file=sys.stderr)
-        return 2
+        return STORAGE if isinstance(error, StoreError) else 2
     except KeyboardInterrupt:
         print("appletaste: stopped", file=sys.stderr)
         return 130

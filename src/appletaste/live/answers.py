@@ -57,6 +57,10 @@ class Answer:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer for JSON."""
+        plain: dict[str, Any] = for_json(self._told())
+        return plain
+
+    def _told(self) -> dict[str, Any]:
         decision = self.decision
         costs, chance = decision.costs, decision.chance
         reason = None if self.mode == SAFE else reason_for(decision, self._features)
@@ -79,12 +83,11 @@ class Answer:
         }
         if self.mode == SHADOW:
             found["suggested"] = decision.act
-        plain: dict[str, Any] = for_json(found)
-        return plain
+        return found
 
     def json(self) -> bytes:
         """Return the answer as JSON: the same bytes whenever the same id is asked."""
-        return json_bytes(self.as_dict())
+        return json_bytes(self._told())  # NaN and infinity are null, as in as_dict
 
 
 class Case(NamedTuple):

@@ -1,0 +1,77 @@
+"""A load of its own process: so many connections, each with one request at a time, and how long the answers take.
+
+Raw sockets and one loop: the generator shares two cores with the server, so it must cost little.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import time
+from typing import NamedTuple
+
+import uvloop
+
+FEATURES, IN_BATCH = 20, 1000
+
+
+class Load(NamedTuple):
+    """What to send, where to, and for how long."""
+
+    port: int
+    path: str
+    key: str
+    connections: int
+    seconds: float
+    batch: bool
+
+
+def pool() -> list[str]:
+    """Return items as JSON: with an intercept, and about one in eight worth acting on."""
+    chance = random.Random(1)
+    return [json.dumps([1.0, *(round(chance.gauss(0, 1), 4) for _ in range(FEATURES - 1))]) for _ in range(500)]
+
+
+def request(load: Load, body: str) -> bytes:
+    head = f"POST {load.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {load.key}\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+async def client(load: Load, number: int, items: list[str], until: float, times: list[float]) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", load.port)
+    run, sent = random.randrange(10**12), 0
+    while time.perf_counter() < until:
+        if load.batch:
+            each = (f'{{"id":"{run}-{sent}-{j}","item":{items[(7 * sent + j) % 500]}}}' for j in range(IN_BATCH))
+            body = f'{{"decisions":[{",".join(each)}]}}'
+        else:
+            body = f'{{"id":"{run}-{sent}","item":{items[(7 * sent + number) % 500]}}}'
+        content = request(load, body)
+        sent += 1
+        began = time.perf_counter()
+        writer.write(content)
+        head = await reader.readuntil(b"\r\n\r\n")
+        size = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        await reader.readexactly(size)
+        times.append(time.perf_counter() - began)
+        if head[9:10] != b"2":
+            raise RuntimeError(f"the server answered {head[:12]!r}")
+    writer.close()
+
+
+async def run(load: Load) -> None:
+    items, times = pool(), list[float]()
+    began = time.perf_counter()
+    until = began + load.seconds
+    await asyncio.gather(*(client(load, number, items, until, times) for number in range(load.connections)))
+    rate = len(times) * (IN_BATCH if load.batch else 1) / (time.perf_counter() - began)
+    times.sort()
+    middle, slow = times[len(times) // 2], times[int(0.99 * len(times))]
+    print(json.dumps({"rate": rate, "p50": middle, "p99": slow, "requests": len(times)}))
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    uvloop.run(run(Load(**given)))

@@ -1,0 +1,98 @@
+"""``appletaste keys``: who may ask what of a service."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..errors import OptionError
+from .options import add_json, add_verb
+from .storage import add_store, opened
+
+DESCRIPTION = """\
+A key says who may ask what: its scopes, and for which streams. The secret of a key is shown
+once, when it is made; the store keeps its SHA-256. While a service runs on a file, keys are
+made over HTTP (POST /v1/keys), since one process writes the file."""
+
+EXAMPLES = """\
+examples:
+  appletaste keys create shop --store desk.db --scope decide --scope label --stream orders --days 365
+  appletaste keys list --store desk.db
+  appletaste keys revoke 3f9a0c11b2d4 --store desk.db
+
+scopes: decide, label, correct, review, read, admin (docs/service.md)
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = add_verb(verbs, "keys", run, "make, list and revoke the keys of a service", DESCRIPTION, EXAMPLES)
+    kinds = parser.add_subparsers(dest="kind", metavar="create|list|revoke", required=True)
+    create = add_verb(kinds, "create", run, "make a key and show its secret, once", DESCRIPTION, EXAMPLES)
+    create.add_argument("name", metavar="NAME", help="who holds the key, such as 'web shop'")
+    create.add_argument(
+        "--scope", action="append", required=True, metavar="SCOPE", help="what it allows; repeat for more"
+    )
+    create.add_argument(
+        "--stream", action="append", metavar="NAME", help="a stream that it is for; repeat for more (default: all)"
+    )
+    create.add_argument("--days", type=float, metavar="N", help="after how many days it expires (default: never)")
+    listed = add_verb(kinds, "list", run, "list the keys, without their secrets", DESCRIPTION, EXAMPLES)
+    revoke = add_verb(kinds, "revoke", run, "let a key open nothing any more", DESCRIPTION, EXAMPLES)
+    revoke.add_argument("id", metavar="ID", help="of the key, as 'keys list' shows it")
+    for one in (create, listed, revoke):
+        add_store(one)
+        add_json(one)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Make, list or revoke keys."""
+    from ..service.keys import Keys
+    from .console import print_json, print_table
+
+    store = opened(args.store, read_only=args.kind == "list")
+    try:
+        keys = Keys(store)
+        if args.kind == "create":
+            if args.days is not None and not args.days > 0:
+                raise OptionError("--days is a number of days, more than 0")
+            until = None if args.days is None else (datetime.now(UTC) + timedelta(days=args.days)).timestamp()
+            secret, key = keys.create(args.name, args.scope, args.stream or ["*"], until)
+            if args.json:
+                print_json({"secret": secret, "id": key.id, "scopes": key.scopes, "streams": key.streams})
+            else:
+                print(f"{secret}\nThis is key {key.id}. Its secret is not shown again, and is kept nowhere.")
+        elif args.kind == "revoke":
+            if not keys.revoke(args.id):
+                raise OptionError("there is no key with this id: 'appletaste keys list' shows the keys")
+            print_json({"revoked": args.id}) if args.json else print(f"key {args.id} opens nothing any more")
+        elif args.json:
+            print_json({"keys": [_plain(key) for key in keys.all()]})
+        else:
+            rows = [(key.id, key.name, ",".join(key.scopes), ",".join(key.streams), _state(key)) for key in keys.all()]
+            print_table("keys", ("id", "name", "scopes", "streams", "state"), rows)
+    finally:
+        store.close()
+
+
+def _plain(key: Any) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "scopes": list(key.scopes),
+        "streams": list(key.streams),
+        "created": key.created,
+        "expires": key.expires,
+        "revoked": key.revoked,
+    }
+
+
+def _state(key: Any) -> str:
+    if key.revoked is not None:
+        return "revoked"
+    if key.expires is None:
+        return "valid"
+    return ("valid until " if key.valid(datetime.now(UTC).timestamp()) else "expired ") + datetime.fromtimestamp(
+        key.expires, UTC
+    ).strftime("%Y-%m-%d")

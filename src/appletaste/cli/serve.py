@@ -1,0 +1,74 @@
+"""``appletaste serve``: the streams of a store for any program, over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from ..errors import OptionError
+from .options import add_verb
+from .storage import STORAGE, ExitError, add_store, opened
+
+DESCRIPTION = """\
+Serve all streams of a store over HTTP, until SIGTERM. Every decision is on disk before it is
+answered, the same id has the same answer for ever, and a label is applied once. Requests need
+a key ('appletaste keys create'). What can be asked: GET /openapi.json.
+
+Several processes may serve one PostgreSQL: each stream has one owner, any process passes requests
+on to it, and when an owner dies another process takes its streams over.
+
+The service speaks HTTP without encryption: let a proxy with TLS stand before it. When a write
+to the disk fails the process ends with exit code 3: start it again (systemd, Kubernetes and
+others do that), and what is on disk is found out."""
+
+EXAMPLES = """\
+examples:
+  appletaste stream create orders --store desk.db --from orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4
+  appletaste keys create shop --store desk.db --scope decide --scope label
+  appletaste serve --store desk.db --port 8080
+
+From here on: docs/service.md
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = add_verb(verbs, "serve", run, "serve the streams of a store over HTTP", DESCRIPTION, EXAMPLES)
+    add_store(parser)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8080, help="the port to listen on (default 8080)")
+    parser.add_argument(
+        "--address",
+        metavar="URL",
+        help="where other processes on the same PostgreSQL reach this one (default http://HOST:PORT)",
+    )
+    parser.add_argument("--json", action="store_true", help="say at the start, as JSON, what is served where")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve until told to end."""
+    from ..logs.stores.opening import POSTGRES
+    from ..service.keys import Keys
+    from ..service.server import Server
+    from .console import print_json
+
+    store, address = opened(args.store), ""
+    if args.store.startswith(POSTGRES):
+        address = args.address or f"http://{args.host}:{args.port}"
+    elif args.address:
+        raise OptionError("--address is for several processes on one PostgreSQL: a file has one process")
+    names, keys = store.names(), len(Keys(store).all())
+    if args.json:
+        print_json({"store": store.address, "host": args.host, "port": args.port, "streams": names, "keys": keys})
+    else:
+        print(f"serving {', '.join(names) or 'no stream yet'} at http://{args.host}:{args.port}", flush=True)
+    if not keys:
+        print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
+    sys.stdout.flush()
+    try:
+        failure = Server(store, args.host, args.port, address=address).run()
+    finally:
+        store.close()
+    if failure:
+        raise ExitError(STORAGE)

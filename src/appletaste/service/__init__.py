@@ -1,0 +1,5 @@
+"""Streams for any program, over HTTP: ``appletaste serve``, and ``at.connect`` to reach it (docs/service.md)."""
+
+from .client import Client, RefusedError, connect
+
+__all__ = ["Client", "RefusedError", "connect"]

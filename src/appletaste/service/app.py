@@ -1,0 +1,98 @@
+"""The service as an ASGI application: the routes of all operations around what a process hosts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from ..logs.stores import Store
+from . import (
+    routes_decisions,
+    routes_health,
+    routes_keys,
+    routes_labels,
+    routes_log,
+    routes_model,
+    routes_queue,
+    routes_streams,
+)
+from .answers import Estimates
+from .endpoint import Endpoint, respond
+from .hosting import Hosting
+from .openapi import document
+from .operations import Call, Operation, Reply
+from .problems import MEDIA, Problem
+
+#: The description is the same for everybody, and needs no key.
+OPENAPI = "/openapi.json"
+
+
+def operations() -> tuple[Operation, ...]:
+    """Return every operation; those that are called most often come first."""
+    described: list[bytes] = []
+
+    async def openapi(call: Call) -> Reply:
+        """Return the description of the service."""
+        return Reply(200, described[0])
+
+    found = (
+        *routes_decisions.OPERATIONS,
+        *routes_labels.OPERATIONS,
+        *routes_queue.OPERATIONS,
+        *routes_log.OPERATIONS,
+        *routes_model.OPERATIONS,
+        *routes_streams.OPERATIONS,
+        *routes_keys.OPERATIONS,
+        *routes_health.OPERATIONS,
+        Operation("openapi", "GET", OPENAPI, "This description", openapi, None, {200: Estimates}),
+    )
+    described.append(msgspec.json.encode(document(found)))
+    return found
+
+
+class Application:
+    """Routes by the address as it was sent, so that an id may hold a slash: %2F is no part of the way."""
+
+    def __init__(self, router: Router, host: Hosting) -> None:
+        self.router, self.host = router, host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its raw path."""
+        if scope["type"] == "http":
+            raw = scope.get("raw_path") or scope["path"].encode()
+            scope = {**scope, "path": raw.partition(b"?")[0].decode("latin-1")}
+        await self.router(scope, receive, send)
+
+
+def build(store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> Application:
+    """Return the service over a store; ``failed`` is told when a commit failed and the process must end.
+
+    ``address`` is where others reach this process, if several share the store.
+    """
+    host = Hosting(store, failed, address)
+    by_path: dict[str, dict[str, Operation]] = {}
+    for operation in operations():
+        by_path.setdefault(operation.path, {})[operation.method] = operation
+    routes = [Route(path, Endpoint(host, methods)) for path, methods in by_path.items()]
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        await host.start()
+        try:
+            yield
+        finally:
+            await host.stop()
+
+    router = Router(routes, redirect_slashes=False, default=nothing_here, lifespan=lifespan)
+    return Application(router, host)
+
+
+async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request for an address that there is not."""
+    problem = Problem("unknown-route")
+    await respond(Reply(problem.status, problem.body(), MEDIA), receive, send)

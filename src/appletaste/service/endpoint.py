@@ -1,0 +1,182 @@
+"""The door of every address: who asks, may they, what do they say; then the operation, and what it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+import msgspec
+from starlette.types import Message, Receive, Scope, Send
+
+from .bodies import decode
+from .hosting import Hosting
+from .keys import PREFIX, Key
+from .operations import EVENTS, JSON, Call, Operation, Reply, read_query
+from .owners import PASSED
+from .problems import MEDIA, Problem
+
+log = logging.getLogger("appletaste.service")
+_BEARER = b"Bearer "
+#: Headers that go along with a request that is passed on.
+PASSED_ON = (b"authorization", b"content-type")
+_NOBODY = Key("", "", (), (), 0.0)
+
+
+class Endpoint:
+    """All operations of one address, by method."""
+
+    def __init__(self, host: Hosting, operations: Mapping[str, Operation]) -> None:
+        self._host, self.operations = host, operations
+        self._allow = ", ".join(sorted(operations))
+        self._decoders = {
+            method: msgspec.json.Decoder(operation.body)
+            for method, operation in operations.items()
+            if operation.body is not None
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        operation = self.operations.get(scope["method"])
+        name = "" if operation is None else operation.name
+        try:
+            reply = await self._answer(operation, scope, receive)
+        except Problem as problem:
+            reply = Reply(problem.status, problem.body(), MEDIA, problem.headers())
+        except Exception as error:  # the words of an error may hold what the request said
+            log.error("internal error", extra={"operation": name, "error": type(error).__name__})
+            self._host.metrics.errors += 1
+            unforeseen = Problem("internal")
+            reply = Reply(unforeseen.status, unforeseen.body(), MEDIA)
+        self._host.metrics.requests[name, reply.status] += 1
+        await respond(reply, receive, send)
+
+    async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply:
+        headers = dict(scope["headers"])
+        if operation is None:
+            self._key(headers)
+            raise Problem("method-not-allowed", allow=self._allow)
+        key = _NOBODY if operation.scope is None else self._key(headers)
+        params = {name: plain_text(value) for name, value in scope["path_params"].items()}
+        if operation.of_stream and operation.scope is not None and not key.sees(params["stream"]):
+            raise Problem("unknown-stream")
+        if operation.scope:
+            check_scope(key, operation)
+        if operation.of_stream and self._host.owners is not None:
+            owner = self._host.elsewhere(params["stream"])
+            if owner:
+                return await self._pass_on(owner, operation, scope, headers, receive)
+        query: dict[str, Any] = {}
+        if operation.query or scope["query_string"]:
+            query = read_query(operation, parsed_query(scope["query_string"]))
+        body = None
+        if operation.body is not None:
+            if headers.get(b"content-type", b"").split(b";")[0].strip().lower() != JSON.encode():
+                raise Problem("unsupported-media-type")
+            body = decode(await read_body(headers, receive, operation.limit), self._decoders[operation.method])
+        return await operation.handler(Call(self._host, key, params, query, body, headers))
+
+    async def _pass_on(
+        self, owner: str, operation: Operation, scope: Scope, headers: dict[bytes, bytes], receive: Receive
+    ) -> Reply:
+        """Let the owner of a stream answer; a live view is asked for there."""
+        if PASSED.encode() in headers or self._host.owners is None:
+            raise Problem("not-ready")  # the owner has changed: whoever asked tries again
+        path = scope["path"] + ("?" + scope["query_string"].decode("latin-1") if scope["query_string"] else "")
+        if operation.media == EVENTS:
+            return Reply(307, headers={"Location": owner + path})
+        body = None if operation.body is None else await read_body(headers, receive, operation.limit)
+        kept = {name.decode(): headers[name].decode("latin-1") for name in PASSED_ON if name in headers}
+        quick = operation.scope in ("decide", "label")
+        return await self._host.owners.pass_on(owner, operation.method, path, kept, body, quick)
+
+    def _key(self, headers: Mapping[bytes, bytes]) -> Key:
+        """Return the key of a request, or the problem that it has none."""
+        given = headers.get(b"authorization", b"")
+        if given.startswith(_BEARER):
+            secret = given[len(_BEARER) :].decode("latin-1")
+            key = self._host.keys.find(secret) if secret.startswith(PREFIX) else None
+            if key is not None:
+                return key
+        raise Problem("unauthenticated")
+
+
+def check_scope(key: Key, operation: Operation) -> None:
+    """Refuse a key that does not allow an operation."""
+    if operation.scope not in key.scopes:
+        raise Problem("insufficient-scope", scope=operation.scope)
+
+
+def plain_text(raw: str) -> str:
+    """Return a part of an address as text, or the problem that it is none."""
+    if "%" not in raw and raw.isascii():
+        return raw
+    try:
+        found = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        raise Problem("bad-encoding") from None
+    if "\0" in found:
+        raise Problem("bad-encoding")
+    return found
+
+
+def parsed_query(raw: bytes) -> list[tuple[str, str]]:
+    """Return the pairs of a query, or the problem that they are none."""
+    try:
+        return parse_qsl(raw.decode("ascii"), keep_blank_values=True, strict_parsing=bool(raw), errors="strict")
+    except (UnicodeError, ValueError):
+        raise Problem("bad-encoding") from None
+
+
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
+    """Return the whole body, if it is not too large."""
+    said = headers.get(b"content-length", b"")
+    if said.isdigit() and int(said) > limit:
+        raise Problem("body-too-large")
+    message = await receive()
+    found: bytes = message.get("body", b"")
+    if not message.get("more_body"):
+        if len(found) > limit:
+            raise Problem("body-too-large")
+        return found
+    parts, size = [found], len(found)
+    while message.get("more_body"):
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            raise Problem("body-too-large")
+    if message["type"] != "http.request":  # whoever asked has hung up
+        raise Problem("malformed-json")
+    return b"".join(parts)
+
+
+async def disconnected(receive: Receive) -> None:
+    """Wait until whoever asked has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def respond(reply: Reply, receive: Receive, send: Send) -> None:
+    """Send an answer; one in parts ends early when whoever asked has gone."""
+    headers = [(b"content-type", reply.media.encode()), (b"cache-control", b"no-store")]
+    if reply.headers:
+        headers += [(name.lower().encode(), value.encode()) for name, value in reply.headers.items()]
+    if reply.parts is None:
+        headers.append((b"content-length", str(len(reply.body)).encode()))
+    start: Message = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    await send(start)
+    if reply.parts is not None:
+        gone = asyncio.ensure_future(disconnected(receive))
+        try:
+            async with aclosing(reply.parts) as parts:
+                async for part in parts:
+                    if gone.done():
+                        break
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+        finally:
+            gone.cancel()
+    await send({"type": "http.response.body", "body": reply.body})

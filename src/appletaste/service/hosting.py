@@ -1,0 +1,139 @@
+"""What a process serves: the streams of one store that it owns, each with its writer, and the keys."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import AppleTasteError, NotOwnerError, RecordError
+from ..live import Stream
+from ..logs.stores import Store
+from .keys import Key, Keys
+from .metrics import Metrics
+from .owners import Owners
+from .problems import Problem
+from .queue import Queue
+from .writer import Writer, problem_of
+
+log = logging.getLogger("appletaste.service")
+#: How many long questions (estimates, exports) are worked on at a time.
+READERS = 2
+
+
+class Hosting:
+    """The streams of a store, open; ``start`` and ``stop`` are called in the event loop."""
+
+    def __init__(self, store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> None:
+        self.store, self.metrics = store, Metrics()
+        self.keys = Keys(store)
+        self._writers: dict[str, Writer] = {}
+        self._queues: dict[str, Queue] = {}
+        self._failed = failed
+        self._running = False
+        #: Why the process must end, empty: it need not.
+        self.failure = ""
+        self._long = asyncio.Semaphore(READERS)
+        #: Who owns which stream, where several processes share the store; this one is reached at ``address``.
+        self.owners = Owners(self, address) if address else None
+
+    async def start(self) -> None:
+        """Open all streams of the store, or those that nobody else owns."""
+        if self.owners is not None:
+            await self.owners.start()
+        else:
+            for name in await asyncio.to_thread(self.store.names):
+                await self.open(name)
+        self._running = True
+
+    async def open(self, name: str) -> bool:
+        """Own a stream and let a writer take care of it; one that another process owns, or that is damaged, stays."""
+        try:
+            self.take(await asyncio.to_thread(Stream.open, self.store, name))
+        except NotOwnerError:
+            return False
+        except RecordError as error:
+            log.error("a stream cannot be opened", extra={"stream": name, "event": error.seq})
+            return False
+        return True
+
+    def take(self, stream: Stream) -> Writer:
+        """Let a writer take care of a stream that is open."""
+        found = self._writers[stream.name] = Writer(stream, self.metrics, self._stopped)
+        log.info("a stream is open", extra={"stream": stream.name, "events": found.seq})
+        return found
+
+    def _stopped(self, writer: Writer) -> None:
+        """Take note of a writer that has stopped: without its stream the process is of no use, unless it was lost."""
+        if self._writers.get(writer.name) is writer:
+            del self._writers[writer.name]
+        log.error("a writer has stopped", extra={"stream": writer.name, "lost": writer.lost})
+        if not writer.lost:
+            self.fail(writer.stopped)
+
+    def fail(self, reason: str) -> None:
+        """Say that the process must end."""
+        self.failure = reason
+        if self._failed is not None:
+            self._failed(reason)
+
+    def drain(self) -> None:
+        """Say that the process is about to end: it is not ready any more, and live views end."""
+        self._running = False
+        for writer in self._writers.values():
+            writer.wake_watchers()
+
+    async def stop(self) -> None:
+        """Finish what waits, write snapshots, and let go of the streams."""
+        self.drain()
+        if self.owners is not None:
+            await self.owners.stop()
+        for writer in list(self._writers.values()):
+            await writer.close()
+        self._writers.clear()
+
+    @property
+    def ready(self) -> bool:
+        """Whether requests are answered."""
+        return self._running and not self.failure
+
+    def here(self) -> list[str]:
+        """Return the names of the streams that are served by this process."""
+        return sorted(self._writers)
+
+    def names(self) -> list[str]:
+        """Return the names of the streams that are served, by this process or by another one."""
+        return self.here() if self.owners is None else self.owners.names()
+
+    def elsewhere(self, name: str) -> str:
+        """Return where another process serves a stream; empty: here, or nowhere."""
+        if self.owners is None or name in self._writers or not self.ready:
+            return ""
+        return self.owners.owner(name)
+
+    def writer(self, name: str) -> Writer:
+        """Return the writer of a stream, or the problem that there is none."""
+        found = self._writers.get(name)
+        if found is None:
+            raise Problem("unknown-stream" if self.ready else "not-ready")
+        return found
+
+    def queue(self, name: str) -> Queue:
+        """Return the order of the work of a stream."""
+        return self._queues.setdefault(name, Queue())
+
+    async def aside(self, work: Callable[..., Any], *given: Any) -> Any:
+        """Answer a long question in a thread of its own, while decisions go on."""
+        async with self._long:
+            try:
+                return await asyncio.to_thread(work, *given)
+            except AppleTasteError as error:
+                raise problem_of(error) from error
+
+    def watched(self, key: Key) -> str:
+        """Return the numbers for whoever watches; of the streams, those that the key may see."""
+        seen = {name: writer for name, writer in self._writers.items() if key.sees(name)}
+        depths = {name: writer.depth for name, writer in seen.items()}
+        seqs = {name: writer.seq for name, writer in seen.items()}
+        return self.metrics.text(self.ready, depths, seqs)

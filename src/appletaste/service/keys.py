@@ -1,0 +1,138 @@
+"""Keys: ``at_`` and 256 random bits, shown once; the store keeps their SHA-256, what they allow, and until when."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+
+from ..errors import InputError, OptionError
+from ..logs.stores import Store
+
+#: What a key may allow, and what each scope is for.
+SCOPES = {
+    "decide": "ask for decisions",
+    "label": "send labels",
+    "correct": "correct and withdraw labels, and give up waiting for them",
+    "review": "claim work, say what was done, and write notes",
+    "read": "look at decisions, the log, the model and estimates",
+    "admin": "make streams and keys, change modes and costs, erase and verify",
+}
+#: Stands for every stream.
+ANY = "*"
+PREFIX = "at_"
+SPACE = "keys"
+
+
+class Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the store keeps of a key; the secret itself is nowhere."""
+
+    id: str  #: the first letters of the digest: names the key, and opens nothing
+    name: str
+    scopes: tuple[str, ...]
+    streams: tuple[str, ...]  #: names, or ``*``
+    created: float
+    expires: float | None = None
+    revoked: float | None = None
+
+    def sees(self, stream: str) -> bool:
+        """Return whether the key is for a stream."""
+        return stream in self.streams or ANY in self.streams
+
+    def valid(self, now: float) -> bool:
+        """Return whether the key opens anything at a time."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+
+def digest_of(secret: str) -> str:
+    """Return what the store knows a key by; 256 random bits need no slow hash."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def check_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
+    """Return scopes in their order, or say which there are.
+
+    Examples
+    --------
+    >>> check_scopes(["label", "decide"])
+    ('decide', 'label')
+    """
+    asked = set(scopes)
+    unknown = sorted(asked - set(SCOPES))
+    if unknown or not asked:
+        raise OptionError(f"a key has one or more of the scopes {', '.join(SCOPES)}")
+    return tuple(scope for scope in SCOPES if scope in asked)
+
+
+class Keys:
+    """The keys of a store, held in memory; ``reload`` looks again.
+
+    Examples
+    --------
+    >>> from appletaste.logs.stores import MemoryStore
+    >>> keys = Keys(MemoryStore())
+    >>> secret, key = keys.create("shop", ["decide"], ["orders"])
+    >>> secret[:3], keys.find(secret).name, keys.find("at_guess")
+    ('at_', 'shop', None)
+    >>> keys.revoke(key.id)
+    True
+    >>> keys.find(secret)
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Key] = {}
+        self.reload()
+
+    def reload(self) -> None:
+        """Read all keys again: another process may have made or revoked some."""
+        found = self._store.values(SPACE).items()
+        self._known = {digest: msgspec.json.decode(value, type=Key) for digest, value in found}
+
+    def create(
+        self, name: str, scopes: Iterable[str], streams: Iterable[str] = (ANY,), expires: float | None = None
+    ) -> tuple[str, Key]:
+        """Make a key; return its secret, which is told this once, and what is kept."""
+        now = time.time()
+        kept = tuple(dict.fromkeys(streams))
+        if not (name and len(name) <= 100 and name.isprintable()):
+            raise InputError("a key has a name of 1 to 100 characters that says who holds it, such as 'web shop'")
+        if not kept:
+            raise InputError("a key is for one or more streams, or for '*', which is every stream")
+        if expires is not None and expires <= now:
+            raise InputError("a key expires in the future")
+        secret = PREFIX + secrets.token_urlsafe(32)
+        digest = digest_of(secret)
+        key = Key(digest[:12], name, check_scopes(scopes), kept, now, expires)
+        self._keep(digest, key)
+        return secret, key
+
+    def _keep(self, digest: str, key: Key) -> None:
+        self._store.put(SPACE, digest, msgspec.json.encode(key))
+        self._known = {**self._known, digest: key}
+
+    def revoke(self, id: str) -> bool:
+        """Let a key open nothing any more; return whether there is such a key."""
+        for digest, key in self._known.items():
+            if key.id == id:  # the id is no secret
+                if key.revoked is None:
+                    self._keep(digest, msgspec.structs.replace(key, revoked=time.time()))
+                return True
+        return False
+
+    def find(self, secret: str) -> Key | None:
+        """Return the key of a secret, if it opens anything now."""
+        found = self._known.get(digest_of(secret))
+        return found if found is not None and found.valid(time.time()) else None
+
+    def all(self) -> list[Key]:
+        """Return every key, the oldest first."""
+        return sorted(self._known.values(), key=lambda key: key.created)
+
+
+#: A scope, as a body names it.
+ScopeName = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SCOPES)})$")]

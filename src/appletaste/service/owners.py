@@ -1,0 +1,119 @@
+"""Several processes on one database: each stream has one owner, and every process passes requests on to it.
+
+A process tries to own what nobody owns, and writes down where it can be reached. The database decides who owns a
+stream; an address that is out of date leads to a process that says so, and the caller tries again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..errors import StoreError
+from .operations import Reply
+from .problems import Problem
+
+if TYPE_CHECKING:
+    from .hosting import Hosting
+
+log = logging.getLogger("appletaste.service")
+SPACE = "owners"
+#: Seconds between two looks at what nobody owns, and at the keys that others have made or revoked.
+PERIOD = 1.0
+#: Seconds that an owner has for an answer that is passed on: to a decision or a label, and to any other question.
+QUICK, PATIENCE = 3.0, 60.0
+#: Says that a request was passed on already.
+PASSED = "x-appletaste-passed-on"
+THREADS = 32
+
+
+class Owners:
+    """Where the streams of a shared store are served."""
+
+    def __init__(self, host: Hosting, address: str) -> None:
+        self._host, self.address = host, address
+        self._known: dict[str, str] = {}
+        self._all: frozenset[str] = frozenset()
+        self._task: asyncio.Task[None] | None = None
+        self._threads = ThreadPoolExecutor(THREADS, "appletaste passing on")
+        self._own = threading.local()
+
+    async def start(self) -> None:
+        """Own what nobody owns, now and from now on."""
+        await self._look()
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Own nothing more."""
+        if self._task is not None:
+            self._task.cancel()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(PERIOD)
+            try:
+                await self._look()
+            except StoreError as error:
+                self._host.fail(f"the database does not answer: {error}")
+                return
+
+    async def _look(self) -> None:
+        store, host = self._host.store, self._host
+        await asyncio.to_thread(host.keys.reload)
+        self._all = frozenset(await asyncio.to_thread(store.names))
+        for name in sorted(self._all.difference(host.here())):
+            if await host.open(name):
+                await self.announce(name)
+        found = await asyncio.to_thread(store.values, SPACE)
+        self._known = {name: value.decode() for name, value in found.items()}
+
+    async def announce(self, name: str) -> None:
+        """Write down that a stream is served here."""
+        await asyncio.to_thread(self._host.store.put, SPACE, name, self.address.encode())
+        self._all |= {name}
+
+    def names(self) -> list[str]:
+        """Return the names of all streams, wherever they are served."""
+        return sorted(self._all)
+
+    def owner(self, name: str) -> str:
+        """Return where a stream is served, or the problem that it is nowhere."""
+        if name not in self._all:
+            raise Problem("unknown-stream")
+        found = self._known.get(name)
+        if found is None or found == self.address:
+            raise Problem("not-ready")  # nobody, or not any more
+        return found
+
+    async def pass_on(
+        self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, quick: bool
+    ) -> Reply:
+        """Return the answer of another process."""
+        loop, seconds = asyncio.get_running_loop(), QUICK if quick else PATIENCE
+        return await loop.run_in_executor(self._threads, self._ask, address, method, path, headers, body, seconds)
+
+    def _ask(
+        self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, seconds: float
+    ) -> Reply:
+        pool = self._own.__dict__.setdefault("connections", {})
+        parts = urlsplit(address)
+        connection = pool.get(address)
+        if connection is None:
+            connection = pool[address] = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
+        try:
+            if connection.sock is not None:
+                connection.sock.settimeout(seconds)
+            connection.request(method, path, body, {**headers, PASSED: "1"})
+            answer = connection.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException):
+            pool.pop(address).close()
+            raise Problem("outcome-unknown") from None
+        extra = {name: answer.headers[name] for name in ("Retry-After", "Allow") if name in answer.headers}
+        return Reply(answer.status, content, answer.headers.get("Content-Type", ""), extra)

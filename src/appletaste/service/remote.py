@@ -1,0 +1,289 @@
+"""A stream of a service, with the verbs of ``at.Stream``: going from a file to a service is one changed line."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..costs import Costs, SomeCosts
+from ..decision import Decision
+from ..errors import FeedbackError, InputError, RecordError, UnknownDecisionError
+from ..evaluate import Explanation, Missed, missed
+from ..evaluate.explanation import Contribution
+from ..evaluate.reasons import Reason
+from ..logs import DecisionLog
+from ..logs.entries import Entries
+from ..logs.events import KINDS, Decided, Event
+from ..logs.tables import table_of
+from ..times import written
+from .client import Client, error_of, in_path
+
+#: Items in one request of ``decide_many``.
+BATCH = 500
+_NO_NUMBER = ("chance", "worth", "price")
+
+
+class RemoteAnswer:
+    """A decision as the service gave it; ``as_dict`` has all of it."""
+
+    __slots__ = ("_told", "again")
+
+    def __init__(self, told: Mapping[str, Any], again: bool) -> None:
+        self._told, self.again = dict(told), again
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            found = self._told[name]
+        except KeyError:
+            raise AttributeError(f"an answer has no {name!r}; it has {', '.join(self._told)}") from None
+        return math.nan if found is None and name == "chance" else found
+
+    def __repr__(self) -> str:
+        done = "act" if self.act else "pass"
+        return f"<Answer {self.id!r}: {done}, probability {self.probability:.3g}, event {self.seq}, {self.mode}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as the service gave it."""
+        return dict(self._told)
+
+
+class RemoteStream:
+    """One stream of a service; made by ``at.connect(address, key=...).stream(name)``."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client, self.name = client, name
+        self._path = f"/v1/streams/{in_path(name)}"
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.name!r} of {self._client.address}>"
+
+    def __enter__(self) -> RemoteStream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the socket; the stream goes on."""
+        self._client.close()
+
+    def _call(self, method: str, path: str, body: Any = None) -> Any:
+        return self._client.call(method, self._path + path, body)[1]
+
+    def _case(self, id: str) -> str:
+        if not (isinstance(id, str) and id):
+            raise InputError("an id is a text such as 'case-17'")
+        return f"/decisions/{in_path(id)}"
+
+    # ---- deciding
+
+    def decide(
+        self,
+        item: Any,
+        *,
+        id: str | None = None,
+        time: Any = None,
+        stratum: str | None = None,
+        costs: SomeCosts | None = None,
+        baseline: bool | None = None,
+    ) -> RemoteAnswer:
+        """Decide on an item, a record or a vector; on the disk of the service when this returns."""
+        status, told = self._client.call(
+            "POST", self._path + "/decisions", _asked(item, id, time, stratum, costs, baseline)
+        )
+        return RemoteAnswer(told, status == 200)
+
+    def decide_many(
+        self,
+        items: Sequence[Any],
+        *,
+        ids: Sequence[str | None] | None = None,
+        times: Sequence[Any] | None = None,
+        strata: Sequence[str | None] | None = None,
+        costs: Sequence[SomeCosts | None] | None = None,
+        baselines: Sequence[bool | None] | None = None,
+    ) -> list[RemoteAnswer]:
+        """Decide on many items in their order; the first that is refused is said, and those before it count."""
+        n, columns = len(items), []
+        named = {"ids": ids, "times": times, "strata": strata, "costs": costs, "baselines": baselines}
+        for name, given in named.items():
+            if given is not None and len(given) != n:
+                raise InputError(f"{name} has {len(given)} values for {n} items; give one for each")
+            columns.append([None] * n if given is None else list(given))
+        asked = [_asked(*row) for row in zip(items, *columns, strict=True)]
+        answers: list[RemoteAnswer] = []
+        for start in range(0, n, BATCH):
+            found = self._call("POST", "/decisions:batch", {"decisions": asked[start : start + BATCH]})["results"]
+            for result in found:
+                if result["status"] >= 400:
+                    raise error_of(result["problem"])
+                answers.append(RemoteAnswer(result["body"], result["status"] == 200))
+        return answers
+
+    # ---- what follows
+
+    def label(self, id: str, value: int, *, time: Any = None) -> Any:
+        """Send a label; applied once, however often it is sent."""
+        return _receipt(self._call("PUT", self._case(id) + "/label", _said({"value": value, "time": written(time)})))
+
+    def correct(self, id: str, value: int, *, time: Any = None) -> Any:
+        """Replace a label by another."""
+        said = _said({"value": value, "time": written(time)})
+        return _receipt(self._call("POST", self._case(id) + "/label/corrections", said))
+
+    def retract(self, id: str) -> Any:
+        """Withdraw a label as if it had never arrived."""
+        return _receipt(self._call("DELETE", self._case(id) + "/label"))
+
+    def expire(self, now: Any = None) -> list[str]:
+        """Give up waiting for labels that are too late; return the ids."""
+        ids: list[str] = self._call("POST", "/expire", _said({"now": written(now)}))["ids"]
+        return ids
+
+    def enacted(self, id: str, act: bool, by: str, *, time: Any = None) -> dict[str, Any]:
+        """Record what was done, whatever was decided; return the case."""
+        said = _said({"act": act, "by": by, "time": written(time)})
+        case: dict[str, Any] = self._call("PUT", self._case(id) + "/enacted", said)
+        return case
+
+    def note(self, id: str, text: str, *, by: str = "") -> int:
+        """Write something down about a decision; return the number of the event."""
+        seq: int = self._call("POST", self._case(id) + "/notes", {"text": text, "by": by or "somebody"})["seq"]
+        return seq
+
+    def erase(self, id: str) -> dict[str, Any]:
+        """Erase the features of a decision; return the case."""
+        case: dict[str, Any] = self._call("DELETE", self._case(id) + "/item")
+        return case
+
+    def set_mode(self, mode: str, *, by: str = "", reason: str = "") -> int:
+        """Let another mode hold; return the number of the event."""
+        seq: int = self._call("POST", "/mode", {"mode": mode, "by": by or "somebody", "reason": reason})["seq"]
+        return seq
+
+    def set_costs(self, costs: SomeCosts, *, by: str = "") -> int:
+        """Let other costs be the usual ones; return the number of the event."""
+        sheet = dict(Costs.of(costs).outcomes())
+        seq: int = self._call("POST", "/costs", {"costs": sheet, "by": by or "somebody"})["seq"]
+        return seq
+
+    # ---- looking
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the stream takes, and how it stands."""
+        found: dict[str, Any] = self._call("GET", "")
+        return found
+
+    @property
+    def mode(self) -> str:
+        """The mode that holds now."""
+        mode: str = self.describe()["mode"]
+        return mode
+
+    def __len__(self) -> int:
+        """Return the number of events."""
+        events: int = self.describe()["events"]
+        return events
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, id: object) -> bool:
+        try:
+            return isinstance(id, str) and bool(self.find(id))
+        except UnknownDecisionError:
+            return False
+
+    def find(self, id: str) -> dict[str, Any]:
+        """Return a decision as it was given, and what became of it."""
+        case: dict[str, Any] = self._call("GET", self._case(id))
+        return case
+
+    def verify(self) -> str:
+        """Let the service fold the record again and compare; ``RecordError`` names the first event that differs."""
+        found = self._call("POST", "/verify")
+        if not found["verifies"]:
+            raise RecordError(found["told"], found["first_difference"] or 0)
+        told: str = found["told"]
+        return told
+
+    def explain(self, id: str) -> Explanation:
+        """Say why an item was acted on or passed."""
+        told = self._call("GET", self._case(id) + "/explanation")
+        told["reason"] = Reason(**told["reason"])
+        told["contributions"] = tuple(Contribution(**part) for part in told["contributions"])
+        if told["threshold"] is None:
+            told["threshold"] = math.inf
+        return Explanation(**told)
+
+    def events(self, after: int = 0, features: bool = True) -> Iterator[tuple[int, Event]]:
+        """Give the events behind a number that matter to the log, each with its own."""
+        wanted = f"{self._path}/log?from_seq={after + 1}&features={'true' if features else 'false'}"
+        for line in self._client.lines(wanted):
+            event = event_of(line)
+            if event is not None:
+                yield line["seq"], event
+
+    def log(self, features: bool | None = None) -> DecisionLog:
+        """Return the decision log, one row a decision, as ``at.Stream.log`` makes it."""
+        entries = Entries(event for _, event in self.events(features=features is not False))
+        whole = all(len(event.decision.x) for event in entries.decided.values())
+        if features and not whole:
+            raise FeedbackError("the features of some decisions were erased: ask for the log with features=False")
+        return table_of(entries, self.describe()["policy"], whole if features is None else features)
+
+    def missed(self) -> Missed:
+        """Return what the log says about the positives that were passed (``appletaste.missed``)."""
+        return missed(self.log())
+
+
+def _said(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _receipt(told: dict[str, Any]) -> Any:
+    from ..live.answers import LabelReceipt
+
+    return LabelReceipt(**told)
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell of a record as JSON holds it; NaN is a missing value."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _asked(
+    item: Any, id: str | None, time: Any, stratum: str | None, costs: SomeCosts | None, baseline: bool | None
+) -> dict[str, Any]:
+    """Return an item as the service takes it; without an id it is given one, so that it can be sent again."""
+    if isinstance(item, Mapping):
+        cells: Any = {str(name): _cell(value) for name, value in item.items()}
+    else:
+        cells = np.asarray(item, dtype=np.float64).tolist()
+    sheet = None if costs is None else costs.outcomes() if isinstance(costs, Costs) else dict(costs)
+    said = {"id": uuid.uuid4().hex if id is None else id, "item": cells, "time": written(time)}
+    return _said({**said, "stratum": stratum, "costs": sheet, "baseline": baseline})
+
+
+def event_of(line: Mapping[str, Any]) -> Event | None:
+    """Return a line of the log as an event; None: one that no decision log needs."""
+    kind = KINDS[line["kind"]]
+    if kind is Decided:
+        numbers: dict[str, Any] = {name: math.nan if line[name] is None else line[name] for name in _NO_NUMBER}
+        why = {name: math.nan if value is None else value for name, value in line["why"].items()}
+        sheet, x = Costs.of_item(**line["costs"]), np.array(line.get("x", ()), dtype=np.float64)
+        same: dict[str, Any] = {name: line[name] for name in ("act", "probability", "round", "audit", "spent")}
+        decision = Decision(x=x, costs=sheet, why=why, **same, **numbers)
+        return Decided(line["id"], decision, line["time"], line["stratum"])
+    if not line.get("id") or kind._fields[0] != "id" or "anchor" in kind._fields:
+        return None
+    event: Event = kind(**{name: line[name] for name in kind._fields if name in line})
+    return event

@@ -1,0 +1,215 @@
+"""Decisions: one, many, and one again with what became of it; what was done instead, notes, and erasure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..errors import AppleTasteError, OptionError, StoreError
+from ..live import Answer, Stream
+from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
+from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note, decode
+from .cells import check_decide, check_time
+from .operations import Call, Operation, Reply
+from .problems import FieldError, Problem
+from .writer import problem_of
+
+_ONE = msgspec.json.Decoder(Decide)
+STREAM = "/v1/streams/{stream}"
+CASE = STREAM + "/decisions/{id}"
+
+
+def _costs(asked: Decide) -> dict[str, float] | None:
+    return None if asked.costs is None else msgspec.structs.asdict(asked.costs)
+
+
+def _decide(stream: Stream, asked: Decide) -> Answer:
+    """Decide on an item that was checked; what a stream still refuses is worded without what was asked."""
+    if stream.mode == "shadow" and asked.baseline is None:
+        raise Problem(
+            "validation", FieldError("required", "/baseline"), detail="in shadow mode the caller's own action stands"
+        )
+    return stream.decide(
+        asked.item,
+        id=asked.id,
+        time=asked.time,
+        stratum=asked.stratum,
+        costs=_costs(asked),
+        baseline=asked.baseline,
+    )
+
+
+async def decide(call: Call) -> Reply:
+    """Decide on one item: 201; the same again: 200 with the same bytes."""
+    asked, writer = call.body, call.writer
+    check_decide(asked, writer.door)
+
+    def work(stream: Stream) -> Reply:
+        answer = _decide(stream, asked)
+        return Reply(200 if answer.again else 201, answer.json())
+
+    return await writer.do(work, (asked.id,))
+
+
+async def decide_batch(call: Call) -> Reply:
+    """Decide on many items in one commit; those that are wrong are told so, and the others count."""
+    writer = call.writer
+    asked: list[Decide | Problem] = []
+    for raw in call.body.decisions:
+        try:
+            one = decode(raw, _ONE)
+            check_decide(one, writer.door)
+            asked.append(one)
+        except Problem as problem:
+            asked.append(problem)
+    ids = tuple(one.id for one in asked if isinstance(one, Decide))
+
+    def work(stream: Stream) -> Reply:
+        return Reply(200, b'{"results":[' + b",".join(_result(stream, one) for one in asked) + b"]}")
+
+    return await writer.do(work, ids)
+
+
+def _result(stream: Stream, one: Decide | Problem) -> bytes:
+    if isinstance(one, Decide):
+        try:
+            answer = _decide(stream, one)
+            return b'{"status":%d,"body":%b}' % (200 if answer.again else 201, answer.json())
+        except StoreError:
+            raise
+        except AppleTasteError as error:
+            if stream.stopped:
+                raise
+            one = problem_of(error)
+        except Problem as problem:
+            one = problem
+    return b'{"status":%d,"problem":%b}' % (one.status, one.body())
+
+
+async def show(call: Call) -> Reply:
+    """Return a decision as it was given, and what became of it."""
+    id = call.params["id"]
+    return await call.writer.do(lambda stream: Reply.of(stream.find(id).as_dict()), (id,))
+
+
+async def explain(call: Call) -> Reply:
+    """Say why an item was acted on or passed."""
+    id = call.params["id"]
+
+    def work(stream: Stream) -> Reply:
+        if stream.find(id).erased:
+            raise Problem("cannot-happen", detail="the features of the decision were erased")
+        try:
+            return Reply.of(stream.explain(id).as_dict())
+        except OptionError:
+            raise Problem("cannot-happen", detail="the policy of the stream has no model to explain by") from None
+
+    return await call.writer.do(work, (id,))
+
+
+async def enacted(call: Call) -> Reply:
+    """Record what was done, whatever was decided."""
+    id, said = call.params["id"], call.body
+    check_time(said.time)
+
+    def work(stream: Stream) -> Reply:
+        return Reply.of(stream.enacted(id, said.act, said.by, time=said.time).as_dict())
+
+    return await call.writer.do(work, (id,))
+
+
+async def note(call: Call) -> Reply:
+    """Write something down about a decision."""
+    id, said = call.params["id"], call.body
+
+    def work(stream: Stream) -> Reply:
+        return Reply.of(Changed(stream.note(id, said.text, by=said.by)), 201)
+
+    return await call.writer.do(work, (id,))
+
+
+async def erase(call: Call) -> Reply:
+    """Erase the features of a decision; hashes, action and probability remain."""
+    id = call.params["id"]
+
+    def work(stream: Stream) -> Reply:
+        return Reply.of(stream.erase(id).as_dict())
+
+    return await call.writer.do(work, alone=True)
+
+
+OPERATIONS = (
+    Operation(
+        "decide",
+        "POST",
+        STREAM + "/decisions",
+        "Decide on an item; on disk before it is answered",
+        decide,
+        "decide",
+        {201: Decided, 200: Decided},
+        Decide,
+        problems=("event-conflict", "time-in-future"),
+    ),
+    Operation(
+        "decide_batch",
+        "POST",
+        STREAM + "/decisions:batch",
+        "Decide on up to 1,000 items in one commit",
+        decide_batch,
+        "decide",
+        {200: BatchResults},
+        DecideBatch,
+        limit=LARGEST_BATCH,
+    ),
+    Operation(
+        "show_decision",
+        "GET",
+        CASE,
+        "A decision as it was given, and what became of it",
+        show,
+        "read",
+        {200: CaseRead},
+        problems=("unknown-decision",),
+    ),
+    Operation(
+        "explain",
+        "GET",
+        CASE + "/explanation",
+        "Why an item was acted on or passed",
+        explain,
+        "read",
+        {200: Estimates},
+        problems=("unknown-decision", "cannot-happen"),
+    ),
+    Operation(
+        "enacted",
+        "PUT",
+        CASE + "/enacted",
+        "Record what was done, whatever was decided",
+        enacted,
+        "review",
+        {200: CaseRead},
+        EnactedBody,
+        problems=("unknown-decision", "cannot-happen"),
+    ),
+    Operation(
+        "note",
+        "POST",
+        CASE + "/notes",
+        "Write something down about a decision",
+        note,
+        "review",
+        {201: Changed},
+        Note,
+        problems=("unknown-decision",),
+    ),
+    Operation(
+        "erase",
+        "DELETE",
+        CASE + "/item",
+        "Erase the features of a decision; hashes, action and probability remain",
+        erase,
+        "admin",
+        {200: CaseRead},
+        problems=("unknown-decision", "cannot-happen"),
+    ),
+)

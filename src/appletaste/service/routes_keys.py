@@ -1,0 +1,86 @@
+"""Keys over HTTP: made, listed and revoked by a key with the scope ``admin`` for every stream."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+from .answers import KeyList, KeyMade, KeyRead
+from .bodies import NewKey
+from .cells import moment_of
+from .keys import ANY, Key
+from .operations import Call, Operation, Reply
+from .problems import Problem, invalid
+
+
+def _date(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def read(key: Key) -> KeyRead:
+    """Return what may be said of a key."""
+    made = _date(key.created)
+    assert made is not None
+    return KeyRead(key.id, key.name, list(key.scopes), list(key.streams), made, _date(key.expires), _date(key.revoked))
+
+
+def _check_whole(call: Call) -> None:
+    """Refuse a key that is not for every stream: keys are not of one stream."""
+    if ANY not in call.key.streams:
+        raise Problem("insufficient-scope", scope="admin", detail="keys are managed by a key for every stream")
+
+
+async def create(call: Call) -> Reply:
+    """Make a key; its secret is told this once."""
+    _check_whole(call)
+    asked, expires = call.body, None
+    if asked.expires is not None:
+        expires = moment_of(asked.expires)
+        if expires is None or expires <= datetime.now(UTC).timestamp():
+            raise invalid("wrong-value", "/expires", "a date in the future, in ISO 8601")
+    if not asked.name.isprintable():
+        raise invalid("wrong-value", "/name", "letters that can be printed")
+    if not all(0 < len(name) <= 100 for name in asked.streams):
+        raise invalid("wrong-value", "/streams", "names of streams, or *")
+    made = await asyncio.to_thread(call.host.keys.create, asked.name, asked.scopes, asked.streams, expires)
+    return Reply.of(KeyMade(made[0], read(made[1])), 201)
+
+
+async def listed(call: Call) -> Reply:
+    """Return all keys, without their secrets."""
+    _check_whole(call)
+    return Reply.of(KeyList([read(key) for key in call.host.keys.all()]))
+
+
+async def revoke(call: Call) -> Reply:
+    """Let a key open nothing any more."""
+    _check_whole(call)
+    if not await asyncio.to_thread(call.host.keys.revoke, call.params["id"]):
+        raise Problem("unknown-key")
+    found = next(key for key in call.host.keys.all() if key.id == call.params["id"])
+    return Reply.of(read(found))
+
+
+OPERATIONS = (
+    Operation(
+        "create_key",
+        "POST",
+        "/v1/keys",
+        "Make a key; its secret is told this once",
+        create,
+        "admin",
+        {201: KeyMade},
+        NewKey,
+    ),
+    Operation("list_keys", "GET", "/v1/keys", "All keys, without their secrets", listed, "admin", {200: KeyList}),
+    Operation(
+        "revoke_key",
+        "DELETE",
+        "/v1/keys/{id}",
+        "Let a key open nothing any more",
+        revoke,
+        "admin",
+        {200: KeyRead},
+        problems=("unknown-key",),
+    ),
+)

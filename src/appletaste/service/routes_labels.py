@@ -1,0 +1,181 @@
+"""Labels: one, many, corrected, withdrawn, and no longer waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ..errors import AppleTasteError, ConflictError, FeedbackError, InputError, StoreError, UnknownDecisionError
+from ..live import LabelReceipt, Stream
+from .answers import Expired, Labelled, LabelResults
+from .bodies import LARGEST_BATCH, BatchLabel, ExpireBody, Label, LabelBatch, decode
+from .cells import check_time
+from .operations import Call, Operation, Reply
+from .problems import Problem, invalid
+from .routes_decisions import CASE, STREAM
+from .writer import problem_of
+
+_ONE = msgspec.json.Decoder(BatchLabel)
+
+
+def _read(receipt: LabelReceipt) -> Labelled:
+    return Labelled(*receipt)
+
+
+def _label(stream: Stream, id: str, said: Label | BatchLabel) -> Labelled:
+    """Take a label; what a stream refuses is worded without what was said."""
+    try:
+        receipt = stream.label(id, said.value, time=said.time)
+    except ConflictError:
+        raise Problem("label-conflict") from None
+    except UnknownDecisionError:
+        raise
+    except FeedbackError:
+        raise invalid("wrong-value", "/time", "a time not before that of the decision") from None
+    if said.source is not None and receipt.status != "already_applied":
+        stream.note(id, f"label {said.value} from {said.source}", by=said.source)
+    return _read(receipt)
+
+
+async def label(call: Call) -> Reply:
+    """Take a label: applied once, whatever is sent again."""
+    id, said = call.params["id"], call.body
+    check_time(said.time)
+    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,))
+
+
+async def label_batch(call: Call) -> Reply:
+    """Take many labels in one commit; those that are wrong are told so, and the others count."""
+    asked: list[BatchLabel | Problem] = []
+    for raw in call.body.labels:
+        try:
+            one = decode(raw, _ONE)
+            check_time(one.time)
+            asked.append(one)
+        except Problem as problem:
+            asked.append(problem)
+    ids = tuple(one.id for one in asked if isinstance(one, BatchLabel))
+
+    def work(stream: Stream) -> Reply:
+        return Reply(200, b'{"results":[' + b",".join(_result(stream, one) for one in asked) + b"]}")
+
+    return await call.writer.do(work, ids)
+
+
+def _result(stream: Stream, one: BatchLabel | Problem) -> bytes:
+    if isinstance(one, BatchLabel):
+        try:
+            return b'{"status":200,"body":%b}' % msgspec.json.encode(_label(stream, one.id, one))
+        except StoreError:
+            raise
+        except AppleTasteError as error:
+            if stream.stopped:
+                raise
+            one = problem_of(error)
+        except Problem as problem:
+            one = problem
+    return b'{"status":%d,"problem":%b}' % (one.status, one.body())
+
+
+def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Reply:
+    """Change a label, or say that there is none."""
+    try:
+        return Reply.of(_read(change()))
+    except (UnknownDecisionError, ConflictError):
+        raise
+    except FeedbackError:
+        case = stream.find(id)
+        none = case.entry.label is None and case.outcome is None
+        raise Problem("no-label" if none else "cannot-happen") from None
+    except InputError:
+        raise Problem("cannot-happen", detail="the stream does not learn now, or its policy keeps no labels") from None
+
+
+async def correct(call: Call) -> Reply:
+    """Replace a label by another; what was learnt from it is learnt anew."""
+    id, said = call.params["id"], call.body
+    check_time(said.time)
+
+    def work(stream: Stream) -> Reply:
+        return _revised(stream, id, lambda: stream.correct(id, said.value, time=said.time))
+
+    return await call.writer.do(work, (id,))
+
+
+async def retract(call: Call) -> Reply:
+    """Withdraw a label as if it had never arrived."""
+    id = call.params["id"]
+    return await call.writer.do(lambda stream: _revised(stream, id, lambda: stream.retract(id)), (id,))
+
+
+async def expire(call: Call) -> Reply:
+    """Give up waiting for labels that are too late."""
+    now = call.body.now
+    check_time(now, "/now")
+
+    def work(stream: Stream) -> Reply:
+        if stream.settings["expire_after"] is None:
+            raise Problem("cannot-happen", detail="nothing expires in this stream: it has no expire_after")
+        return Reply.of(Expired(stream.expire(now)))
+
+    return await call.writer.do(work)
+
+
+_CHANGES = ("unknown-decision", "no-label", "cannot-happen")
+OPERATIONS = (
+    Operation(
+        "label",
+        "PUT",
+        CASE + "/label",
+        "Send the label of a decision; applied once, however often it is sent",
+        label,
+        "label",
+        {200: Labelled},
+        Label,
+        problems=("unknown-decision", "label-conflict", "time-in-future"),
+    ),
+    Operation(
+        "retract_label",
+        "DELETE",
+        CASE + "/label",
+        "Withdraw a label as if it had never arrived",
+        retract,
+        "correct",
+        {200: Labelled},
+        problems=_CHANGES,
+    ),
+    Operation(
+        "correct_label",
+        "POST",
+        CASE + "/label/corrections",
+        "Replace a label by another",
+        correct,
+        "correct",
+        {200: Labelled},
+        Label,
+        problems=(*_CHANGES, "time-in-future"),
+    ),
+    Operation(
+        "label_batch",
+        "POST",
+        STREAM + "/labels:batch",
+        "Send up to 1,000 labels in one commit",
+        label_batch,
+        "label",
+        {200: LabelResults},
+        LabelBatch,
+        limit=LARGEST_BATCH,
+    ),
+    Operation(
+        "expire",
+        "POST",
+        STREAM + "/expire",
+        "Give up waiting for labels that are too late: unknown, never negative",
+        expire,
+        "correct",
+        {200: Expired},
+        ExpireBody,
+        problems=("cannot-happen", "time-in-future"),
+    ),
+)

@@ -1,0 +1,181 @@
+"""The record to be read: as lines of JSON, as a decision log in Parquet, and live as it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from .._files import for_json
+from ..costs import Costs
+from ..logs import DecisionLog
+from ..logs.bodies import stamp_of, unpack_event, unpack_item
+from ..logs.entries import Entries
+from ..logs.events import Created, Decided
+from ..logs.kept import KeptRecord
+from ..logs.stores.base import PART, Place, Row
+from ..logs.tables import table_of
+from .operations import EVENTS, NDJSON, PARQUET, Call, Operation, Query, Reply
+from .problems import Problem
+from .routes_decisions import STREAM
+from .writer import Writer
+
+#: Seconds between two looks at the record, and after which a quiet connection hears that it is alive.
+PAUSE, ALIVE = 0.1, 15.0
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+def event_of(row: Row, features: bool) -> dict[str, Any]:
+    """Return an event for JSON; features only if they are asked for, the seed never."""
+    sheets: dict[tuple[float, ...], Costs] = {}
+    event = unpack_event(row.kind, row.body, row.item, sheets)
+    found: dict[str, Any] = {"seq": row.seq, "kind": row.kind, "at": stamp_of(row.kind, row.body).at}
+    if isinstance(event, Decided):
+        decision = event.decision
+        found |= {"id": event.id, "time": event.time, "stratum": event.stratum, "costs": decision.costs.outcomes()}
+        names = ("act", "probability", "round", "audit", "chance", "worth", "price", "spent", "why")
+        found |= {name: getattr(decision, name) for name in names}
+        if features and row.item is not None:
+            x, record = unpack_item(row.item)
+            found |= {"x": x.tolist(), "record": record}
+    elif isinstance(event, Created):
+        found |= {"name": event.settings["name"], "mode": event.settings["mode"]}
+    else:
+        found |= {
+            name: value for name, value in event._asdict().items() if not isinstance(value, bytes) and value != ""
+        }
+    found["digest"] = row.digest.hex()
+    plain: dict[str, Any] = for_json(found)
+    return plain
+
+
+def _part(place: Place, after: int, last: int) -> list[Row]:
+    """Return the next rows that are written."""
+    rows: list[Row] = []
+    for row in place.read(after):
+        if row.seq > last or len(rows) == PART:
+            break
+        rows.append(row)
+    return rows
+
+
+async def log(call: Call) -> Reply:
+    """Return the events from a number on, a line of JSON each, up to the last one that is on disk now."""
+    writer, features = call.writer, call.query["features"]
+    after, last = max(call.query["from_seq"] - 1, 0), writer.seq
+    if call.query["limit"] is not None:
+        last = min(last, after + call.query["limit"])
+
+    async def parts() -> AsyncGenerator[bytes]:
+        done = after
+        while done < last:
+            rows = await asyncio.to_thread(_part, writer.place, done, last)
+            if not rows:
+                return
+            yield b"".join(msgspec.json.encode(event_of(row, features)) + b"\n" for row in rows)
+            done = rows[-1].seq
+
+    return Reply(200, media=NDJSON, parts=parts())
+
+
+def table(writer: Writer) -> DecisionLog:
+    """Return the decision log of a stream up to now, read beside its writer; with features unless some were erased."""
+    last, record = writer.seq, KeptRecord(writer.place)
+    entries = Entries(event for seq, event in record.read() if seq <= last)
+    if not len(entries):
+        raise Problem("cannot-happen", detail="the stream has no decisions yet")
+    whole = all(len(event.decision.x) for event in entries.decided.values())
+    return table_of(entries, writer.policy, whole)
+
+
+async def parquet(call: Call) -> Reply:
+    """Return the decision log in Parquet."""
+    writer = call.writer
+
+    def work() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "log.parquet")
+            table(writer).write(path)
+            return path.read_bytes()
+
+    return Reply(200, await call.host.aside(work), PARQUET)
+
+
+async def live(call: Call) -> Reply:
+    """Send events as they are written; ``Last-Event-ID`` goes on where a connection was cut."""
+    writer, features = call.writer, call.query["features"]
+    said = call.headers.get(b"last-event-id", b"")
+    if said and not (said.isdigit() and len(said) < 16):
+        raise Problem("bad-encoding")
+    after = int(said) if said else writer.seq if call.query["from_seq"] is None else call.query["from_seq"] - 1
+
+    async def parts() -> AsyncGenerator[bytes]:
+        flag, done = writer.watch(), max(after, 0)
+        try:
+            yield b"retry: 1000\n\n"
+            while not writer.stopped and call.host.ready:
+                rows = await asyncio.to_thread(_part, writer.place, done, writer.seq) if writer.seq > done else []
+                for row in rows:
+                    data = msgspec.json.encode(event_of(row, features))
+                    yield b"id: %d\nevent: %b\ndata: %b\n\n" % (row.seq, row.kind.encode(), data)
+                    done = row.seq
+                if not rows:
+                    flag.clear()
+                    try:
+                        await asyncio.wait_for(flag.wait(), ALIVE)
+                    except TimeoutError:
+                        yield b": alive\n\n"
+                await asyncio.sleep(PAUSE)
+        finally:
+            writer.unwatch(flag)
+
+    return Reply(200, media=EVENTS, parts=parts(), headers={"X-Accel-Buffering": "no"})
+
+
+_FEATURES = Query(bool, False, "Whether the features of decisions are among what is read.")
+OPERATIONS = (
+    Operation(
+        "log",
+        "GET",
+        STREAM + "/log",
+        "The events from a number on, a line of JSON each",
+        log,
+        "read",
+        {200: str},
+        query={
+            "from_seq": Query(Number, 1, "The number of the first event."),
+            "limit": Query(Number | None, None, "The most events to return; all, if left out."),
+            "features": _FEATURES,
+        },
+        media=NDJSON,
+    ),
+    Operation(
+        "log_parquet",
+        "GET",
+        STREAM + "/log.parquet",
+        "The decision log in Parquet, one row a decision",
+        parquet,
+        "read",
+        {200: bytes},
+        media=PARQUET,
+        problems=("cannot-happen",),
+    ),
+    Operation(
+        "live",
+        "GET",
+        STREAM + "/live",
+        "Events as they are written, as server-sent events; Last-Event-ID goes on after a cut",
+        live,
+        "read",
+        {200: str},
+        query={
+            "from_seq": Query(Number | None, None, "The number of the first event; left out: from now on."),
+            "features": _FEATURES,
+        },
+        media=EVENTS,
+    ),
+)

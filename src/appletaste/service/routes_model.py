@@ -1,0 +1,117 @@
+"""Questions to a stream: what is believed, what is missed, what if, and has the stream changed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+
+from .._files import for_json
+from ..costs import Costs
+from ..drift import check
+from ..errors import CostsError, OptionError
+from ..evaluate import missed, what_if
+from ..live import Stream
+from .answers import Coefficient, Estimates, ModelRead
+from .bodies import WhatIf
+from .operations import Call, Operation, Query, Reply
+from .problems import invalid
+from .routes_decisions import STREAM
+from .routes_log import table
+
+Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
+_LEVEL = Query(Level, 0.9, "The confidence of the intervals.")
+
+
+def described(stream: Stream) -> ModelRead:
+    """Return what the policy of a stream believes now."""
+    policy, coefficients = stream.player.policy, None
+    try:
+        belief = policy.posterior
+        mean = belief.mean
+        sd = None if belief.is_point else np.sqrt(np.diag(belief.covariance)).tolist()
+        width = policy.n_features
+        names = [f"x{k + 1}" for k in range(width)] if stream.features is None else stream.features.names()
+        parts = zip(names, mean.tolist(), [None] * width if sd is None else sd, strict=True)
+        coefficients = [Coefficient(*part) for part in parts]
+    except OptionError:  # a policy without a model
+        coefficients = None
+    return ModelRead(policy.name, policy.round, len(stream), coefficients)
+
+
+async def model(call: Call) -> Reply:
+    """Return what is believed now."""
+    return await call.writer.do(lambda stream: Reply.of(described(stream)))
+
+
+async def ask_missed(call: Call) -> Reply:
+    """Say how many positives were passed."""
+    writer, level = call.writer, call.query["level"]
+    return Reply.of(for_json(await call.host.aside(lambda: missed(table(writer), level).as_dict())))
+
+
+async def ask_what_if(call: Call) -> Reply:
+    """Say what another way to decide would have cost."""
+    writer, asked = call.writer, call.body
+    if (asked.threshold is None) == (asked.costs is None):
+        raise invalid("one-of", "/threshold", "either threshold or costs")
+    change: Any = asked.threshold
+    if asked.costs is not None:
+        try:
+            change = Costs(**msgspec.structs.asdict(asked.costs))
+        except CostsError:
+            raise invalid("wrong-value", "/costs", "hit < miss and false_alarm > correct_pass, all finite") from None
+
+    def work() -> Any:
+        return what_if(table(writer), change, level=asked.level).as_dict()
+
+    return Reply.of(for_json(await call.host.aside(work)))
+
+
+async def drift(call: Call) -> Reply:
+    """Say whether the stream is still the one that was learnt."""
+    writer = call.writer
+
+    def work() -> Any:
+        found = check(table(writer), names=writer.names)
+        return {"alarms": list(found), "items": found.items, "labels": found.labels, "notes": list(found.notes)}
+
+    return Reply.of(for_json(await call.host.aside(work)))
+
+
+OPERATIONS = (
+    Operation("model", "GET", STREAM + "/model", "What the policy believes now", model, "read", {200: ModelRead}),
+    Operation(
+        "missed",
+        "GET",
+        STREAM + "/missed",
+        "How many positives were passed, with intervals, or why the log cannot say",
+        ask_missed,
+        "read",
+        {200: Estimates},
+        query={"level": _LEVEL},
+        problems=("cannot-happen",),
+    ),
+    Operation(
+        "what_if",
+        "POST",
+        STREAM + "/what-if",
+        "What another threshold, or other costs, would have cost",
+        ask_what_if,
+        "read",
+        {200: Estimates},
+        WhatIf,
+        problems=("cannot-happen",),
+    ),
+    Operation(
+        "drift",
+        "GET",
+        STREAM + "/drift",
+        "Whether the stream is still the one that was learnt",
+        drift,
+        "read",
+        {200: Estimates},
+        problems=("cannot-happen",),
+    ),
+)

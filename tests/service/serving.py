@@ -1,0 +1,123 @@
+"""A service to be asked: uvicorn in a thread of this process, and plain requests."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import threading
+import time
+
+import appletaste as at
+from appletaste.live import Stream
+from appletaste.logs.stores import open_store
+from appletaste.service.keys import SCOPES, Keys
+from appletaste.service.server import Server
+
+COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
+PEOPLE = [{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}, {"age": 40, "job": "pilot"}]
+
+
+class Told:
+    """An answer."""
+
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def problem(self):
+        assert self.headers["content-type"] == "application/problem+json"
+        return self.json()["type"].rsplit(":", 1)[-1]
+
+
+def ask(port, method, path, body=None, key=None, headers=None, raw=None, connection=None):
+    """Send one request and return its answer; ``raw`` is a body as it is."""
+    used = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    given = dict(headers or {})
+    if key is not None:
+        given.setdefault("Authorization", f"Bearer {key}")
+    content = raw
+    if body is not None:
+        content = json.dumps(body).encode()
+    if content is not None:
+        given.setdefault("Content-Type", "application/json")
+    used.request(method, path, content, given)
+    answer = used.getresponse()
+    told = Told(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+    if connection is None:
+        used.close()
+    return told
+
+
+def make_streams(store):
+    """Make a stream of vectors and one of records."""
+    vectors = at.policy("voi", n_features=3, costs=COSTS)
+    Stream.create(store, "orders", at.Awaiting(vectors), seed=7, expire_after=100.0).close()
+    features = at.Encoder().fit(PEOPLE)
+    policy = at.policy("voi", n_features=features.n_features, costs=COSTS)
+    Stream.create(store, "people", policy, features=features, seed=7).close()
+
+
+class Running:
+    """A service over a store, in a thread; ``with`` starts and stops it."""
+
+    def __init__(self, store):
+        self.store, self.server = store, Server(store, port=0, log=False)
+        self.app = self.server.app
+        self.thread = threading.Thread(target=self.server.run)
+
+    def __enter__(self):
+        self.thread.start()
+        deadline = time.monotonic() + 60
+        while self.server.port is None:
+            assert self.thread.is_alive(), "the service did not start"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        self.port = self.server.port
+        return self
+
+    def __exit__(self, *error):
+        self.server.uvicorn.should_exit = True
+        self.thread.join(60)
+        assert not self.thread.is_alive()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def keys(self):
+        return self.app.host.keys
+
+    def key(self, *scopes, streams=("*",), expires=None):
+        """Make a key with some scopes, or with all."""
+        return self.keys.create("test", scopes or tuple(SCOPES), streams, expires)[0]
+
+    def ask(self, *args, **given):
+        return ask(self.port, *args, **given)
+
+    def digest(self):
+        """Return the digest of everything that is stored."""
+        return digest(self.store)
+
+
+def digest(store):
+    """Return the digest of a store: the head of every stream, and all small values."""
+    found = hashlib.sha256()
+    rows = store.ask("SELECT name, seq, digest FROM streams ORDER BY name")
+    rows += store.ask("SELECT space, key, value FROM small_values ORDER BY space, key")
+    found.update(repr(rows).encode())
+    return found.hexdigest()
+
+
+def new_store(folder, name="desk.db"):
+    store = open_store(folder / name)
+    make_streams(store)
+    return store
+
+
+def secret_of(store, *scopes, streams=("*",)):
+    return Keys(store).create("test", scopes or tuple(SCOPES), streams)[0]

@@ -1,0 +1,175 @@
+"""``appletaste stream``, ``keys``, ``serve`` and ``doctor``: what they do, as JSON, and their exit codes."""
+
+import json
+
+import apsw
+import pytest
+
+from appletaste.cli.main import main
+from appletaste.live import Stream
+from appletaste.logs.stores import open_store
+from appletaste.service.keys import Keys
+from appletaste.service.moving import export_stream, import_stream
+
+VECTORS = ("--n-features", "2", "--costs", "miss=5,false_alarm=1,hit=0")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, json_=True, **expected):
+        code = main([*words, *(["--json"] if json_ else [])])
+        told = capsys.readouterr()
+        assert code == expected.get("code", 0), told.err
+        return json.loads(told.out) if json_ and told.out else told
+
+    return run
+
+
+@pytest.fixture
+def desk(run):
+    run("stream", "create", "clicks", "--store", "desk.db", *VECTORS, "--audit", "5%")
+    return "desk.db"
+
+
+def fill(address, n=30):
+    with Stream.open(address, "clicks") as stream:
+        for k in range(n):
+            stream.decide([k / 10 - 1, 1.0], id=str(k))
+            stream.label(str(k), k % 2)
+
+
+def test_a_stream_of_vectors(run, desk):
+    assert run("stream", "list", "--store", desk) == {"streams": ["clicks"]}
+    shown = run("stream", "show", "clicks", "--store", desk)
+    assert (shown["n_features"], shown["mode"], shown["events"]) == (2, "live", 1)
+    fill(desk)
+    told = run("stream", "verify", "clicks", "--store", desk)
+    assert told["verifies"]
+    assert told["events"] == 61
+    assert run("stream", "export", "clicks", "--store", desk, "--out", "log.jsonl")["decisions"] == 30
+    run("stream", "create", "clicks", "--store", desk, *VECTORS, code=2)
+    assert "clicks" in run("stream", "list", "--store", desk, json_=False).out
+
+
+def test_a_stream_from_a_file(run, tmp_path):
+    rows = "".join(f"{k},{'web' if k % 2 else 'shop'},{k % 3 == 0:d}\n" for k in range(60))
+    (tmp_path / "items.csv").write_text("amount,where,bad\n" + rows)
+    (tmp_path / "seed").write_text("12345\n")
+    made = run(
+        *("stream", "create", "items", "--store", "desk.db", "--from", "items.csv", "--label", "bad", "--teach"),
+        *("--costs", "miss=5,false_alarm=1,hit=0", "--seed-file", "seed", "--mode", "shadow"),
+    )
+    assert made["columns"] == ["amount", "where"]
+    assert made["mode"] == "shadow"
+    with Stream.open("desk.db", "items") as stream:
+        answer = stream.decide({"amount": 3, "where": "web"}, id="a", baseline=False)
+        assert 0.2 < answer.chance < 0.9
+        assert stream.record.place.secret == (12345).to_bytes(16, "big")
+
+
+def test_moving_a_stream_goes_on_with_the_same_bits(run, desk):
+    fill(desk)
+    run("stream", "export", "clicks", "--store", desk, "--out", "clicks.stream")
+    run("stream", "import", "clicks.stream", "--store", "other.db", "--name", "moved")
+    run("stream", "import", "clicks.stream", "--store", "other.db", "--name", "moved", code=2)
+    with Stream.open(desk, "clicks") as old, Stream.open("other.db", "moved") as new:
+        answers = [stream.decide([0.3, 1.0], id="next", time="2024-05-31") for stream in (old, new)]
+        assert answers[0].json() == answers[1].json()
+        new.verify()
+
+
+def test_a_file_that_was_changed_is_not_imported(run, desk, tmp_path):
+    fill(desk, 5)
+    store = open_store(desk)
+    place = store.open("clicks")
+    row = next(iter(place.read(2)))
+    place.read = lambda after=0: iter(
+        [
+            one._replace(body=one.body[:-1] + b"\0") if one.seq == row.seq else one
+            for one in type(place).read(place, after)
+        ]
+    )
+    export_stream(place, "bad.stream")
+    store.close()
+    run("stream", "import", "bad.stream", "--store", "other.db", code=1, json_=False)
+    assert open_store("other.db").names() == []
+    (tmp_path / "none.stream").write_bytes(b"hello")
+    run("stream", "import", "none.stream", "--store", "third.db", code=2, json_=False)
+
+
+def test_erased_features_stay_erased_when_a_stream_moves(tmp_path):
+    store, other = open_store(tmp_path / "a.db"), open_store(tmp_path / "b.db")
+    import appletaste as at
+
+    policy = at.policy("voi", n_features=2, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    with Stream.create(store, "clicks", policy) as stream:
+        for k in range(5):
+            stream.decide([k, 1.0], id=str(k))
+        stream.erase("2")
+        stream.decide([9.0, 1.0], id="9")
+    place = store.open("clicks")
+    export_stream(place, tmp_path / "c.stream")
+    told = import_stream(tmp_path / "c.stream", other)
+    assert told.gaps
+    with Stream.open(other, "clicks") as moved:
+        assert moved.trouble is None
+        assert moved.find("2").erased
+    store.close()
+    other.close()
+
+
+def test_verify_fails_with_1_and_a_store_with_3(run, desk):
+    fill(desk, 10)
+    connection = apsw.Connection(desk)
+    connection.execute("UPDATE events SET body = CAST(body || x'00' AS BLOB) WHERE id = '4' AND kind = 'decided'")
+    connection.close()
+    told = run("stream", "verify", "clicks", "--store", desk, code=1)
+    assert told["verifies"] is False
+    assert told["first_difference"] > 1
+    run("stream", "list", "--store", "nowhere.db", code=3, json_=False)
+    run("stream", "show", "nobody", "--store", desk, code=2, json_=False)
+    held = open_store(desk)
+    run("keys", "create", "shop", "--store", desk, "--scope", "decide", code=3, json_=False)
+    held.close()
+
+
+def test_backup(run, desk):
+    fill(desk, 10)
+    held = open_store(desk)  # while a service has it
+    run("stream", "backup", "--store", desk, "--out", "copy.db")
+    held.close()
+    assert run("stream", "verify", "clicks", "--store", "copy.db")["events"] == 21
+    run("stream", "backup", "--store", desk, "--out", "copy.db", code=2, json_=False)
+    run("stream", "backup", "--store", "postgresql://x/y", "--out", "c.db", code=2, json_=False)
+
+
+def test_keys(run, desk):
+    made = run("keys", "create", "shop", "--store", desk, "--scope", "decide", "--stream", "clicks", "--days", "3")
+    assert made["secret"].startswith("at_")
+    listed = run("keys", "list", "--store", desk)["keys"]
+    assert [(key["name"], key["scopes"], key["streams"]) for key in listed] == [("shop", ["decide"], ["clicks"])]
+    run("keys", "revoke", made["id"], "--store", desk)
+    store = open_store(desk)
+    assert Keys(store).find(made["secret"]) is None
+    store.close()
+    assert "revoked" in run("keys", "list", "--store", desk, json_=False).out
+    run("keys", "revoke", "000000000000", "--store", desk, code=2, json_=False)
+    run("keys", "create", "shop", "--store", desk, "--scope", "fly", code=2, json_=False)
+    run("keys", "create", "shop", "--store", desk, "--scope", "read", "--days", "-1", code=2, json_=False)
+
+
+def test_usage(run):
+    run("stream", "create", "a", "--store", "d.db", "--costs", "miss=5,false_alarm=1,hit=0", code=2, json_=False)
+    run("stream", "create", "a", "--store", "d.db", *VECTORS, "--from", "x.csv", code=2, json_=False)
+    run("stream", "create", "a", "--store", "d.db", "--from", "x.csv", *VECTORS[2:], code=2, json_=False)
+
+
+def test_doctor(run, monkeypatch):
+    told = run("doctor")
+    assert told["fit"]
+    assert {one["name"] for one in told["findings"]} >= {"SQLite", "confirmed write", "clock", "processor"}
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: "3.40.1")
+    told = run("doctor", code=1)
+    assert not told["fit"]
