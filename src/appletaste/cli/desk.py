@@ -121,8 +121,8 @@ def run(args: argparse.Namespace) -> None:
         print(f"note: {note}", file=sys.stderr)
 
 
-def make_desk(args: argparse.Namespace, path: Path, seed: int) -> Created:
-    """Make a desk as ``add_creation`` was answered."""
+def make_desk(args: argparse.Namespace, path: Path | None, seed: int) -> Created:
+    """Make a desk as ``add_creation`` was answered; without a path it has no file, and is for a stream."""
     from ..desks import create_desk
     from ..features.values import MISSING
     from .arguments import parse_costs, parse_dates, parse_encoder, parse_entries, parse_pairs

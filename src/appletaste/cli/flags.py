@@ -14,6 +14,8 @@ FLAGS = {
     "first_day": "--from",
     "last_day": "--to",
 }
+#: Settings of an encoder, which are typed as its parts.
+PARTS = ("online", "spare", "many")
 #: Values that are typed in another way.
 TYPED = {("order", "as is"): "as-is"}
 
@@ -23,9 +25,13 @@ def flag(remedy: Remedy) -> str:
 
     Examples
     --------
+    >>> flag(Remedy("many", False))
+    '--encoder many=false'
     >>> flag(Remedy("time")), flag(Remedy("categories", ["age", "order id"])), flag(Remedy("order", "as is"))
     ('--time', "--category age --category 'order id'", '--order as-is')
     """
+    if remedy.option in PARTS:
+        return f"--encoder {remedy.option}={str(remedy.value).lower()}"
     name = FLAGS.get(remedy.option, f"--{remedy.option.replace('_', '-')}")
     if remedy.value is None:
         return name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +103,7 @@ def run_create(args: argparse.Namespace) -> None:
     else:
         if args.label is None:
             raise OptionError("--label names the column of the file with the labels")
-        with tempfile.TemporaryDirectory() as folder:
-            made = make_desk(args, Path(folder, "desk.at"), 1)
+        made = make_desk(args, None, 1)
         player, notes = made.ledger.player, [as_flags(note) for note in made.notes]
         given |= {"features": made.features, "roles": made.ledger.roles, "costs_by_item": made.ledger.costs_by_item}
     with Stream.create(args.store, args.name, player, **given) as stream:

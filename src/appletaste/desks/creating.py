@@ -142,7 +142,8 @@ def create_desk(
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     counted = None if stream.moments is None or time_features else stream.clock
     entry = Entry(name, dict(options or {}))
-    chosen = encoder or Encoder(curves=takes_groups(entry), many=takes_levels(entry))
+    # without a file the desk is for a stream, whose map stays as it is: levels that come later share one column
+    chosen = encoder or Encoder(curves=takes_groups(entry), many=takes_levels(entry) and path is not None)
     chosen = with_score(with_dates(chosen, dates), score)
     features = replace(chosen, warm_up=len(stream)).fit(table, time=counted)
     given: dict[str, Any] = {"groups": features.groups} if features.grouped else {}
