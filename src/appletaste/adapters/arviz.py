@@ -108,6 +108,11 @@ def _labels_of_policy(policy: Policy) -> tuple[Vector, Vector, Gaussian]:
     if belief is None or belief.labels is None:
         raise OptionError(f"{policy.name} has no posterior that keeps its labels; 'voi' and 'pg-ts' have one")
     carried: dict[str, Any] = dict(belief.arrays())
+    if policy.posterior.has_levels:
+        raise OptionError(
+            f"{policy.name} keeps an effect for each level, which these draws of theta do not have: encode with "
+            "Encoder(many=False), or give (items, labels) without the places of levels"
+        )
     if belief.clock is not None:
         raise OptionError(
             f"{policy.name} forgets: it weighs each label by its age, but these draws weigh all labels alike. "

@@ -7,6 +7,8 @@ from typing import Any
 
 import appletaste as at
 
+from ..features.levels import FIRST, SLOTS
+
 
 def warm() -> float:
     """Play a few items with every policy; return the seconds it took."""
@@ -28,6 +30,10 @@ def warm() -> float:
         at.play(at.policy(name, n_features=5, costs=table.costs, rao_blackwell=True), table)
     for name in ("adf-voi", "voi"):
         at.play(at.policy(name, n_features=5, costs=table.costs, half_life=20), table)
+    levels = at.Awaiting(at.policy(n_features=2, costs=table.costs, groups=(0, SLOTS)))  # with labels on their way
+    for slot in range(3):
+        levels.learn(levels.settle(levels.look([1.0, FIRST + slot])._replace(floor=1.0)), slot % 2)
+        levels.settle(levels.look([1.0, FIRST])._replace(floor=1.0))
     return time.perf_counter() - started
 
 

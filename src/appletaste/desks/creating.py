@@ -18,14 +18,16 @@ from ..errors import InputError, OptionError
 from ..features import Encoder, FeatureMap, Records, read_records
 from ..features.reading import check_column
 from ..features.values import as_level
-from ..policies import Player, Policy, find, policy
+from ..policies import Player, Policy, policy
 from ..policies.history import History
 from ..remedies import Message, Remedy
 from ..replays.checks import CHECKS
+from ..replays.comparators import takes_groups, takes_levels
 from ..replays.findings import Seen
 from ..replays.notes import cost_notes, made_of_dates, made_of_score, unreadable_dates
 from ..replays.players import Share, Staffing, check_forgetting
 from ..replays.table import Stream, read_stream, with_dates, with_score
+from ..simulate import Entry
 from ..streams import Awaiting, Desk, Ledger
 from .tables import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
 
@@ -139,10 +141,11 @@ def create_desk(
         told = " needs a column of dates that is not dropped: name the column with "
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
     counted = None if stream.moments is None or time_features else stream.clock
-    chosen = encoder or Encoder(curves="groups" in find(name).options)
+    entry = Entry(name, dict(options or {}))
+    chosen = encoder or Encoder(curves=takes_groups(entry), many=takes_levels(entry))
     chosen = with_score(with_dates(chosen, dates), score)
     features = replace(chosen, warm_up=len(stream)).fit(table, time=counted)
-    given: dict[str, Any] = {"groups": features.groups} if any(features.groups) else {}
+    given: dict[str, Any] = {"groups": features.groups} if features.grouped else {}
     given |= options or {}
     if given.get("pairs") is True:
         given["pairs"] = features.units

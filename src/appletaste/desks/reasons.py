@@ -12,7 +12,7 @@ from ..errors import OptionError
 from ..evaluate.explain import parts_for
 from ..evaluate.reasons import Reason, reason_of, surprising_feature
 from ..features import FeatureMap, TransformerMap
-from ..features.parts import average_item
+from ..features.parts import average_item, level_words
 from ..streams import Ledger
 
 #: How many columns are named, and the least that one of them adds to the score.
@@ -43,6 +43,7 @@ class Wording:
         self._mean: NDArray[np.float64] | None
         try:
             self._mean = ledger.policy.posterior.mean
+            self._effects = ledger.policy.posterior.effects
         except OptionError:  # a policy without a model has no columns to name
             self._mean = None
         total = sum((entry.decision.x for _, entry in ledger.entries.items()), np.zeros(width))
@@ -54,6 +55,8 @@ class Wording:
             return ()
         found = parts_for(self._policy, self._features, x, self._average, record)
         parts = [(float(self._mean[part.places] @ part.values), part.words) for part in found]
+        for effect in self._effects(x):
+            parts.append((effect.mean, level_words(self._features, x, effect.place, record)[1]))
         parts.sort(key=lambda part: -abs(part[0]))
         leading = [part for part in parts[:MOST] if abs(part[0]) >= LEAST]
         return tuple(f"{words} {'raises' if adds > 0 else 'lowers'} the chance" for adds, words in leading)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._checks import number, whole
 from ..errors import InputError
+from ..features.levels import hold_slots
 
 Values = Sequence[Any] | NDArray[Any]
 #: What people call a shift, and a large one, whatever the number of items (Siddiqi 2006).
@@ -31,7 +32,8 @@ class Bins:
 
     Numbers have bins of equal share in the reference. Where the reference has few values, there is a bin for each
     value and, at either end, one for numbers beyond all of them: a column with one value in the reference is watched
-    too. Texts have a bin for each of the 20 most frequent levels, and one for all others.
+    too. Texts have a bin for each of the 20 most frequent levels, and one for all others. The slots of a column with
+    many levels are no quantity, and all have one bin: watch records, and not vectors, where such a column may shift.
     """
 
     edges: tuple[float, ...] = ()
@@ -47,6 +49,8 @@ class Bins:
             ranked = Counter(values).most_common()
             return Bins(levels=tuple(level for level, _ in ranked if not _missing(level))[:LEVELS], numeric=False)
         known = numbers[~np.isnan(numbers)]
+        if hold_slots(known):  # names of levels: those that come late have the larger ones, and nothing has changed
+            return Bins()
         distinct = np.unique(known)
         if len(distinct) <= bins:
             if not len(distinct):

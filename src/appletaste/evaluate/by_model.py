@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..errors import InputError
+from ..features.levels import SLOTS, hold_slots
 from ..logs.decision_log import DecisionLog
 from ..policies import Policy
 from ..policies import policy as make_policy
@@ -41,7 +42,8 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
     """Estimate positives among all passed items by a model, calibrated where items might have been passed.
 
     The chances are those of ``policy``, which has learnt from the log, or of a Laplace posterior fitted to the labels
-    of the log; without features x the logged chances.
+    of the log; without features x the logged chances. Where items have many levels each item has one chance, the
+    posterior mean.
     """
     passed, bands = ~log.act, list(checked_bands(log, support))
     if not passed.any():
@@ -71,6 +73,11 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
         return Refusal(
             f"{student.name} has added features to the items of the log (pairs)", "leave policy out: one is fitted"
         )
+    if posterior.has_levels:
+        asked = np.union1d(np.flatnonzero(passed), np.concatenate([band.rows for band in bands]))
+        chances = np.full(len(log), math.nan)
+        chances[asked] = [student.chance(x) for x in log.x[asked]]
+        return _by_given(chances, bands, passed, level)
     thetas, items = _thetas(posterior), log.x
     seen = [labelled[np.searchsorted(known, band.rows)] for band in bands]
     work = of_pairs if posterior.is_gaussian else of_batch
@@ -92,7 +99,12 @@ def _by_chances(
     asked[np.concatenate([band.rows for band in bands])] = True
     if log.chance is None or np.isnan(log.chance[asked]).any():
         return Refusal("the log records neither the features nor the model's chance of every item", "log x, or chance")
-    given, draws = log.chance, np.ones(GIVEN_DRAWS)
+    return _by_given(log.chance, bands, passed, level)
+
+
+def _by_given(given: Floats, bands: list[Checked], passed: NDArray[np.bool_], level: float) -> Answer:
+    """Estimate from a chance for each item, which is calibrated but not drawn."""
+    draws = np.ones(GIVEN_DRAWS)
 
     def sums(group: Groups, count: int) -> tuple[Floats, Floats]:
         chosen = group >= 0
@@ -128,7 +140,8 @@ def _answer(
 def fitted(log: DecisionLog, labelled: Floats) -> Policy:
     """Return a policy that has learnt the labels of the log, in order, from the features of the labelled items."""
     costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
-    student = make_policy("ts", n_features=labelled.shape[1], costs=costs)
+    slots = [SLOTS if hold_slots(column) else 0 for column in labelled.T]
+    student = make_policy("ts", n_features=labelled.shape[1], costs=costs, groups=slots if any(slots) else None)
     known = np.flatnonzero(log.labelled)
     order = np.argsort(log.round[known], kind="stable")
     for x, label in zip(labelled[order], log.label[known][order].tolist(), strict=True):

@@ -14,7 +14,7 @@ from ..costs_by_item import CostsByItem
 from ..decision import Decision
 from ..errors import InputError, OptionError
 from ..features import FeatureMap, TransformerMap
-from ..features.parts import Part, added_part, average_item, parts_of
+from ..features.parts import Part, added_part, average_item, level_words, parts_of
 from ..policies import Player, Policy
 from ..streams import Ledger
 from .explanation import Contribution, Explanation
@@ -38,8 +38,9 @@ def explain(
     The score is z = x'theta with theta ~ (m, V), the posterior of now. With r the average item, a column with the
     places J adds m_J'(x - r)_J, with variance (x - r)_J' V_JJ (x - r)_J, and the base is m'r; together they are the
     posterior mean m'x exactly. The levels of a category are one column, and so are a number and its indicator of
-    missing values; a pair of columns that the policy has found is a part of its own. This is the Shapley value of a
-    linear model whose columns are taken as independent (Štrumbelj & Kononenko 2014).
+    missing values; a pair of columns that the policy has found is a part of its own. A level of a column with many
+    levels adds its effect, measured from none (docs/curves.md); its labels are counted in its words. This is the
+    Shapley value of a linear model whose columns are taken as independent (Štrumbelj & Kononenko 2014).
 
     Parameters
     ----------
@@ -115,6 +116,11 @@ def explain(
         )
         for part in parts_for(owner, features, x, average, record)
     ]
+    effects = owner.posterior.effects(x)
+    for effect in effects:
+        column, words = level_words(features, x, effect.place, record)
+        told = f"{words} ({effect.labels} label{'' if effect.labels == 1 else 's'})"
+        parts.append(Contribution(column, told, effect.mean, math.sqrt(effect.variance)))
     wide, average = owner.learner.widened(np.stack([x, average]))
     then = None if decision is None or math.isnan(decision.chance) else decision.chance
     chance = prospect.chance
@@ -138,8 +144,8 @@ def explain(
         contributions=tuple(sorted(parts, key=lambda part: -abs(part.value))),
         base=float(mean @ average),
         base_sd=_deviation(covariance, average),
-        score=float(mean @ wide),
-        score_sd=_deviation(covariance, wide),
+        score=float(mean @ wide) + sum(effect.mean for effect in effects),
+        score_sd=math.hypot(_deviation(covariance, wide), *(math.sqrt(effect.variance) for effect in effects)),
         chance=chance,
         chance_then=then,
         threshold=sheet.threshold,

@@ -16,6 +16,7 @@ from .columns import Category, Column, Hashed, Hasher
 from .curves import FEWER_KNOTS, KNOTS, MANY, Curve
 from .dates import CYCLES, Date, Days, cycles_of
 from .feature_map import FeatureMap
+from .levels import OWN, Open, has_many
 from .numbers import Number
 from .reading import WARM_UP, check_column, read_records
 from .records import Records
@@ -52,6 +53,10 @@ class Encoder:
         The column that holds the score of another model, yesterday's booster or a vendor's. It is a curve whatever
         ``curves`` says, by log-odds where all scores of the warm-up lie from 0 to 1, and its line and its ramps share a
         scale that is open from the start (docs/curves.md). Give ``groups=features.groups`` to the policy.
+    many
+        A category with many levels, by what the warm-up shows, stays open: one place of the vector holds the number of
+        the level's slot, levels join as they come, and the policy, given ``groups=features.groups``, keeps an effect
+        for each (docs/curves.md). A category that is hashed or named in ``interactions`` does not.
     cycles
         What of a date comes round and is a feature, as sine and cosine: of ``"hour"``, ``"weekday"`` and ``"month"``
         those that the warm-up has been around at least once.
@@ -80,13 +85,14 @@ class Encoder:
     interactions: tuple[tuple[str, str], ...] = ()
     curves: bool = False
     score: str | None = None
+    many: bool = False
     cycles: tuple[str, ...] = tuple(CYCLES)
     dates: Any = None  # a mapping when given, kept as (name, later, earlier)
     online: bool = False
     warm_up: int = WARM_UP
 
     def __post_init__(self) -> None:
-        for name in ("standardise", "missing_indicator", "intercept", "online", "curves"):
+        for name in ("standardise", "missing_indicator", "intercept", "online", "curves", "many"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if self.clip is not None:
@@ -165,7 +171,7 @@ class Encoder:
         """
         records = read_records(source, warm_up=self.warm_up)
         features = self.fit(records, time=time)
-        if not (self.online or self.spare) or len(records) <= self.warm_up:
+        if not features.changes or len(records) <= self.warm_up:
             return features, features.transform_many(records, sparse, update=False)
         parts = [
             features.transform_many(records[: self.warm_up], sparse, update=False),
@@ -244,6 +250,9 @@ class Encoder:
             return Hashed(name, hasher)
         counts = Counter(values.tolist())
         absent = counts.pop(None, 0) > 0
+        crossed = {other for pair in self.interactions for other in pair}
+        if self.many and name not in crossed and has_many(counts, self.levels):
+            return Open(name, list(counts)[:OWN])  # in the order in which they came
         frequent = sorted((level for level in counts if counts[level] >= self.rare), key=lambda v: (-counts[v], v))
         levels = sorted(frequent[: self.levels])
         return Category(name, levels, len(levels) + self.spare, self.missing_indicator and absent)

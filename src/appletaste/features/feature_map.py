@@ -19,6 +19,7 @@ from .dates import Date
 from .explaining import contributions, largest_first, vector
 from .frames import as_record, is_frame
 from .interactions import HashedProduct, Product, product_of
+from .levels import SLOTS, Open
 from .reading import check_column, listed, read_records
 from .records import Records
 from .saving import header_of, rebuild
@@ -119,7 +120,8 @@ class FeatureMap:
         """The group of each place: 0, or k for the ramps of the k-th curve, whose coefficients share a scale.
 
         Instead of k it is -k where the column jumps, see ``Curve.jumps``. The score of another model is in the group
-        ``OPEN``, its straight line as well.
+        ``OPEN``, its straight line as well; a place that holds the slots of a column with many levels is in the group
+        ``SLOTS``, 1,000,000.
 
         Examples
         --------
@@ -133,7 +135,15 @@ class FeatureMap:
             found[curve.start : curve.start + len(curve.names)] = [own] * len(curve.names)
         if self.score is not None:
             found[self.score.start] = OPEN
+        for column in self.columns:
+            if isinstance(column, Open):
+                found[column.start] = SLOTS
         return tuple(found)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the policy must be given ``groups``: some places are ramps of curves, or hold slots of levels."""
+        return any(self.groups)
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -257,7 +267,7 @@ class FeatureMap:
     @property
     def changes(self) -> bool:
         """Whether making vectors changes the map: statistics that run on, or room for new levels."""
-        return self.encoder.online or self.encoder.spare > 0
+        return self.encoder.online or self.encoder.spare > 0 or any(isinstance(c, Open) for c in self.columns)
 
     def continues(self, earlier: FeatureMap) -> bool:
         """Return whether this map may be what another one has become: the same columns, with levels added at most.

@@ -14,6 +14,7 @@ from .columns import Column
 from .curves import Curve
 from .feature_map import INTERCEPT, FeatureMap
 from .interactions import TIMES, HashedProduct, Product
+from .levels import FIRST, Open
 from .transformer import TransformerMap
 
 Floats = NDArray[np.float64]
@@ -44,6 +45,9 @@ def average_item(features: Map, width: int, items: ArrayLike | None = None) -> F
         reference = np.asarray(table.mean(axis=0), dtype=np.float64)
         if isinstance(features, FeatureMap):
             reference[width - features.hashed :] = 0.0
+            for column in features.columns:
+                if isinstance(column, Open):
+                    reference[column.start] = 0.0
         return reference
     reference = np.zeros(width)
     if isinstance(features, FeatureMap):
@@ -58,6 +62,8 @@ def average_item(features: Map, width: int, items: ArrayLike | None = None) -> F
 
 def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, Any] | None = None) -> list[Part]:
     """Return the parts of a vector; with the intercept at the reference, x = reference + the sum of the parts.
+
+    Columns with many levels have no part: what a level adds is an effect of its own (``level_words`` names it).
 
     Examples
     --------
@@ -79,7 +85,7 @@ def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, A
     }
     ramps = {curve.column.name: _places(curve) for curve in features.curves}
     for column in features.columns:
-        if not column.hashed:
+        if not column.hashed and not isinstance(column, Open):
             places = [*_places(column), *ramps.get(column.name, ())]
             found.append(_part(column.name, said[column.name], places, x, reference))
     for product in features.products:
@@ -123,6 +129,16 @@ def _column_at(features: Map, x: Floats, place: int, record: Mapping[str, Any] |
     column = next(c for c in features.columns if place in [*_places(c), *ramps.get(c.name, ())])
     cell = None if record is None else features.cells(record)[column.name]
     return column.name, column.words(x[column.start : column.start + len(column.names)], cell, record is not None)
+
+
+def level_words(features: Map, x: Floats, place: int, record: Mapping[str, Any] | None = None) -> tuple[str, str]:
+    """Return the column whose slots a place holds, and what it says of an item, in words."""
+    if isinstance(features, FeatureMap):
+        for column in features.columns:
+            if isinstance(column, Open) and column.start == place:
+                cell = None if record is None else features.cells(record)[column.name]
+                return column.name, column.words(x[place : place + 1], cell, record is not None)
+    return f"feature {place + 1}", f"level {x[place] - FIRST:.0f} of feature {place + 1}"
 
 
 def _part(column: str, words: str, places: list[int], x: Floats, reference: Floats) -> Part:

@@ -10,6 +10,7 @@ from ..errors import SaveFileError
 from .columns import Category, Column, Hashed, Hasher
 from .curves import Curve
 from .dates import Date, Days
+from .levels import Open
 from .numbers import Number
 from .score import Score
 from .seen import Seen
@@ -63,6 +64,8 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
             columns.append(Days(saved["name"], saved["later"], saved["earlier"], *settings, saved["indicator"]))
         elif saved["kind"] == Category.kind:
             columns.append(Category(saved["name"], saved["levels"], saved["room"], saved["missing"]))
+        elif saved["kind"] == Open.kind:
+            columns.append(Open(saved["name"], saved["levels"]))
         elif saved["kind"] == Hashed.kind:
             columns.append(Hashed(saved["name"], hasher))
         else:

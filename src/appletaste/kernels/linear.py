@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numba import uint64
 
+from ..features.levels import FIRST, LAST
 from ._jit import kernel, reduction_kernel
 from .types import Matrix, Vector
 
@@ -255,9 +256,9 @@ def dot(left: Vector, right: Vector) -> float:
 
 @kernel
 def first_unusable(x: Vector) -> int:
-    """Return the first entry that is not finite or so large that sums of products could overflow, or -1."""
+    """Return the first entry that is not finite, so large that sums of products could overflow, or a slot; or -1."""
     for i in range(x.size):
-        if not abs(x[i]) < 1e100:
+        if not abs(x[i]) < 1e100 or FIRST <= x[i] <= LAST:
             return i
     return -1
 

@@ -12,8 +12,8 @@ p = 1 / V_jj - 1 / lambda_j and c = (m_j - b_j) / (V_jj p):
 
     omega_j = pi N(c; 0, 1 / p + W) / [pi N(c; 0, 1 / p + W) + (1 - pi) N(c; 0, 1 / p + s^2)].
 
-One coefficient is one direction of the change. ``most_unknown`` chooses the direction and ``widen`` makes the change:
-a group of coefficients with one scale (a curve) would be chosen and changed there, by a change of higher rank.
+The ramps of a curve have no slab: the scale of a curve has its own evidence (``posteriors.groups``). Where there are
+curves numbers are left to them, and surprises are looked for in indicators alone: features that are 1 or -1.
 """
 
 from __future__ import annotations
@@ -26,20 +26,25 @@ from ._jit import kernel, reduction_kernel
 from .gaussian import COVARIANCE, MODE, VARIED
 from .linear import dot
 from .renewal import INTERCEPT, PSEUDO
-from .types import Blocks, Matrix, Vector
+from .types import Blocks, Indices, Matrix, Vector
 
-# Rows of ``slab`` [5, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
-# where no surprise is possible (an intercept has a wide prior of its own); and V'x of the item asked about last.
-IN_FORCE, POOL, ORIGIN, WIDTH, SCENARIO = 0, 1, 2, 3, 4
+# Rows of ``slab`` [6, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
+# where no surprise is looked for (an intercept, whose prior is wide, and ramps); 1 where only indicators are looked at,
+# or 0; and V'x of the item asked about last.
+IN_FORCE, POOL, ORIGIN, WIDTH, INDICATORS, SCENARIO = range(6)
 #: W, in units of the prior's own variance: a standard deviation of 5.
 WIDE = 25.0
 #: kappa: the scenario must add this share to the variance of the score, or nothing is asked.
 NOTICED = 0.1
+#: omega from which a coefficient is given the wide prior. At 1/2 a few labels of a new category throw it far out, and
+#: what seems not to pay is given up for good: real files cost more then (docs/rules.md).
+CERTAIN = 0.8
 
 
-def make_slab(variances: Vector, mean: Vector) -> Matrix:
+def make_slab(variances: Vector, mean: Vector, groups: Indices) -> Matrix:
     """Return the rows before the first label."""
-    return np.stack([variances, variances, mean, WIDE * variances, np.zeros_like(mean)])
+    widths, curved = np.where(groups == 0, WIDE * variances, 0.0), np.full_like(mean, float(groups.any()))
+    return np.stack([variances, variances, mean, widths, curved, np.zeros_like(mean)])
 
 
 @kernel
@@ -73,7 +78,7 @@ def most_unknown(x: Vector, direction: Vector, variance: float, belief: Matrix, 
     """Return the coefficient whose wide prior adds most to the variance of the score; -1: none adds much."""
     best, most = -1, NOTICED * variance
     for j in range(x.size):
-        if x[j] != 0.0:
+        if x[j] != 0.0 and (slab[INDICATORS, j] == 0.0 or abs(x[j]) == 1.0):
             added = direction[j] * direction[j] * lift(j, belief[COVARIANCE + j, j], slab)
             if added > most:
                 best, most = j, added
@@ -98,18 +103,21 @@ def widen(
 
 @kernel
 def rescale_with_slab(
-    belief: Matrix, features: Blocks, precision: Matrix, prior: Matrix, slab: Matrix, share: float
+    belief: Matrix, features: Blocks, groups: Indices, precision: Matrix, prior: Matrix, slab: Matrix, share: float
 ) -> None:
     """Take the EM step for the scale as ``renewal.rescale_prior`` does, without coefficients that are a surprise.
 
-    A feature that has varied and has omega_j > 1/2 is given the prior variance W, and is no part of the pool.
+    A feature of group 0 that has varied and has omega_j > 0.8 is given the prior variance W, and is no part of the
+    pool. Coefficients of other groups stay as they are.
     """
     d = belief.shape[1]
     count = spread = varied = 0.0
     for i in range(d):
+        if groups[i] != 0:
+            continue
         slab[WIDTH, i] = 0.0 if belief[VARIED, i] == 0.0 and features[0, i, 0] != 0.0 else WIDE / precision[i, i]
         varied += belief[VARIED, i]
-        if belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) <= 0.5:
+        if belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) <= CERTAIN:
             offset = belief[MODE, i] - prior[d, i]
             count += 1.0
             spread += precision[i, i] * (offset * offset + belief[COVARIANCE + i, i])
@@ -117,9 +125,11 @@ def rescale_with_slab(
         return
     scale = (PSEUDO + spread) / (PSEUDO + count)
     for i in range(d):
+        if groups[i] != 0:
+            continue
         if slab[WIDTH, i] == 0.0:
             variance = INTERCEPT * INTERCEPT / precision[i, i]
-        elif belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) > 0.5:
+        elif belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) > CERTAIN:
             variance = slab[WIDTH, i]
         else:
             variance = scale / precision[i, i]

@@ -133,6 +133,27 @@ def weigh_forms(
     share, boundary and inflow. The item itself counts towards the boundary matrix before it is judged: that adds
     share (e / v) v^2 to the form.
     """
+    share, told, boundary, horizon = service(
+        round_, variance, regret_pass, regret_act, chance, slope, inflow_form, settings
+    )
+    gain = (1.0 - share) * boundary_form + share * boundary * variance * variance
+    value = settings[EAGERNESS] * horizon * told * gain
+    price = regret_act - regret_pass
+    return acting(price, value, regret_act + regret_pass, settings), price, value, share, boundary, told
+
+
+@kernel
+def service(
+    round_: int,
+    variance: float,
+    regret_pass: float,
+    regret_act: float,
+    chance: float,
+    slope: float,
+    inflow_form: float,
+    settings: Vector,
+) -> tuple[float, float, float, float]:
+    """Return the share of an item in the means, what its label tells, its boundary and the rounds a label serves."""
     kept = settings[KEPT]
     share = max(settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING]), 1.0 / kept)
     told = slope * slope / max(chance * (1.0 - chance), 1e-300)
@@ -140,19 +161,11 @@ def weigh_forms(
     age, known = min(round_ + settings[HEAD_START], kept), settings[HORIZON] > 0.0
     left = min(max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * settings[COUNTED], kept)
     if settings[AHEAD] == SHARED:
-        horizon = age * left / (age + left) if known else age
-    else:
-        rate = inflow_form / variance if variance > 1e-300 else 0.0
-        if known or settings[AHEAD] == DOUBLE:
-            horizon = left
-            boundary /= 1.0 + rate * left
-        else:
-            horizon = age
-            boundary *= lasting(rate * age)
-    gain = (1.0 - share) * boundary_form + share * boundary * variance * variance
-    value = settings[EAGERNESS] * horizon * told * gain
-    price = regret_act - regret_pass
-    return acting(price, value, regret_act + regret_pass, settings), price, value, share, boundary, told
+        return share, told, boundary, age * left / (age + left) if known else age
+    rate = inflow_form / variance if variance > 1e-300 else 0.0
+    if known or settings[AHEAD] == DOUBLE:
+        return share, told, boundary / (1.0 + rate * left), left
+    return share, told, boundary * lasting(rate * age), age
 
 
 @kernel

@@ -45,7 +45,7 @@ class BayesianLearner(Learner):
         self.belief, self.rule = belief or restart(), judge
         self.keeps_labels = self.belief.labels is not None
         self._forgets = self.belief.clock is not None
-        self.timed = self.belief.timed
+        self.timed, self.slots = self.belief.timed, self.belief.slots
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""

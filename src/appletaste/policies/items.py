@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._sparse import SparseRows, is_sparse
 from ..costs import Costs, SomeCosts, outcomes_in
 from ..errors import InputError
+from ..features.levels import FIRST, LAST
 from ..kernels.linear import first_unusable
 from ..posteriors import Vector
 
@@ -35,15 +36,37 @@ def is_item(x: object, n_features: int) -> bool:
     return type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_features,) and first_unusable(x) < 0
 
 
-def check_item(x: ArrayLike, n_features: int) -> Vector:
-    """Return x as a fresh float64 vector, or say what is wrong with it; a row of a sparse table will do."""
+def check_item(x: ArrayLike, n_features: int, slots: Sequence[int] = ()) -> Vector:
+    """Return x as a fresh float64 vector, or say what is wrong with it; a row of a sparse table will do.
+
+    ``slots`` are the places that hold slots of levels (``Policy.slots``).
+    """
     item = x.copy() if type(x) is np.ndarray and x.dtype is _FLOAT else _as_numbers(x, n_features)
     if item.shape != (n_features,):
         raise InputError(f"an item must have shape ({n_features},), got {item.shape}")
     bad = first_unusable(item)
+    if bad >= 0 and slots:
+        bad = first_unusable(_without(item[None], slots)[0])
     if bad >= 0:
-        raise InputError(f"feature {bad} is {item[bad]}: features must be finite and below 1e100 in size")
+        raise InputError(f"feature {bad} is {item[bad]}: {_why(item[bad])} in size")
     return item
+
+
+def _without(table: Vector, slots: Sequence[int]) -> Vector:
+    """Return items with 0 where slots are."""
+    rest = table.copy()
+    rest[:, slots] = 0.0
+    return rest
+
+
+def _why(value: float) -> str:
+    """Return what is wrong with a feature."""
+    if FIRST <= value <= LAST:
+        return (
+            "that is the slot of a level, which this policy would take for a number. Give the policy "
+            "groups=features.groups, or encode with Encoder(many=False). Features must be finite and below 1e100"
+        )
+    return "features must be finite and below 1e100"
 
 
 def _as_numbers(x: Any, n_features: int) -> Vector:
@@ -63,14 +86,14 @@ def _only_row(x: Any) -> Vector:
     return np.asarray(x.toarray(), dtype=np.float64).reshape(-1)
 
 
-def check_items(items: ArrayLike, n_features: int) -> Vector | SparseRows:
+def check_items(items: ArrayLike, n_features: int, slots: Sequence[int] = ()) -> Vector | SparseRows:
     """Return items as a fresh float64 matrix, or say what is wrong with them; a sparse table stays sparse."""
     if is_sparse(items):
-        return _check_sparse(items, n_features)
-    return check_dense(items, n_features)
+        return _check_sparse(items, n_features, slots)
+    return check_dense(items, n_features, slots)
 
 
-def check_dense(items: ArrayLike, n_features: int) -> Vector:
+def check_dense(items: ArrayLike, n_features: int, slots: Sequence[int] = ()) -> Vector:
     """Return items that are not sparse as a fresh float64 matrix, or say what is wrong with them."""
     try:
         table = np.array(items, dtype=np.float64, order="C")
@@ -78,25 +101,26 @@ def check_dense(items: ArrayLike, n_features: int) -> Vector:
         raise InputError(f"items must be rows of {n_features} numbers") from None
     if table.ndim != 2 or table.shape[1] != n_features:
         raise InputError(f"items must have shape (n, {n_features}), got {table.shape}")
-    bad = first_unusable(table.reshape(-1))
+    bad = first_unusable((_without(table, slots) if slots else table).reshape(-1))
     if bad >= 0:
         raise _unusable(*divmod(bad, n_features), table.reshape(-1)[bad])
     return table
 
 
-def _check_sparse(items: Any, n_features: int) -> SparseRows:
+def _check_sparse(items: Any, n_features: int, slots: Sequence[int]) -> SparseRows:
     """Return a sparse table, or say what is wrong with it."""
     if items.ndim != 2 or items.shape[1] != n_features:
         raise InputError(f"items must have shape (n, {n_features}), got {items.shape}")
     rows = SparseRows(items)
-    bad = first_unusable(rows.values)
+    values = np.where((rows.values >= FIRST) & (rows.values <= LAST), 0.0, rows.values) if slots else rows.values
+    bad = first_unusable(values)
     if bad >= 0:
         raise _unusable(*rows.place(bad), rows.values[bad])
     return rows
 
 
 def _unusable(row: int, column: int, value: float) -> InputError:
-    return InputError(f"feature {column} of item {row} is {value}: features must be finite and below 1e100")
+    return InputError(f"feature {column} of item {row} is {value}: {_why(value)}")
 
 
 def check_costs(costs: SomeCosts | None, usual: Costs) -> Costs:

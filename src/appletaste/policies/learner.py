@@ -41,6 +41,8 @@ class Learner(ABC):
     keeps_labels = False
     #: Whether it forgets by the time, which it must be told.
     timed = False
+    #: The places of an item that hold slots of levels.
+    slots: tuple[int, ...] = ()
     #: The posterior; None: there is none to look at.
     belief: Belief | None = None
 

@@ -109,7 +109,7 @@ class Player(ABC):
     ) -> Prospect:
         """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing."""
         policy = self.policy
-        item = check_item(x, policy.n_features)
+        item = check_item(x, policy.n_features, policy.slots)
         costs = policy.costs if costs is None else check_costs(costs, policy.costs)
         now = None if time is None else instant(time)
         alone = policy.alone

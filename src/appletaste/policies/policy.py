@@ -73,6 +73,8 @@ class Policy(Player):
         self._action_key = key.at("action").word()
         #: What is carried from item to item.
         self.learner: Learner = method.start(self.n_features, key)
+        #: The places of an item that hold slots of levels.
+        self.slots = self.learner.slots
         #: Which labels are awaited.
         self.rounds = Rounds()
         self._charged = 0.0, costs, costs  # the price asked for last, of which costs, and what these are with it
@@ -119,7 +121,7 @@ class Policy(Player):
 
         ``time`` is for policies that forget by it; ``stratum`` is for a ``Desk``, and a policy takes no notice.
         """
-        item = check_item(x, self.n_features)
+        item = check_item(x, self.n_features, self.slots)
         costs = self.costs if costs is None else check_costs(costs, self.costs)
         alone = self.alone
         before = alone.enter()
@@ -232,7 +234,7 @@ class Policy(Player):
         >>> decisions.acts.tolist(), decisions.shadow_price > 0
         ([False, True, False, True], True)
         """
-        table, costs = check_items(items, self.n_features), check_costs(costs, self.costs)
+        table, costs = check_items(items, self.n_features, self.slots), check_costs(costs, self.costs)
         with self.alone:
             self.advance(time)
             if capacity is not None:
@@ -270,7 +272,9 @@ class Policy(Player):
         observation = Observation.of(decision, label)
         x, _, round_, _ = observation
         if type(x) is not np.ndarray or x.dtype is not _FLOAT or x.strides != _PACKED:
-            observation = observation._replace(x=(x := check_item(x, self.n_features)))  # stored and read back, say
+            observation = observation._replace(
+                x=(x := check_item(x, self.n_features, self.slots))
+            )  # stored and read back, say
         alone, rounds, learner = self.alone, self.rounds, self.learner
         before = alone.enter()
         try:
@@ -316,7 +320,9 @@ class Policy(Player):
         >>> policy.chance([1.0]) > before
         True
         """
-        self._learn(Observation.given(check_item(x, self.n_features), label, instant(time) if self.timed else None))
+        self._learn(
+            Observation.given(check_item(x, self.n_features, self.slots), label, instant(time) if self.timed else None)
+        )
 
     def _learn(self, observation: Observation) -> None:
         with self.alone:
@@ -337,7 +343,7 @@ class Policy(Player):
         >>> print(policy.learn_history([[1.0], [2.0], [-1.0]], [1, None, 0]))
         2 labels learnt (1 positive), 1 rows without a label skipped
         """
-        table = check_items(items, self.n_features)
+        table = check_items(items, self.n_features, self.slots)
         known = known_labels(labels, len(table))
         for x, label in zip(table, known, strict=True):
             if label is not None:

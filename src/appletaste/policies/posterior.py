@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, OptionError
 from ..keys import Key
 from ..posteriors import Belief, Score, Vector
+from ..posteriors.levels import Effect, LevelBelief
 from .items import check_item
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class CurrentPosterior:
     Made by ``Policy.posterior``. Asking changes nothing, and the same question to the same policy has the same answer.
     With a Gaussian posterior (``Laplace``, ``Adf``) mean and covariance are its own; with a chain (``Gibbs``,
     ``Exact``) they are those of 400 draws, and off by a twentieth of a standard deviation if those are independent.
-    A posterior that is a point (``Map``) has a mean and nothing else.
+    A posterior that is a point (``Map``) has a mean and nothing else. Places that hold the slot of a level have no
+    coefficient: mean, covariance and draws are 0 there, and ``effects`` has what the levels of an item add.
 
     Examples
     --------
@@ -96,6 +98,20 @@ class CurrentPosterior:
         draws = self.draws()
         return np.array(draws.mean(axis=0)), np.array(np.atleast_2d(np.cov(draws, rowvar=False)))
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether columns with many levels add effects that are not in theta: ``effects`` has them."""
+        return isinstance(self.belief, LevelBelief)
+
+    def effects(self, x: ArrayLike) -> list[Effect]:
+        """Return what the levels of an item add to the score x'theta: mean, variance and labels of each."""
+        belief = self.belief
+        return (
+            belief.effects(check_item(x, self._policy.n_features, self._policy.slots))
+            if isinstance(belief, LevelBelief)
+            else []
+        )
+
     def score(self, x: ArrayLike) -> Score:
         """Return how the score z = x'theta of an item is distributed, as ``decide`` would see it now.
 
@@ -105,7 +121,7 @@ class CurrentPosterior:
 
     def taken(self, x: ArrayLike) -> Vector:
         """Return an item as the posterior takes it: with the features that the policy has added, if any (pairs)."""
-        item = check_item(x, self._policy.n_features)
+        item = check_item(x, self._policy.n_features, self._policy.slots)
         return np.array(self._policy.learner.widened(item[np.newaxis])[0])
 
     def draws(self, n: int = DRAWS) -> Vector:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..costs import Costs, SomeCosts
 from ..errors import OptionError
+from ..features.levels import SLOTS
 from ..features.score import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
@@ -47,11 +48,11 @@ OPTION_HELP = {
     "eagerness": "multiplier on the value of a label; above 1 explores more",
     "skew": "correct the Laplace mean for the skew of the posterior, to first order",
     "adaptive": "learn the scale of the prior; none: only where no prior is given",
-    "surprises": "share of coefficients believed to be far beyond the learnt scale, such as 0.2; 0: none",
+    "surprises": "share of coefficients believed to be far beyond the learnt scale; 0: none; none: 0.2 with no prior",
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
-    "groups": "group of each feature (features.groups): 0, or the number of the curve it is a ramp of; none: all are 0",
+    "groups": "group of each feature (features.groups): 0, the number of a curve, or 1000000 for slots; none: all 0",
     "pairs": "look for pairs of columns that say more together: features.units, or true in a replay and a desk",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
@@ -84,12 +85,33 @@ def as_prior(prior: Prior) -> Gaussian:
     raise OptionError(f"prior is an appletaste.posteriors.Gaussian or a variance, got {prior!r}")
 
 
+#: The share of coefficients that may be far beyond the learnt scale, where nobody says (docs/rules.md has the figures).
+SURPRISES = 0.2
+
+
 def laplace(
-    skew: bool, adaptive: bool | None, prior: Prior, half_life: HalfLife, groups: Groups = None, surprises: float = 0.0
+    skew: bool,
+    adaptive: bool | None,
+    prior: Prior,
+    half_life: HalfLife,
+    groups: Groups = None,
+    surprises: float | None = 0.0,
 ) -> Laplace:
-    """Return the Laplace posterior; the scale of a prior that somebody has chosen is left alone unless they say so."""
+    """Return the Laplace posterior; a prior that somebody has chosen is left alone unless they say so.
+
+    That is: where no prior is given its scale is learnt and, if ``surprises`` is None, ``SURPRISES`` are believed in,
+    unless levels have effects of their own.
+    """
     learnt = prior is None if adaptive is None else adaptive
+    if surprises is None:
+        surprises = SURPRISES if learnt and prior is None and slots_in(groups) is None else 0.0
     return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
+
+
+def keeps_levels(name: str) -> bool:
+    """Return whether a policy keeps an effect for each level of a column with many: those on the Laplace posterior."""
+    found = find(name)
+    return "groups" in found.options and isinstance(getattr(found.build(), "posterior", None), Laplace)
 
 
 def paired(posterior: Laplace, rule: Rule, pairs: Units) -> Method:
@@ -101,7 +123,12 @@ def paired(posterior: Laplace, rule: Rule, pairs: Units) -> Method:
 
 def counted(groups: Groups) -> int | None:
     """Return how many features count where some are ramps of curves; None: all of them. The score of a model is one."""
-    return None if groups is None else max(1, sum(group == 0 for group in groups) + (OPEN in groups))
+    return None if groups is None else max(1, sum(group in (0, SLOTS) for group in groups) + (OPEN in groups))
+
+
+def slots_in(groups: Groups) -> tuple[int, ...] | None:
+    """Return the places that hold slots of levels; None: there are none."""
+    return tuple(place for place, group in enumerate(groups or ()) if group == SLOTS) or None
 
 
 def rounds_of(half_life: HalfLife) -> float | None:
@@ -163,12 +190,18 @@ def voi(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
-    surprises: float = 0.0,
+    surprises: float | None = None,
     pairs: Units = None,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
-        horizon, eagerness, ahead, randomised, half_life=rounds_of(half_life), features=counted(groups)
+        horizon,
+        eagerness,
+        ahead,
+        randomised,
+        half_life=rounds_of(half_life),
+        features=counted(groups),
+        levels=slots_in(groups),
     )
     return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
@@ -183,12 +216,18 @@ def voi_item(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
-    surprises: float = 0.0,
+    surprises: float | None = None,
     pairs: Units = None,
 ) -> Method:
     """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
     rule = ValueOfInformation(
-        horizon, eagerness, "lindy", randomised, half_life=rounds_of(half_life), features=counted(groups)
+        horizon,
+        eagerness,
+        "lindy",
+        randomised,
+        half_life=rounds_of(half_life),
+        features=counted(groups),
+        levels=slots_in(groups),
     )
     return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
@@ -425,8 +464,8 @@ def policy(
         if unknown == ["groups"]:
             able = ", ".join(other.name for other in POLICIES.values() if "groups" in other.options)
             raise OptionError(
-                f"{name} cannot learn the scales of curves, which groups are for: encode with "
-                f"Encoder(curves=False, score=None), or take one of {able}"
+                f"{name} cannot learn the scales of curves or the effects of levels, which groups are for: encode "
+                f"with Encoder(curves=False, score=None, many=False), or take one of {able}"
             )
         raise OptionError(f"{name} has no option {unknown[0]!r}; its options: {known}")
     try:

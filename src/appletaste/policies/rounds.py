@@ -86,7 +86,7 @@ class Rounds:
                 self._kept = array("q", (r for k, r in enumerate(self._kept) if found.get(k, 0) is not None))
         for decision, label in asked:
             if label is None:
-                self._marks[decision.round - 1] = _checksum(check_item(decision.x, n_features)) | AWAITED
+                self._marks[decision.round - 1] = _checksum(check_item(decision.x, n_features, learner.slots)) | AWAITED
 
     def _places(self, decision: Decision, learner: Learner) -> list[int]:
         """Return where the label of a decision is among those that the learner keeps."""

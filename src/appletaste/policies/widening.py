@@ -14,6 +14,7 @@ import numpy as np
 from ..costs import Costs
 from ..decision import Observation
 from ..errors import OptionError
+from ..features.levels import SLOTS
 from ..features.score import OPEN
 from ..kernels.types import Word
 from ..keys import Key
@@ -104,6 +105,11 @@ class WidenedLearner(Learner):
 
     def __init__(self, settings: Widened, n_features: int, key: Key) -> None:
         self._posterior, self._width, self._key = settings.posterior, n_features, key
+        if SLOTS in (self._posterior.groups or ()):
+            raise OptionError(
+                "pairs and stacked scores do not go with columns of many levels: leave them out, or encode with "
+                "Encoder(many=False), which gives the frequent levels a column each"
+            )
         self._start((OPEN + 1,))  # refuses here what it would refuse once features join
         own = tuple(self._posterior.groups or (0,) * n_features)
         self._none = self._extra = settings.widening.start(own, key)

@@ -130,6 +130,8 @@ class Belief(ABC):
     sampled = False
     #: How often the belief has faded: what was derived from it before is stale.
     fades = 0
+    #: The places of an item that hold slots of levels.
+    slots: tuple[int, ...] = ()
     #: Labels on their way, while a decision is made that takes account of them (``streams.awaiting``).
     waiting: Waiting | None = None
 

@@ -46,7 +46,7 @@ class FadingLaplaceBelief(GaussianBelief):
         self._work, self._hessian = make_work(n_features)
         self._due = 1
         if settings.surprises > 0.0:
-            self.expect_surprises(settings.surprises, 1.0 / self._precision.diagonal(), self._origin[n_features])
+            self.expect_surprises(settings.surprises, settings.prior, groups.numbers)
 
     @property
     def labels(self) -> Labels:
@@ -111,14 +111,14 @@ class FadingLaplaceBelief(GaussianBelief):
             labels.features, labels.values, shares, first, n, self._belief, self._origin, self._hessian, self._work
         )
         # after, not before: a far label may have thrown the mode, and it is back now
+        numbers, precision = self._groups.numbers, self._precision
         if n and self.doubt is not None:
-            rows = self.doubt.slab
+            rows, share = self.doubt.slab, self.doubt.share
             slab.enforce(self._origin, rows)
-            slab.rescale_with_slab(self._belief, labels.features, self._precision, self._origin, rows, self.doubt.share)
+            slab.rescale_with_slab(self._belief, labels.features, numbers, precision, self._origin, rows, share)
             slab.enforce(self._origin, rows)
         elif n and self._adaptive:
-            numbers = self._groups.numbers
-            renewal.rescale_prior(self._belief, labels.features, numbers, self._precision, self._origin)
+            renewal.rescale_prior(self._belief, labels.features, numbers, precision, self._origin)
         if n and self._groups.blocks:
             self._groups.learn(self._belief, self._origin)
         self._due = n + max(1, math.ceil(GROWTH * (n - first)) if n - first >= EVERY else 1)

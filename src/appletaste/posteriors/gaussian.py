@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import OptionError
 from ..kernels import fading
@@ -105,12 +106,14 @@ class GaussianBelief(Belief):
                 self.clock.moments[:] = kept[1]
             self.fades = fades
 
-    def expect_surprises(self, share: float, variances: Vector, mean: Vector) -> None:
-        """Believe that this share of the coefficients is far larger than the others; the prior is N(mean, variances).
+    def expect_surprises(self, share: float, prior: Gaussian, groups: NDArray[np.int64]) -> None:
+        """Believe that this share of the coefficients of group 0 is far larger than the others.
 
         Whoever learns must keep ``doubt.slab`` up with the prior.
         """
-        self.doubt = Doubt(self._belief, self._belief, make_slab(variances, mean), share)
+        d = self._belief.shape[1]
+        rows = make_slab(1.0 / prior.precision(d).diagonal(), prior.mean_vector(d), groups)
+        self.doubt = Doubt(self._belief, self._belief, rows, share)
 
     def slab(self) -> Arrays:
         """Return what is believed of surprises, for saving."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
+from ..features.levels import SLOTS
 from ..features.score import OPEN
 from ..kernels import groups as kernels
 from ..kernels.gaussian import COVARIANCE, MODE
@@ -53,6 +54,11 @@ class Groups:
             raise OptionError(
                 f"groups must be {n_features} numbers, one for each feature, got {len(self.numbers)}: give "
                 "groups=features.groups of the map that makes the vectors"
+            )
+        if SLOTS in self.numbers:
+            raise OptionError(
+                "only policies on the Laplace posterior, such as 'voi', keep an effect for each level: take one of "
+                "those, or encode with Encoder(many=False), which gives the frequent levels a column each"
             )
         found = [np.flatnonzero(self.numbers == number) for number in np.unique(self.numbers[self.numbers != 0])]
         sizes = sorted({len(places) for places in found})

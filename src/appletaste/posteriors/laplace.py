@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from .._checks import number
 from ..errors import OptionError
+from ..features.levels import SLOTS
 from ..keys import Key
 from .fading import FadingLaplaceBelief
 from .forgetting import Forgetting, HalfLife
 from .gaussian import unrestricted
 from .groups import Groups, check_groups
+from .levels import LevelBelief
 from .prior import Gaussian
 from .renewing import LaplaceBelief
 from .wide import WIDE, WideBelief
@@ -38,9 +40,9 @@ class Laplace:
         deviation of the prior instead.
     surprises
         pi, the share of coefficients that are believed to be far beyond the learnt scale; 0: none. One that the labels
-        say is, with a probability above 1/2, is given a prior variance of 25 times the prior's own and left out of the
+        say is, with a probability above 0.8, is given a prior variance of 25 times the prior's own and left out of the
         learnt scale; and ``ValueOfInformation`` looks for them (docs/rules.md). Needs ``adaptive`` and a prior without
-        a matrix. With 256 features or more there are none.
+        a matrix. Beside curves they are looked for in indicators alone, and with 256 features or more not at all.
     half_life
         The age at which a label counts half: a number of items, or a length of time (``"30d"``, a ``timedelta``);
         None: all labels count alike. With one, the mean is not corrected for skew and there is no certificate
@@ -48,7 +50,8 @@ class Laplace:
     groups
         The group of each feature, ``FeatureMap.groups``: 0, or the number of a curve whose coefficients share a scale
         that is learnt at every renewal, whatever ``adaptive`` says; below 0 where the column jumps (docs/curves.md).
-        None: all are in group 0.
+        ``SLOTS`` (1,000,000) where a place holds the slot of a level, which has an effect of its own. None: all are in
+        group 0.
     """
 
     prior: Gaussian = field(default_factory=Gaussian)
@@ -70,11 +73,11 @@ class Laplace:
 
     def start(self, n_features: int, key: Key) -> LaplaceBelief | FadingLaplaceBelief | WideBelief:
         """Return the belief before the first label."""
+        if self.groups is not None and SLOTS in self.groups:
+            return self._with_levels(n_features, key, tuple(self.groups))
         groups = Groups(self.groups or (0,) * n_features, n_features)
         if self.surprises > 0.0 and n_features >= WIDE:
             return replace(self, surprises=0.0).start(n_features, key)
-        if self.surprises > 0.0 and groups.blocks:
-            raise OptionError("surprises are looked for among straight lines: leave out groups, or set surprises=0")
         settings = replace(self, prior=groups.start(self.prior)) if groups.blocks else self
         forgetting, variances = Forgetting.of(self.half_life), settings.prior.variances(n_features)
         if self.surprises > 0.0 and variances is None:
@@ -84,3 +87,12 @@ class Laplace:
         if variances is not None and n_features >= WIDE:
             return WideBelief(settings, variances, key, groups)
         return LaplaceBelief(settings, n_features, key, groups)
+
+    def _with_levels(self, n_features: int, key: Key, groups: tuple[int, ...]) -> LevelBelief:
+        """Return the belief that keeps an effect for each level, or say what cannot be had beside it."""
+        remedy = "encode with Encoder(many=False), which gives the frequent levels a column each"
+        if self.half_life is not None:
+            raise OptionError(f"the effects of levels do not fade: leave out half_life, or {remedy}")
+        if self.surprises > 0.0:
+            raise OptionError(f"surprises are looked for among straight lines: set surprises=0, or {remedy}")
+        return LevelBelief(self, n_features, key, groups)

@@ -65,7 +65,7 @@ class LaplaceBelief(GaussianBelief):
         self._due = 1  # the number of labels at which the next pass begins
         self.warned = False
         if settings.surprises > 0.0:
-            self.expect_surprises(settings.surprises, 1.0 / self._precision.diagonal(), self._prior[d])
+            self.expect_surprises(settings.surprises, settings.prior, groups.numbers)
 
     @property
     def labels(self) -> Labels:
@@ -94,14 +94,15 @@ class LaplaceBelief(GaussianBelief):
 
     def _renew(self, n: int) -> None:
         labels, marks = self._labels, self._marks
-        features, values, rows = labels.features, labels.values, self._rows
+        features, values, rows, numbers = labels.features, labels.values, self._rows, self._groups.numbers
         if marks[renewal.POSITION] < 0.0:
             if self.doubt is not None:
+                rows_of_slab, share = self.doubt.slab, self.doubt.share
                 slab.rescale_with_slab(
-                    self._belief, features, self._precision, self._prior, self.doubt.slab, self.doubt.share
+                    self._belief, features, numbers, self._precision, self._prior, rows_of_slab, share
                 )
             elif self._adaptive:
-                renewal.rescale_prior(self._belief, features, self._groups.numbers, self._precision, self._prior)
+                renewal.rescale_prior(self._belief, features, numbers, self._precision, self._prior)
             if self._groups.blocks:
                 self._groups.learn(self._belief, self._prior)
             if n <= AT_ONCE:

@@ -48,3 +48,12 @@ class Growing:
             old = self.array
             self.array = self._fresh((length, *old.shape[1:]))
             self.array[: len(old)] = old
+
+
+def grow_to(storage: Growing, place: int) -> None:
+    """Make room for a place on the first axis; storage doubles."""
+    if place >= len(storage.array):
+        length = len(storage.array)
+        while length <= place:
+            length *= 2
+        storage.grow(length)

@@ -39,6 +39,7 @@ class Waiting:
         self._fresh = False
         self._seen = 0
         self._fades = belief.fades
+        self._width = belief.matrix.shape[1]  # of items
 
     def __len__(self) -> int:
         return len(self.items)
@@ -65,7 +66,7 @@ class Waiting:
             self.belief, self._fresh = belief, False
             if self._awaited.shape != belief.matrix.shape:
                 self._awaited, self._aside = np.zeros_like(belief.matrix), np.zeros_like(belief.matrix)
-                self._direction = self._awaited[kernels.DIRECTION]
+                self._direction, self._width = self._awaited[kernels.DIRECTION], belief.matrix.shape[1]
 
     def put(self, items: Vector) -> None:
         """Take the items that wait in another form, in their order."""
@@ -78,11 +79,11 @@ class Waiting:
 
     def arrays(self) -> Arrays:
         """Return what is on its way and V_w, for saving."""
-        d, awaited = self._awaited.shape[1], self._awaited.copy()
+        awaited = self._awaited.copy()
         awaited[[kernels.MEAN, kernels.DIRECTION]] = 0.0  # of whoever asked last
         return {
             "rounds": np.array(list(self.items), dtype=np.int64),
-            "items": np.array(list(self.items.values()), dtype=np.float64).reshape(-1, d),
+            "items": np.array(list(self.items.values()), dtype=np.float64).reshape(-1, self._width),
             "awaited": awaited,
             "progress": np.array([self._current, self._seen], dtype=np.int64),
         }

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..costs_by_item import CostColumns
 from ..policies import Bayesian, Policy, find, policy
+from ..policies.registry import keeps_levels
 from ..posteriors import Gaussian, Laplace
 from ..rules import EpsilonGreedy
 from ..simulate import Entry
@@ -66,6 +67,12 @@ def full_information(n_features: int, costs: Costs, seed: int, groups: Groups = 
 def takes_groups(entry: Entry) -> bool:
     """Return whether a policy learns the scales of curves."""
     return entry.name == FULL_INFORMATION or "groups" in find(entry.name).options
+
+
+def takes_levels(entry: Entry) -> bool:
+    """Return whether a policy keeps an effect for each level: none that forgets, or looks for surprises or pairs."""
+    able = entry.name == FULL_INFORMATION or keeps_levels(entry.name)
+    return able and not any(entry.options.get(option) for option in ("half_life", "surprises", "pairs"))
 
 
 def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, places: Places | None = None) -> Policy:

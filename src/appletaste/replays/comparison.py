@@ -99,7 +99,8 @@ def replay(
         ``time_unit`` says what one unit is: ``"day"``, ``"hour"``, ``"minute"``, ``"s"`` or ``"ms"``.
     encoder
         An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
-        By default scores may bend in numbers (docs/curves.md); policies that cannot learn how far meet straight lines.
+        By default scores may bend in numbers and columns with many levels stay open (docs/curves.md); policies that
+        cannot learn that meet straight lines, and the frequent levels of the first rows.
     flip_label, drop
         Act on the other class; columns that are no features.
     label_time

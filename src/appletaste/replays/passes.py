@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..costs import Costs
 from ..costs_by_item import CostColumns
 from ..errors import PoorFitWarning
 from ..features import Encoder, Records
+from ..features.levels import SLOTS
 from ..features.score import OPEN
 from ..keys import Key
 from ..logs import DecisionLog
@@ -22,7 +23,7 @@ from ..policies import Policy
 from ..simulate import Entry
 from ..streams import Budget, Ledger
 from ..streams.loop import play_through, rehearse
-from .comparators import FULL_INFORMATION, known_acts, make, takes_groups
+from .comparators import FULL_INFORMATION, known_acts, make, takes_groups, takes_levels
 from .delays import Delay
 from .history import History, encode_after
 from .notes import label_notes
@@ -31,8 +32,8 @@ from .table import Places, Stream, alone, encode
 from .tally import Tally, tally
 from .vectors import Matrix, Vectors
 
-#: The last encoded order in this process: policies of one order meet the same vectors.
-_ENCODED: dict[tuple[str, int], Encoded] = {}
+#: The last encoded order in this process, with and without many levels: policies of one order meet the same vectors.
+_ENCODED: dict[tuple[str, int, bool], Encoded] = {}
 
 
 class Encoded(NamedTuple):
@@ -102,23 +103,30 @@ class Plan:
             return self.stream.records[self.order(number)]
         return self.stream.table if isinstance(self.encoder, Encoder) else self.stream.records
 
-    def encoded(self, number: int) -> Encoded:
-        """Return the vectors of a pass in its order, those of the history, and how long encoding took."""
-        key = (self.name, number)
+    def encoded(self, number: int, many: bool = True) -> Encoded:
+        """Return the vectors of a pass in its order, those of the history, and how long encoding took.
+
+        Without ``many``, columns with many levels are closed after the warm-up.
+        """
+        key, encoder = (self.name, number, many), self.encoder if many else replace(self.encoder, many=False)
         if key not in _ENCODED:
             started = time.perf_counter()
             records, past = self.table(number), None
             if self.history is None:
-                X, places = encode(self.encoder, records, self.time)
+                X, places = encode(encoder, records, self.time)
             else:
-                X, past, places = encode_after(self.encoder, self.history, records, self.time)
-            _ENCODED.clear()
+                X, past, places = encode_after(encoder, self.history, records, self.time)
+            for other in [other for other in _ENCODED if other[:2] != key[:2]]:
+                del _ENCODED[other]
             _ENCODED[key] = Encoded(X, past, places, time.perf_counter() - started)
         return _ENCODED[key]
 
     def met_by(self, entry: Entry, number: int) -> Encoded:
-        """Return the vectors of a pass as a policy meets them: without curves if it cannot learn their scales."""
+        """Return the vectors of a pass as a policy meets them: without levels and curves that it cannot learn."""
         encoded = self.encoded(number)
+        groups = encoded.places.groups
+        if groups is not None and SLOTS in groups and not takes_levels(entry):
+            encoded = self.encoded(number, many=False)
         return encoded if encoded.places.groups is None or takes_groups(entry) else encoded.lines()
 
     def clock(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:

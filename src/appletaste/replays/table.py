@@ -240,7 +240,8 @@ def default_encoder(records: Records | Vectors, shuffled: bool, curves: bool = F
     A shuffled table is alike all along, so its warm-up has met the levels that matter. In a table in the order of time
     it has not: the first 500 of a bank's 41188 calls are all of one month. There each category gets room for levels
     that come later, about 64 columns over the whole table and from 1 to 8 each; docs/replay.md says what that is worth.
-    Curves are for whoever gives the groups of the map to the policy (docs/curves.md).
+    Curves, and columns that stay open for many levels, are for whoever gives the groups of the map to the policy
+    (docs/curves.md).
     """
     if isinstance(records, Vectors):
         return None
@@ -248,8 +249,8 @@ def default_encoder(records: Records | Vectors, shuffled: bool, curves: bool = F
         column.dtype != np.float64 and name not in records.dates for name, column in records.columns.items()
     )
     if shuffled or not categories:
-        return Encoder(curves=curves)
-    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))), curves=curves)
+        return Encoder(curves=curves, many=curves)
+    return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))), curves=curves, many=curves)
 
 
 def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any:
@@ -301,4 +302,4 @@ def alone(width: int) -> Places:
 
 def places_of(features: FeatureMap) -> Places:
     """Return what a map knows of the places of its vectors."""
-    return Places(features.groups if any(features.groups) else None, features.units)
+    return Places(features.groups if features.grouped else None, features.units)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..kernels import value as kernels
 from ..kernels.types import Word
 from ..posteriors import Arrays, Doubt, NormalScores, Score, Vector
 from .base import Verdict
+from .level_judge import LevelJudge
 
 #: Items are remembered one by one while there is at most one for so many features, with as many features as this.
 FEATURES_PER_ITEM, WIDE = 4, 256
@@ -63,6 +65,9 @@ class ValueOfInformation:
         half_life / log 2 rounds at most, and the means forget as fast.
     features
         d of ``10 d`` and of the head start, where not all features count: the ramps of a curve do not. None: all.
+    levels
+        Places of the items that hold the slots of levels, for a posterior that keeps an effect for each level
+        (docs/curves.md). What a label is worth then counts how often its levels will come again. None: there are none.
     """
 
     horizon: int | None = None
@@ -73,6 +78,7 @@ class ValueOfInformation:
     head_start: float = 4.0
     half_life: float | None = None
     features: int | None = None
+    levels: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
@@ -86,32 +92,39 @@ class ValueOfInformation:
             number("half_life", self.half_life, above=0.0)
         if self.features is not None:
             whole("features", self.features, least=1)
+        if self.levels is not None:
+            object.__setattr__(self, "levels", tuple(whole("levels", place, least=0) for place in self.levels))
 
-    def start(self, n_features: int) -> ValueJudge:
+    def start(self, n_features: int) -> ValueJudge | LevelJudge:
         """Return the rule at work, before the first item."""
-        return ValueJudge(self, n_features)
+        counted = n_features if self.features is None else self.features
+        settings = np.array(
+            [
+                self.eagerness,
+                self.forgetting,
+                self.head_start * counted,
+                self.horizon or 0,
+                AHEAD[self.ahead],
+                self.randomised,
+                math.inf if self.half_life is None else max(1.0, self.half_life / math.log(2.0)),
+                counted,
+            ],
+            dtype=np.float64,
+        )
+        matrices = 1 if self.ahead == "shared" else 2
+        return (
+            LevelJudge(settings, matrices, n_features, self.levels)
+            if self.levels
+            else ValueJudge(settings, matrices, n_features)
+        )
 
 
 class ValueJudge:
     """The rule and its memory: B, and below it N; with surprises in mind, B_x. Wide and young: the items themselves."""
 
-    def __init__(self, settings: ValueOfInformation, n_features: int) -> None:
-        self._own = settings
-        counted = n_features if settings.features is None else settings.features
-        self._settings = np.array(
-            [
-                settings.eagerness,
-                settings.forgetting,
-                settings.head_start * counted,
-                settings.horizon or 0,
-                AHEAD[settings.ahead],
-                settings.randomised,
-                math.inf if settings.half_life is None else max(1.0, settings.half_life / math.log(2.0)),
-                counted,
-            ],
-            dtype=np.float64,
-        )
-        self._shape = ((1 if settings.ahead == "shared" else 2) * n_features + 1, n_features)
+    def __init__(self, settings: Vector, matrices: int, n_features: int) -> None:
+        self._settings = settings
+        self._shape = (matrices * n_features + 1, n_features)
         self._items = ItemMemory(n_features) if n_features >= WIDE else None
         self._memory = np.zeros(self._shape if self._items is None else (0, n_features))
         # no belief with so many features knows surprises
@@ -119,7 +132,7 @@ class ValueJudge:
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting, with the price of acting and the value of the label."""
-        doubt = score.doubt() if self._items is None else None
+        doubt = score.doubt() if len(self._opened) else None
         if doubt is not None:
             return self._judge_surprise(score, costs, x, round_, doubt)
         regret_pass, regret_act, chance, slope = score.outlook(costs)
@@ -193,7 +206,7 @@ class ValueJudge:
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probabilities of acting on many items in turn, and take them into the memory."""
-        probabilities, doubt = np.empty(len(items)), scores.doubt
+        probabilities, doubt = np.empty(len(items)), scores.doubt if len(self._opened) else None
         self._write_out()
         if doubt is not None:
             surprises.weigh_many_surprises(
@@ -233,8 +246,7 @@ class ValueJudge:
         The rounds that it counts for each feature stay.
         """
         before = self._shape[1]
-        other = ValueJudge(self._own, len(places))
-        other._settings = self._settings
+        other = ValueJudge(self._settings, (self._shape[0] - 1) // before, len(places))
         kept = self.arrays()
         for name in kept.keys() & {"memory", "opened"}:
             kept[name] = _moved(kept[name], before, places)
@@ -254,13 +266,14 @@ class ValueJudge:
         """Take back what ``arrays`` returned."""
         if "memory" in arrays:
             self._items, self._memory = None, np.ascontiguousarray(arrays["memory"], dtype=np.float64)
-            self._opened[:] = arrays.get("opened", 0.0)
+            if len(self._opened):  # so many features know no surprises
+                self._opened[:] = arrays.get("opened", 0.0)
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)
 
 
-def _moved(memory: Vector, before: int, places: NDArray[np.intp]) -> Vector:
+def _moved(memory: NDArray[Any], before: int, places: NDArray[np.intp]) -> Vector:
     """Return halves of matrices, in the layout of ``kernels.value``, with rows and columns taken from other places."""
     halves = memory[:-1].reshape(-1, before, before)
     wholes = [_taken(_taken(0.5 * (half + half.T), places).T, places) for half in halves]

@@ -139,7 +139,7 @@ class Desk(Player):
         >>> desk.decide_many([[1.0], [2.0], [3.0], [1.0]], time=[0.1, 0.2, 0.3, 1.1]).acts.tolist()
         [True, True, False, True]
         """
-        table = check_items(items, self.policy.n_features)
+        table = check_items(items, self.policy.n_features, self.policy.slots)
         times, strata = _for_each("time", time, len(table)), _for_each("stratum", stratum, len(table))
         if len(table):
             self.look(table[0], costs=costs, time=times[0])  # what is wrong is said before anything is decided

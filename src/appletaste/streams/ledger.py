@@ -170,7 +170,10 @@ class Ledger:
     def _again(self, id: str, x: ArrayLike, costs: SomeCosts | None, stratum: str | None) -> Decision:
         """Return the decision of an id that is there already, if it was about this very item."""
         entry, policy = self.entries[id], self.policy
-        same = np.array_equal(check_item(x, policy.n_features), entry.decision.x) and stratum == entry.stratum
+        same = (
+            np.array_equal(check_item(x, policy.n_features, policy.slots), entry.decision.x)
+            and stratum == entry.stratum
+        )
         if not same or check_costs(costs, policy.costs) != entry.decision.costs:
             raise InputError(
                 f"there is a decision {id!r} already, about another item: every item needs an id of its own"

@@ -118,7 +118,7 @@ def test_the_rule_remembers_items_as_it_does_matrices(rng, monkeypatch):
     for wide in (d, d + 1):
         monkeypatch.setattr(value_of_information, "WIDE", wide)
         for ahead in ("double", "lindy", "shared"):
-            policy = at.policy("voi", n_features=d, costs=costs, seed=1, ahead=ahead)
+            policy = at.policy("voi", n_features=d, costs=costs, seed=1, ahead=ahead, surprises=0.0)
             assert ("rule.memory" in policy.learner.arrays()) is (wide > d)
             why = []
             for x, label in zip(items, labels.tolist(), strict=True):

@@ -27,6 +27,16 @@ def segment(rng, rounds, share=0.1, inside=0.9, outside=0.03, normals=3):
     return items, (rng.random(rounds) < np.where(c, inside, outside)).astype(int), c
 
 
+#: Of the items of ``segment`` with two normal columns, and of the ramps that ``with_ramps`` puts behind them.
+GROUPS = (0, 0, 0, 0, 1, 1)
+
+
+def with_ramps(items):
+    """Return items with two ramps of their last column: far below 0, and far above."""
+    last = items[:, -1:]
+    return np.hstack([items, np.clip(-last - 0.8, 0.0, 1.0), np.clip(last - 0.8, 0.0, 1.0)])
+
+
 def play(policy, items, labels):
     acts = []
     for x, label in zip(items, labels, strict=True):
@@ -119,7 +129,7 @@ class Reference:
         found = self.probability(price, value)
         best, added = None, 0.1 * variance
         for j in range(self.d):
-            if x[j] != 0 and wide[j] > in_force[j]:
+            if x[j] != 0 and wide[j] > in_force[j] and (self.d < len(GROUPS) or x[j] == 1.0):
                 less = np.zeros(self.d)
                 less[j] = 1 / in_force[j] - 1 / wide[j]
                 changed = np.linalg.inv(np.linalg.inv(V) - np.diag(less))
@@ -152,11 +162,14 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_the_rule_is_its_formula(rng, rule):
+@pytest.mark.parametrize(("rule", "bent"), [*((rule, False) for rule in RULES), (RULES[0], True)])
+def test_the_rule_is_its_formula(rng, rule, bent):
     items, labels, _ = segment(rng, 80, share=0.15, normals=2)
-    method = Bayesian(Laplace(skew=True, adaptive=True, surprises=0.2), rule)
-    policy, reference = at.Policy(method, n_features=4, costs=COSTS, seed=3), Reference(4, rule)
+    if bent:
+        items = with_ramps(items)
+    d = items.shape[1]
+    method = Bayesian(Laplace(skew=True, adaptive=True, surprises=0.2, groups=GROUPS[:d]), rule)
+    policy, reference = at.Policy(method, n_features=d, costs=COSTS, seed=3), Reference(d, rule)
     looked = set()
     for k, (x, label) in enumerate(zip(items, labels, strict=True)):
         costs = at.Costs(miss=2.0 + k % 3, false_alarm=1.0, hit=0.1)  # costs of each item
@@ -184,7 +197,7 @@ def test_a_renewal_switches_a_coefficient_that_the_labels_say_is_large():
         plain.teach(x, int(label))
     belief = policy.learner.belief
     m, V, (in_force, pool, _b, wide) = gaussian_of(belief)
-    assert [omega_of(j, belief) > 0.5 for j in range(1, 6)] == [True, False, False, False, False]
+    assert [omega_of(j, belief) > 0.8 for j in range(1, 6)] == [True, False, False, False, False]
     assert in_force[1] == wide[1] == WIDE
     assert in_force[0] == 4.0
     assert wide[0] == 0.0  # the intercept is no surprise
@@ -193,6 +206,46 @@ def test_a_renewal_switches_a_coefficient_that_the_labels_say_is_large():
     assert in_force[rest] == pytest.approx(scale, rel=0.05)
     assert pool == pytest.approx(in_force[2])
     assert policy.posterior.mean[1] > plain.posterior.mean[1] + 0.2  # less shrunk
+
+
+@pytest.mark.parametrize("half_life", [None, 1e9])
+def test_curves_keep_their_scales(half_life):
+    """A curve opens as the labels say beside a surprise, and its ramps are no part of the pool."""
+    rng = np.random.default_rng(1)
+    items, labels, _ = segment(rng, 600, share=0.3, inside=0.98, outside=0.01, normals=2)
+    items = with_ramps(items)
+    labels |= items[:, 5] > 0.3
+    policy = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life)
+    plain = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life, surprises=0.0)
+    for x, label in zip(items, labels, strict=True):
+        policy.teach(x, int(label))
+        plain.teach(x, int(label))
+    m, V, (in_force, pool, _b, wide) = gaussian_of(policy.learner.belief)
+    assert wide.tolist() == [0.0, WIDE, WIDE, WIDE, 0.0, 0.0]
+    assert in_force[1] == WIDE  # the segment is a surprise
+    assert (
+        in_force[2] == in_force[3] == pool[2] == pytest.approx((5 + np.sum((m**2 + V.diagonal())[2:4])) / 7, rel=0.05)
+    )
+    ours, theirs = (player.learner.arrays()["prior"].diagonal()[4:6] for player in (policy, plain))
+    assert ours[0] == ours[1] == pytest.approx(theirs[0], rel=0.1)
+    assert ours[0] < 1.0  # open: tau^2 of 1 and more
+
+
+def test_beside_curves_only_indicators_are_looked_at():
+    """A country that never came is looked at and named; far values of a number are left to its curve."""
+    rng = np.random.default_rng(4)
+    rows = [{"amount": float(a), "country": c} for a, c in zip(rng.normal(size=200), ["DE", "FR"] * 100, strict=True)]
+    features = at.Encoder(curves=True).fit([*rows, {"amount": 0.0, "country": "NZ"}])
+    policy = voi(n_features=features.n_features, costs=COSTS, groups=features.groups)
+    for row in rows:
+        policy.learn(act_on(policy, features.transform(row | {"amount": 0.2 * row["amount"]})), 0)
+    for _ in range(100):
+        assert "surprising_feature" not in policy.decide(features.transform({"amount": 3.0, "country": "DE"})).why
+    decision = policy.decide(features.transform({"amount": 0.0, "country": "NZ"}))
+    while not decision.act:
+        assert policy.round < 500
+        decision = policy.decide(decision.x)
+    assert "most of it about country=NZ" in at.explain(policy, decision, features).reason.words
 
 
 def test_no_blind_spots():
@@ -305,7 +358,11 @@ def test_explain_names_what_was_looked_at():
 
 
 def test_where_there_are_no_surprises():
-    assert at.policy(n_features=3, costs=COSTS).learner.belief.doubt is None
+    for name in ("voi", "voi-item"):
+        for options in ({}, {"horizon": 500}, {"half_life": 100}, {"groups": (0, 1, 1)}):
+            assert at.policy(name, n_features=3, costs=COSTS, **options).learner.belief.doubt.share == 0.2
+        for options in ({"prior": 4.0}, {"prior": 4.0, "adaptive": True}, {"adaptive": False}, {"surprises": 0.0}):
+            assert at.policy(name, n_features=3, costs=COSTS, **options).learner.belief.doubt is None
     assert voi(n_features=256, costs=COSTS).learner.belief.doubt is None
     assert at.policy("adf-voi", n_features=3, costs=COSTS).learner.belief.doubt is None
     assert at.policy("exact-voi", n_features=3, costs=COSTS).learner.belief.score(np.ones(3), 1).doubt() is None
@@ -326,7 +383,7 @@ def test_the_change_of_one_variance_is_exact(rng):
     likelihood, pull = root @ root.T, rng.normal(size=d)
     V = np.linalg.inv(likelihood + np.diag(1 / variances))
     m = V @ (pull + mean / variances)
-    rows = slab.make_slab(variances, mean)
+    rows = slab.make_slab(variances, mean, np.zeros(d, dtype=np.int64))
     belief = np.vstack([m, m, np.zeros((2, d)), V])
     x = rng.normal(size=d)
     found = slab.widen(j, x, float(x @ m), float(x @ V @ x), V @ x, belief, belief, rows)

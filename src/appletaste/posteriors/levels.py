@@ -1,0 +1,246 @@
+"""A random effect for each level beside the Gaussian at the mode (docs/curves.md, *Many levels*)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError, OptionError
+from ..features.levels import FIRST, LAST, SLOTS
+from ..kernels import gaussian, renewal
+from ..kernels import levels as kernels
+from ..kernels.types import Indices
+from ..keys import Key
+from .base import Arrays, Vector
+from .groups import Groups
+from .level_labels import LevelLabels
+from .prior import Gaussian
+from .renewing import LaplaceBelief
+from .scores.levels import LevelScore, LevelScores
+from .storage import Growing, grow_to
+
+if TYPE_CHECKING:
+    from .laplace import Laplace
+    from .level_waiting import LevelWaiting
+    from .waiting import Waiting
+
+#: The scales tau^2 that the levels of a column may have, and how likely each is before any label: log-normal about 1.
+SCALES = np.exp(np.linspace(np.log(0.001), np.log(10.0), 18))
+USUAL = -0.5 * (np.log(SCALES) / 1.5) ** 2
+#: Labels whose messages are computed again for each label learnt.
+REVISITED = 4
+#: Slots that there is room for at first.
+ROOM = 256
+#: The variance of the offset's coefficient, which is 1.
+FIXED = 1e-10
+
+
+class Effect(NamedTuple):
+    """What is believed of one level: its place in the vector, mean and variance of its effect, and its labels."""
+
+    place: int
+    mean: float
+    variance: float
+    labels: int
+
+
+class LevelBelief(LaplaceBelief):
+    """N(m, V) for numbers and categories, and N(u, v) for each level of each column with many levels.
+
+    The dense part is a ``LaplaceBelief`` that sees each label with the levels averaged over, as an item that is scaled
+    and has an offset (``kernels.levels``). Levels learn by messages, and at every label some messages are computed
+    again. The scale tau^2 of a column is learnt from all its levels at every renewal.
+    """
+
+    def __init__(self, settings: Laplace, n_features: int, key: Key, numbers: tuple[int, ...]) -> None:
+        groups = np.array(numbers, dtype=np.int64)
+        if len(groups) != n_features:
+            Groups(numbers, n_features)  # says what is wrong
+        self._places, self._kept = np.flatnonzero(groups == SLOTS), np.flatnonzero(groups != SLOTS)
+        if not len(self._kept):
+            raise OptionError("levels need at least one other feature beside them, such as Encoder's intercept")
+        self.slots, width = tuple(self._places.tolist()), len(self._kept) + 1
+        found = Groups((*groups[self._kept].tolist(), 0), width)
+        prior = found.start(_with_offset(settings.prior, self._kept, n_features))
+        found.numbers[-1] = SLOTS  # no slope: the learnt scale of the prior leaves it alone
+        super().__init__(replace(settings, prior=prior, groups=None), width, key, found)
+        columns = len(self._places)
+        self._told, self._effects = LevelLabels(self._kept, self._places), Growing(ROOM, columns, 3)
+        self._scales, self._next = np.ones(columns), 0
+        self._z, self._parts, self._logs = np.zeros(width), np.zeros((3, columns)), np.zeros(len(SCALES))
+        self._none = np.zeros((0, columns))  # no label is on its way
+
+    @property
+    def labels(self) -> LevelLabels:
+        """The labels learnt so far, with the items as they came."""
+        return self._told
+
+    @property
+    def scales(self) -> Vector:
+        """tau^2 of each column with many levels."""
+        return self._scales.copy()
+
+    @property
+    def mean(self) -> Vector:
+        """E theta; 0 at places that hold slots, whose effects ``effects`` has."""
+        found = np.zeros(len(self._kept) + len(self._places))
+        found[self._kept] = self._belief[gaussian.MEAN, :-1]
+        return found
+
+    @property
+    def covariance(self) -> Vector:
+        """V; 0 at places that hold slots."""
+        width = len(self._kept) + len(self._places)
+        found = np.zeros((width, width))
+        found[np.ix_(self._kept, self._kept)] = self._belief[gaussian.COVARIANCE : -1, :-1]
+        return found
+
+    def effects(self, x: Vector) -> list[Effect]:
+        """Return what is believed of the levels of an item, one for each column with many levels."""
+        self._check(x)
+        kernels.look_up(x, self._places, self._effects.array, self._scales, self._none, self._parts)
+        found = []
+        for c, place in enumerate(self.slots):
+            slot, mean, variance = self._parts[:, c].tolist()
+            there = int(slot) < len(self._effects.array)
+            count = self._effects.array[int(slot), c, kernels.COUNT] if there else 0.0
+            found.append(Effect(place, mean, variance, int(count)))
+        return found
+
+    def _check(self, x: Vector) -> None:
+        """Refuse what is no slot: it would be somebody else's memory."""
+        for place in self.slots:
+            if not (FIRST <= x[place] <= LAST and x[place].is_integer()):
+                raise InputError(
+                    f"feature {place} is {x[place]}: this place holds the slot of a level, a whole number from "
+                    f"{FIRST:.0f} to {LAST:.0f}, as the map of the policy makes it"
+                )
+
+    def score(self, x: Vector, round_: int) -> LevelScore:
+        """Return how the score of x is distributed."""
+        self._check(x)
+        if self.waiting is not None:
+            return self.waiting.score(x)  # type: ignore[return-value]
+        return self.asked(x, self._belief, self._none)
+
+    def asked(self, x: Vector, belief: Vector, pending: Vector) -> LevelScore:
+        """Return how the score of x is distributed, with another covariance and precision on its way."""
+        mean, variance = kernels.score_levels(
+            x, self._kept, self._places, self._effects.array, self._scales, pending, belief, self._z, self._parts
+        )
+        return LevelScore(mean, variance, belief[gaussian.DIRECTION, :-1], self._parts)
+
+    def score_many(self, items: Vector) -> LevelScores:
+        """Return how the scores of many items are distributed, each by itself."""
+        n = len(items)
+        scores = LevelScores(
+            np.empty(n), np.empty(n), np.empty((n, len(self._kept))), np.empty((n, *self._parts.shape))
+        )
+        for k, x in enumerate(items):
+            self._check(x)
+            found = self.asked(x, self._belief, self._none)
+            scores.means[k], scores.variances[k] = found.mean, found.variance
+            scores.directions[k], scores.levels[k] = found.direction(), found.parts
+        return scores
+
+    def expecting(self, before: Waiting | None = None) -> LevelWaiting:
+        """Return what keeps labels on their way in mind for this belief, going on from before."""
+        from .level_waiting import LevelWaiting
+
+        if not isinstance(before, LevelWaiting):
+            return LevelWaiting(self)
+        before.stand_on(self)
+        return before
+
+    def expect(self, x: Vector, awaited: Vector, pending: Vector) -> Vector:
+        """Shrink another covariance and add to precision on its way as a label at x will; return what was added."""
+        gains = np.empty(len(self._places))
+        arrays = self._effects.array, self._scales, pending, awaited, self._z, self._parts, gains
+        kernels.expect_levels(x, self._kept, self._places, *arrays)
+        return gains
+
+    def slots_of(self, x: Vector) -> Vector:
+        """Return the slots of an item."""
+        return x[self._places] - FIRST
+
+    def learn(self, x: Vector, label: int, moment: float | None = None) -> None:
+        """Learn one label, compute some messages again, and go on with the pass if one is under way or due."""
+        self._check(x)
+        told, dense, n = self._told, self._labels, self._told.n
+        told.make_room()
+        dense.make_room()
+        grow_to(self._effects, int(self.slots_of(x).max()))
+        raw, scaled, effects, sites = told.features, dense.features, self._effects.array, told.sites
+        work = self._z, self._parts
+        told.values[n] = label
+        kernels.learn_levels(
+            x,
+            float(label),
+            self._kept,
+            self._places,
+            effects,
+            self._scales,
+            self._none,
+            self._belief,
+            raw,
+            scaled,
+            dense.values,
+            sites,
+            n,
+            *work,
+        )
+        told.n = dense.n = n + 1
+        settled = bool(self._marks[renewal.POSITION] < 0.0)
+        self._next = kernels.revisit_some(
+            self._next,
+            REVISITED,
+            n + 1,
+            settled,
+            effects,
+            self._scales,
+            self._belief,
+            raw,
+            scaled,
+            dense.values,
+            sites,
+            *work,
+        )
+        if n + 1 >= self._due:
+            if settled:
+                kernels.learn_scales(effects, SCALES, USUAL, self._logs, self._scales)
+            self._renew(n + 1)
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, for saving."""
+        used = np.flatnonzero(self._effects.array[:, :, kernels.COUNT].any(axis=1))
+        last = int(used[-1]) + 1 if len(used) else 0
+        return {
+            **super().arrays(),
+            **self._told.arrays(),
+            "effects": self._effects.array[:last].copy(),
+            "scales": self._scales.copy(),
+            "revisited": np.array(self._next),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        self._told.take(arrays)
+        super().restore({**arrays, "items": self._told.scaled()})
+        self._effects = Growing(ROOM, len(self._places), 3)
+        grow_to(self._effects, len(arrays["effects"]) - 1)
+        self._effects.array[: len(arrays["effects"])] = arrays["effects"]
+        self._scales[:], self._next = arrays["scales"], int(arrays["revisited"])
+
+
+def _with_offset(prior: Gaussian, kept: Indices, n_features: int) -> Gaussian:
+    """Return the prior of the dense part: that of the places kept, and the offset, whose coefficient is 1."""
+    variances = prior.variances(n_features)
+    if variances is None:
+        raise OptionError(
+            "a column with many levels needs a prior of independent coefficients: give variances, not a matrix, or "
+            "encode with Encoder(many=False)"
+        )
+    means = prior.mean_vector(n_features)
+    return Gaussian(np.append(means[kept], 1.0), np.append(variances[kept], FIXED))

@@ -1,0 +1,97 @@
+"""Value of information where items have levels that come again (docs/curves.md, *Many levels*)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+from ..decision import new_tuple
+from ..errors import OptionError
+from ..kernels import level_value as kernels
+from ..kernels.levels import SLOT
+from ..kernels.random import uniform_at
+from ..kernels.types import Word
+from ..posteriors import Arrays, NormalScores, Score, Vector
+from ..posteriors.scores.levels import LevelScore
+from ..posteriors.storage import Growing, grow_to
+from .base import Verdict
+
+#: Slots that there is room for at first.
+ROOM = 256
+
+
+class LevelJudge:
+    """The rule and its memory: B and N of the numbers; of each level how often it came, and how near the boundary."""
+
+    def __init__(self, settings: Vector, matrices: int, n_features: int, levels: Sequence[int]) -> None:
+        self._settings = settings
+        self._places = np.array(levels, dtype=np.int64)
+        self._kept = np.setdiff1d(np.arange(n_features), self._places)
+        width = len(self._kept)
+        self._memory = np.zeros((matrices * width + 1, width))
+        self._seen, self._once = Growing(ROOM, len(levels), 3), np.zeros((2, len(levels)))
+
+    def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
+        """Return the probability of acting, with the price of acting and the value of the label."""
+        if not isinstance(score, LevelScore):
+            raise OptionError(
+                "ValueOfInformation(levels=...) needs a posterior that keeps an effect for each level: "
+                "Laplace(groups=features.groups)"
+            )
+        regret_pass, regret_act, chance, slope = score.outlook(costs)
+        found = kernels.weigh_levels(
+            round_,
+            score.variance,
+            regret_pass,
+            regret_act,
+            chance,
+            slope,
+            score.direction(),
+            score.parts,
+            self._memory,
+            self._seen.array,
+            self._once,
+            self._settings,
+        )
+        probability, price, value, share, boundary, inflow = found
+        why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
+        memo = x[self._kept], score.parts[SLOT].copy(), share, boundary, inflow
+        return new_tuple(Verdict, (probability, why, chance, value - price, memo))
+
+    def commit(self, verdict: Verdict, act: bool) -> None:
+        """Take the item into the memory."""
+        z, slots, share, boundary, inflow = verdict.memo
+        grow_to(self._seen, int(slots.max()))
+        kernels.remember_levels(
+            z, slots, act, self._memory, self._seen.array, self._once, self._settings, share, boundary, inflow
+        )
+
+    def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
+        """Return the probabilities of acting on many items in turn, and take them into the memory."""
+        probabilities = np.empty(len(items))
+        for k, x in enumerate(items):
+            verdict = self.judge(scores[k], costs, x, first_round + k)
+            probabilities[k] = verdict.probability
+            self.commit(verdict, uniform_at(key, first_round + k) < verdict.probability)
+        return probabilities
+
+    def moved(self, places: NDArray[np.intp]) -> LevelJudge:
+        """Refuse: features do not join where items have levels."""
+        raise OptionError("pairs and stacked scores do not go with columns of many levels: encode with many=False")
+
+    def arrays(self) -> Arrays:
+        """Return all that is remembered, for saving."""
+        used = np.flatnonzero(self._seen.array[:, :, kernels.TIMES].any(axis=1))
+        last = int(used[-1]) + 1 if len(used) else 0
+        return {"memory": self._memory.copy(), "seen": self._seen.array[:last].copy(), "once": self._once.copy()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        seen = arrays["seen"]
+        self._memory[:], self._once[:] = arrays["memory"], arrays["once"]
+        self._seen = Growing(ROOM, len(self._places), 3)
+        grow_to(self._seen, len(seen) - 1)
+        self._seen.array[: len(seen)] = seen
