@@ -3,11 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-<<<<<<< HEAD
-.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo test test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service docs dist clean
-=======
-.PHONY: help setup paper paper-quick paper-full demo demo-paper test test-engines check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-levels docs dist clean
->>>>>>> main
+.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo test test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-levels docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -123,7 +119,6 @@ bench-desk: setup  ## a small-cap desk beside one-sided logistic regression, in 
 bench-blind: setup  ## rare segments that pay: does voi find them, and what does looking cost, in twenty minutes: docs/rules.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.blind $(ARGS)
 
-<<<<<<< HEAD
 # The plain service that the bench compares with is FastAPI's, which nothing else here needs.
 $(VENV)/plain: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt fastapi || echo "fastapi could not be installed: the bench goes on without it"
@@ -131,10 +126,9 @@ $(VENV)/plain: $(VENV)/ready
 
 bench-service: $(VENV)/plain  ## streams in a file and over HTTP: decisions a second, opening and verifying a million: docs/service.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.service $(ARGS)
-=======
+
 bench-levels: setup  ## columns with thousands of levels, against the levels of the first rows, in five minutes: docs/curves.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.levels $(ARGS)
->>>>>>> main
 
 bench-logs: setup  ## missed, what-if, drift and report on ten million decisions, in ten minutes: docs/decision-log.md
 	$(BIN)/python -m bench.logs $(ARGS)
