@@ -115,7 +115,8 @@ FLAT = 1e12
 def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
     """Return (pull, shrink) from the mode r of z given the label: r = f + v (y - sigma(r)).
 
-    Newton's method, kept inside the bracket [f - v, f + v] that holds the root.
+    Newton's method, kept inside the bracket [f - v, f + v] that holds the root. Where v is large and the label at odds
+    with f, steps may jump to and fro over the root for ever: one that is not half of the one before halves the bracket.
     """
     low, high, r = f - v, f + v, f
     if v > FLAT:  # a bracket that halving can get through: |r| is at most log(v) where the label is at odds with f
@@ -125,6 +126,7 @@ def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
         else:
             low, high = min(f, 0.0) - reach, (f if v <= 2.0 * f else min(f, 0.0)) + 1.0
         r = min(max(f, low), high)
+    before = math.inf
     for _ in range(60):
         p = sigmoid(r)
         excess = r - f - v * (label - p)
@@ -133,9 +135,10 @@ def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
         else:
             low = r
         step = r - excess / (1.0 + v * p * (1.0 - p))
-        if not low <= step <= high:
+        if not low <= step <= high or abs(step - r) > 0.5 * before:
             step = 0.5 * (low + high)
-        settled = abs(step - r) <= 1e-9 * (1.0 + abs(r))
+        before = abs(step - r)
+        settled = before <= 1e-9 * (1.0 + abs(r))
         r = step
         if settled:
             break

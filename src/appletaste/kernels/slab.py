@@ -28,10 +28,11 @@ from .linear import dot
 from .renewal import INTERCEPT, PSEUDO
 from .types import Blocks, Indices, Matrix, Vector
 
-# Rows of ``slab`` [6, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
+# Rows of ``slab`` [7, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
 # where no surprise is looked for (an intercept, whose prior is wide, and ramps); 1 where only indicators are looked at,
-# or 0; and V'x of the item asked about last.
-IN_FORCE, POOL, ORIGIN, WIDTH, INDICATORS, SCENARIO = range(6)
+# or 0; 1 where the labels of the last renewal said that a coefficient is a surprise; and V'x of the item asked about
+# last.
+IN_FORCE, POOL, ORIGIN, WIDTH, INDICATORS, SURPRISING, SCENARIO = range(7)
 #: W, in units of the prior's own variance: a standard deviation of 5.
 WIDE = 25.0
 #: kappa: the scenario must add this share to the variance of the score, or nothing is asked.
@@ -44,7 +45,7 @@ CERTAIN = 0.8
 def make_slab(variances: Vector, mean: Vector, groups: Indices) -> Matrix:
     """Return the rows before the first label."""
     widths, curved = np.where(groups == 0, WIDE * variances, 0.0), np.full_like(mean, float(groups.any()))
-    return np.stack([variances, variances, mean, widths, curved, np.zeros_like(mean)])
+    return np.stack([variances, variances, mean, widths, curved, np.zeros_like(mean), np.zeros_like(mean)])
 
 
 @kernel
@@ -103,12 +104,13 @@ def widen(
 
 @kernel
 def rescale_with_slab(
-    belief: Matrix, features: Blocks, groups: Indices, precision: Matrix, prior: Matrix, slab: Matrix, share: float
+    belief: Matrix, features: Blocks, groups: Indices, precision: Matrix, prior: Matrix, slab: Matrix
 ) -> None:
     """Take the EM step for the scale as ``renewal.rescale_prior`` does, without coefficients that are a surprise.
 
-    A feature of group 0 that has varied and has omega_j > 0.8 is given the prior variance W, and is no part of the
-    pool. Coefficients of other groups stay as they are.
+    A feature of group 0 that ``note_surprises`` has found to be one is given the prior variance W, and is no part of
+    the pool; neither is one that no longer is, until its belief is made with the scale of the pool. Coefficients of
+    other groups stay as they are.
     """
     d = belief.shape[1]
     count = spread = varied = 0.0
@@ -117,25 +119,37 @@ def rescale_with_slab(
             continue
         slab[WIDTH, i] = 0.0 if belief[VARIED, i] == 0.0 and features[0, i, 0] != 0.0 else WIDE / precision[i, i]
         varied += belief[VARIED, i]
-        if belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) <= CERTAIN:
+        if belief[VARIED, i] > 0.0 and slab[SURPRISING, i] == 0.0 and slab[IN_FORCE, i] != slab[WIDTH, i]:
             offset = belief[MODE, i] - prior[d, i]
             count += 1.0
             spread += precision[i, i] * (offset * offset + belief[COVARIANCE + i, i])
     if varied == 0.0:
         return
-    scale = (PSEUDO + spread) / (PSEUDO + count)
+    scale = min((PSEUDO + spread) / (PSEUDO + count), WIDE)
     for i in range(d):
         if groups[i] != 0:
             continue
         if slab[WIDTH, i] == 0.0:
             variance = INTERCEPT * INTERCEPT / precision[i, i]
-        elif belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) > CERTAIN:
+        elif slab[SURPRISING, i] > 0.0:
             variance = slab[WIDTH, i]
         else:
             variance = scale / precision[i, i]
         prior[i, i] = 1.0 / variance
     for i in range(d):
         slab[POOL, i] = scale / precision[i, i]
+
+
+@kernel
+def note_surprises(belief: Matrix, slab: Matrix, share: float) -> None:
+    """Note which features that have varied have omega_j > 0.8, when the belief has just been renewed.
+
+    Then m and V say the same. A label against all odds throws m far along Vx and hardly moves V, until the next
+    renewal: dozens of coefficients would seem to be surprises at once.
+    """
+    for i in range(slab.shape[1]):
+        found = slab[WIDTH, i] > 0.0 and belief[VARIED, i] > 0.0 and surprise(i, belief, slab, share) > CERTAIN
+        slab[SURPRISING, i] = 1.0 if found else 0.0
 
 
 @kernel

@@ -113,9 +113,10 @@ class FadingLaplaceBelief(GaussianBelief):
         # after, not before: a far label may have thrown the mode, and it is back now
         numbers, precision = self._groups.numbers, self._precision
         if n and self.doubt is not None:
-            rows, share = self.doubt.slab, self.doubt.share
+            rows = self.doubt.slab
             slab.enforce(self._origin, rows)
-            slab.rescale_with_slab(self._belief, labels.features, numbers, precision, self._origin, rows, share)
+            slab.note_surprises(self._belief, rows, self.doubt.share)
+            slab.rescale_with_slab(self._belief, labels.features, numbers, precision, self._origin, rows)
             slab.enforce(self._origin, rows)
         elif n and self._adaptive:
             renewal.rescale_prior(self._belief, labels.features, numbers, precision, self._origin)

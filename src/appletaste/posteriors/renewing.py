@@ -97,10 +97,7 @@ class LaplaceBelief(GaussianBelief):
         features, values, rows, numbers = labels.features, labels.values, self._rows, self._groups.numbers
         if marks[renewal.POSITION] < 0.0:
             if self.doubt is not None:
-                rows_of_slab, share = self.doubt.slab, self.doubt.share
-                slab.rescale_with_slab(
-                    self._belief, features, numbers, self._precision, self._prior, rows_of_slab, share
-                )
+                slab.rescale_with_slab(self._belief, features, numbers, self._precision, self._prior, self.doubt.slab)
             elif self._adaptive:
                 renewal.rescale_prior(self._belief, features, numbers, self._precision, self._prior)
             if self._groups.blocks:
@@ -130,6 +127,7 @@ class LaplaceBelief(GaussianBelief):
         if ended:
             if self.doubt is not None:
                 slab.enforce(self._prior, self.doubt.slab)
+                slab.note_surprises(self._belief, self.doubt.slab, self.doubt.share)
             self._due = next_renewal(n)
             self._look()
 
