@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 from itertools import count
 
 import numpy as np
 
 import appletaste as at
+from appletaste.errors import NotOwnerError
 from appletaste.live import snapshots
 from appletaste.logs.stores import open_store
 from appletaste.logs.stores.migrations import Migration
@@ -33,10 +35,20 @@ if "forkserver" in " ".join(sys.orig_argv):
     _warm()
 
 
+def open_soon(address):
+    """Open the stream of a process that was killed this moment: PostgreSQL may take a while to end its session."""
+    for _ in range(200):
+        try:
+            return at.Stream.open(address, "orders")
+        except NotOwnerError:
+            time.sleep(0.05)
+    return at.Stream.open(address, "orders")
+
+
 def decide_and_label(address, told, seed):
     """Decide in groups of any size, label, and say what is on disk by now; for ever."""
     chance = random.Random(seed)
-    stream = at.Stream.open(address, "orders")
+    stream = open_soon(address)
     n = len(stream)
     for start in count(n, 100):
         with stream.together():

@@ -65,7 +65,7 @@ def killed(forks, work, address, seed, after):
 
 def check(address, answers, labels):
     """Everything that was acknowledged is there, to the byte, and the record verifies."""
-    with at.Stream.open(address, "orders") as stream:
+    with crashing.open_soon(address) as stream:
         assert stream.trouble is None
         lost = [id_ for id_, told in answers.items() if id_ not in stream or stream.find(id_).answer.json() != told]
         lost += [id_ for id_, value in labels.items() if stream.find(id_).entry.label != value]
