@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from ..errors import AppleTasteError, OptionError, StoreError
+from ..errors import OptionError
 from ..live import Answer, Stream
 from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
-from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note, decode
+from .batches import in_one_commit
+from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note
 from .cells import check_decide, check_time
 from .operations import Call, Operation, Reply
 from .problems import FieldError, Problem
-from .writer import problem_of
 
 _ONE = msgspec.json.Decoder(Decide)
 STREAM = "/v1/streams/{stream}"
@@ -44,45 +44,21 @@ async def decide(call: Call) -> Reply:
     check_decide(asked, writer.door)
 
     def work(stream: Stream) -> Reply:
-        answer = _decide(stream, asked)
-        return Reply(200 if answer.again else 201, answer.json())
+        return Reply(*_decide_one(stream, asked))
 
     return await writer.do(work, (asked.id,))
 
 
 async def decide_batch(call: Call) -> Reply:
     """Decide on many items in one commit; those that are wrong are told so, and the others count."""
-    writer = call.writer
-    asked: list[Decide | Problem] = []
-    for raw in call.body.decisions:
-        try:
-            one = decode(raw, _ONE)
-            check_decide(one, writer.door)
-            asked.append(one)
-        except Problem as problem:
-            asked.append(problem)
-    ids = tuple(one.id for one in asked if isinstance(one, Decide))
-
-    def work(stream: Stream) -> Reply:
-        return Reply(200, b'{"results":[' + b",".join(_result(stream, one) for one in asked) + b"]}")
-
-    return await writer.do(work, ids)
+    door = call.writer.door
+    return await in_one_commit(call.writer, call.body.decisions, _ONE, lambda one: check_decide(one, door), _decide_one)
 
 
-def _result(stream: Stream, one: Decide | Problem) -> bytes:
-    if isinstance(one, Decide):
-        try:
-            answer = _decide(stream, one)
-            return b'{"status":%d,"body":%b}' % (200 if answer.again else 201, answer.json())
-        except StoreError:
-            raise
-        except AppleTasteError as error:
-            if stream.stopped:
-                raise
-            one = problem_of(error)
-        except Problem as problem:
-            one = problem
-    return b'{"status":%d,"problem":%b}' % (one.status, one.body())
+def _decide_one(stream: Stream, asked: Decide) -> tuple[int, bytes]:
+    """Return the status and the body of a decision: 201, or 200 where it was made before."""
+    answer = _decide(stream, asked)
+    return 200 if answer.again else 201, answer.json()
 
 
 async def show(call: Call) -> Reply:

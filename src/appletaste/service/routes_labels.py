@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import msgspec
 
-from ..errors import AppleTasteError, ConflictError, FeedbackError, InputError, StoreError, UnknownDecisionError
+from ..errors import ConflictError, FeedbackError, InputError, UnknownDecisionError
 from ..live import LabelReceipt, Stream
 from .answers import Expired, Labelled, LabelResults
-from .bodies import LARGEST_BATCH, BatchLabel, ExpireBody, Label, LabelBatch, decode
+from .batches import in_one_commit
+from .bodies import LARGEST_BATCH, BatchLabel, ExpireBody, Label, LabelBatch
 from .cells import check_time
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import CASE, STREAM
-from .writer import problem_of
 
 _ONE = msgspec.json.Decoder(BatchLabel)
 
@@ -47,35 +47,12 @@ async def label(call: Call) -> Reply:
 
 async def label_batch(call: Call) -> Reply:
     """Take many labels in one commit; those that are wrong are told so, and the others count."""
-    asked: list[BatchLabel | Problem] = []
-    for raw in call.body.labels:
-        try:
-            one = decode(raw, _ONE)
-            check_time(one.time)
-            asked.append(one)
-        except Problem as problem:
-            asked.append(problem)
-    ids = tuple(one.id for one in asked if isinstance(one, BatchLabel))
-
-    def work(stream: Stream) -> Reply:
-        return Reply(200, b'{"results":[' + b",".join(_result(stream, one) for one in asked) + b"]}")
-
-    return await call.writer.do(work, ids)
+    return await in_one_commit(call.writer, call.body.labels, _ONE, lambda one: check_time(one.time), _label_one)
 
 
-def _result(stream: Stream, one: BatchLabel | Problem) -> bytes:
-    if isinstance(one, BatchLabel):
-        try:
-            return b'{"status":200,"body":%b}' % msgspec.json.encode(_label(stream, one.id, one))
-        except StoreError:
-            raise
-        except AppleTasteError as error:
-            if stream.stopped:
-                raise
-            one = problem_of(error)
-        except Problem as problem:
-            one = problem
-    return b'{"status":%d,"problem":%b}' % (one.status, one.body())
+def _label_one(stream: Stream, said: BatchLabel) -> tuple[int, bytes]:
+    """Return the status and the body of a label."""
+    return 200, msgspec.json.encode(_label(stream, said.id, said))
 
 
 def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Reply:
