@@ -14,7 +14,7 @@ from ..features import FeatureMap, TransformerMap
 from ..keys import Key
 from ..policies import Policy
 from ..policies.items import check_dense
-from ..policies.registry import Prior, as_prior
+from ..policies.recipes import Prior, as_prior
 from ..posteriors import Gaussian, Gibbs, Vector
 
 

@@ -17,7 +17,7 @@ from ..errors import CostsError, InputError, MissingExtraError, OptionError, Pos
 from ..features.label_column import PAIRS
 from ..keys import Key
 from ..policies.items import check_dense
-from ..policies.registry import as_prior, laplace
+from ..policies.recipes import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
 from .stacked_score import StackedScore
 
