@@ -21,11 +21,17 @@ author = "The appletaste developers"
 copyright = "the appletaste developers"  # noqa: A001 (Sphinx's name)
 version = release = appletaste.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "gallery/sg_execution_times.rst", "sg_execution_times.rst"]
 
 html_theme = "furo"
 html_title = "appletaste"
@@ -35,6 +41,22 @@ html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 pygments_style, pygments_dark_style = "friendly", "monokai"
+
+#: Every study of ``examples`` is run, and becomes a page with its picture, a script and a notebook.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 10_000,
+    "write_computation_times": False,
+    "plot_gallery": True,
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "matplotlib_animations": False,
+}
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
