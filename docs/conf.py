@@ -68,7 +68,7 @@ napoleon_use_rtype = False
 #: Single modules with public names, beside the rooms.
 GROUND = ("costs", "costs_by_item", "decision", "keys", "errors")
 #: Files of the repository that pages link to, and where the site has them.
-OUTSIDE = {"../CONTRIBUTING.md": "contributing.md", "../README.md#policies": "rules.md", "../README.md": "index.md"}
+OUTSIDE = {"../CONTRIBUTING.md": "contributing.md", "../README.md": "index.md"}
 REFERENCE = """\
 # Reference
 

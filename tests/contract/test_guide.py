@@ -68,6 +68,22 @@ def test_every_command_and_block_runs(tmp_path, monkeypatch, capsys):
     assert recall.low < recall.truth < recall.high  # as the page says of the first two months
 
 
+def test_the_readme_and_the_first_page_show_what_the_guide_shows():
+    """The same command, and a table whose numbers are those of the page that is followed to the letter."""
+    readme, first = ((ROOT / page).read_text() for page in ("README.md", "docs/index.md"))
+    replay = re.search(r"^appletaste replay .*?\n```", GUIDE, re.S | re.M).group()
+    assert replay in readme
+    assert replay in first
+    table = re.search(r"^```text\n(policy .*?)^```", readme, re.S | re.M)[1].splitlines()
+    assert len(table) > 4
+    whole = re.search(r"^(policy .*?)^```", GUIDE, re.S | re.M)[1].splitlines()
+    headings = {line.split()[0]: re.split(r" {2,}", line) for line in whole}
+    chosen = [headings["policy"].index(name) for name in re.split(r" {2,}", table[0])]
+    for line in table[1:]:
+        name, *numbers = line.split()
+        assert [name, *numbers] == [headings[name][k] for k in chosen]
+
+
 def test_its_links_and_pictures_exist():
     for target in re.findall(r"\]\(([\w./-]+)", GUIDE):
         assert (ROOT / "docs" / target).exists(), target
