@@ -134,10 +134,10 @@ bench-logs: setup  ## missed, what-if, drift and report on ten million decisions
 	$(BIN)/python -m bench.logs $(ARGS)
 
 $(VENV)/docs: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs,dask]'
 	touch $@
 
-docs: $(VENV)/docs  ## the site: all pages, the reference of all public names, a search that works from a folder; out/site/index.html
+docs: $(VENV)/docs  ## the site: all pages, the gallery, the reference of all public names, a search that works from a folder; out/site/index.html
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html -d out/site-cache docs out/site
 	@echo "open out/site/index.html"
 
