@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..logs.stores import Store
 from . import (
+    pages,
     routes_decisions,
     routes_health,
     routes_keys,
@@ -19,6 +20,7 @@ from . import (
     routes_log,
     routes_model,
     routes_queue,
+    routes_session,
     routes_streams,
 )
 from .answers import Estimates
@@ -48,6 +50,8 @@ def operations() -> tuple[Operation, ...]:
         *routes_model.OPERATIONS,
         *routes_streams.OPERATIONS,
         *routes_keys.OPERATIONS,
+        *routes_session.OPERATIONS,
+        *pages.OPERATIONS,
         *routes_health.OPERATIONS,
         Operation("openapi", "GET", OPENAPI, "This description", openapi, None, {200: Estimates}),
     )

@@ -19,7 +19,9 @@ LARGEST, LARGEST_BATCH = 64 * 1024, 4 * 1024 * 1024
 MOST = 1000
 
 Id = Annotated[str, Meta(min_length=1, max_length=256, description="The caller's own name of the item.")]
-Who = Annotated[str, Meta(min_length=1, max_length=100, description="A person or a system.")]
+Who = Annotated[
+    str, Meta(min_length=1, max_length=100, description="A person or a system; left out: the name of the key.")
+]
 Name = Annotated[
     str,
     Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", description="The name of a stream."),
@@ -91,7 +93,7 @@ class EnactedBody(Body, frozen=True):
     """What was done, whatever was decided."""
 
     act: bool
-    by: Who
+    by: Who | None = None
     time: Time | None = None
 
 
@@ -99,13 +101,13 @@ class Note(Body, frozen=True):
     """Something to write down about a decision."""
 
     text: Annotated[str, Meta(min_length=1, max_length=10_000)]
-    by: Who
+    by: Who | None = None
 
 
 class Claim(Body, frozen=True):
     """Work for a reviewer."""
 
-    by: Who
+    by: Who | None = None
     order: Annotated[str, Meta(pattern="^(worth|age|amount)$")] = "worth"
     count: Annotated[int, Meta(ge=1, le=100)] = 1
     minutes: Annotated[float, Meta(gt=0, le=1440)] = 60.0
@@ -114,15 +116,15 @@ class Claim(Body, frozen=True):
 class Release(Body, frozen=True):
     """Work that a reviewer gives back."""
 
-    by: Who
     ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST)]
+    by: Who | None = None
 
 
 class ModeBody(Body, frozen=True):
     """Another mode."""
 
     mode: Annotated[str, Meta(pattern="^(shadow|live|frozen|safe)$")]
-    by: Who
+    by: Who | None = None
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
@@ -130,7 +132,7 @@ class CostsBody(Body, frozen=True):
     """Other usual costs."""
 
     costs: CostSheet
-    by: Who
+    by: Who | None = None
 
 
 class ExpireBody(Body, frozen=True):
@@ -145,6 +147,12 @@ class WhatIf(Body, frozen=True):
     threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
     costs: CostSheet | None = None
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.9
+
+
+class SignIn(Body, frozen=True):
+    """A key to sign in with."""
+
+    key: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class NewStream(Body, frozen=True):

@@ -22,7 +22,7 @@ from .problems import MEDIA, Problem
 log = logging.getLogger("appletaste.service")
 _BEARER = b"Bearer "
 #: Headers that go along with a request that is passed on.
-PASSED_ON = (b"authorization", b"content-type")
+PASSED_ON = (b"authorization", b"content-type", b"cookie", b"x-csrf-token")
 _NOBODY = Key("", "", (), (), 0.0)
 
 
@@ -57,9 +57,17 @@ class Endpoint:
     async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply:
         headers = dict(scope["headers"])
         if operation is None:
-            self._key(headers)
+            if b"authorization" in headers:
+                self._key(headers)
+            else:
+                await self._host.sessions.key_of(headers, "GET")
             raise Problem("method-not-allowed", allow=self._allow)
-        key = _NOBODY if operation.scope is None else self._key(headers)
+        if operation.scope is None:
+            key = _NOBODY
+        elif b"authorization" in headers:
+            key = self._key(headers)
+        else:
+            key = await self._host.sessions.key_of(headers, operation.method)
         params = {name: plain_text(value) for name, value in scope["path_params"].items()}
         if operation.of_stream and operation.scope is not None and not key.sees(params["stream"]):
             raise Problem("unknown-stream")
@@ -162,10 +170,12 @@ async def disconnected(receive: Receive) -> None:
 
 async def respond(reply: Reply, receive: Receive, send: Send) -> None:
     """Send an answer; one in parts ends early when whoever asked has gone."""
-    headers = [(b"content-type", reply.media.encode()), (b"cache-control", b"no-store")]
+    headers = [(b"content-type", reply.media.encode())]
+    if reply.headers is None or "Cache-Control" not in reply.headers:
+        headers.append((b"cache-control", b"no-store"))
     if reply.headers:
         headers += [(name.lower().encode(), value.encode()) for name, value in reply.headers.items()]
-    if reply.parts is None:
+    if reply.parts is None and reply.status not in (204, 304):
         headers.append((b"content-length", str(len(reply.body)).encode()))
     start: Message = {"type": "http.response.start", "status": reply.status, "headers": headers}
     await send(start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import AppleTasteError, NotOwnerError, RecordError
@@ -15,6 +15,7 @@ from .metrics import Metrics
 from .owners import Owners
 from .problems import Problem
 from .queue import Queue
+from .sessions import Sessions, token_of
 from .writer import Writer, problem_of
 
 log = logging.getLogger("appletaste.service")
@@ -28,6 +29,7 @@ class Hosting:
     def __init__(self, store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> None:
         self.store, self.metrics = store, Metrics()
         self.keys = Keys(store)
+        self.sessions = Sessions(store, self.keys)
         self._writers: dict[str, Writer] = {}
         self._queues: dict[str, Queue] = {}
         self._failed = failed
@@ -81,6 +83,17 @@ class Hosting:
     def drain(self) -> None:
         """Say that the process is about to end: it is not ready any more, and live views end."""
         self._running = False
+        self.wake()
+
+    def still(self, headers: Mapping[bytes, bytes]) -> bool:
+        """Return whether the key or the session of a request that was let in is still good."""
+        given = headers.get(b"authorization")
+        if given is None:
+            return self.sessions.known(token_of(headers)) is not None
+        return self.keys.find(given.decode("latin-1").removeprefix("Bearer ")) is not None
+
+    def wake(self) -> None:
+        """Let live views look whether they may go on."""
         for writer in self._writers.values():
             writer.wake_watchers()
 

@@ -126,7 +126,11 @@ class Keys:
 
     def find(self, secret: str) -> Key | None:
         """Return the key of a secret, if it opens anything now."""
-        found = self._known.get(digest_of(secret))
+        return self.of_digest(digest_of(secret))
+
+    def of_digest(self, digest: str) -> Key | None:
+        """Return the key that the store knows by a digest, if it opens anything now."""
+        found = self._known.get(digest)
         return found if found is not None and found.valid(time.time()) else None
 
     def all(self) -> list[Key]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("appletaste.service")
 SPACE = "owners"
-#: Seconds between two looks at what nobody owns, and at the keys that others have made or revoked.
+#: Seconds between two looks at what nobody owns, and at the keys and sessions of others.
 PERIOD = 1.0
 #: Seconds that an owner has for an answer that is passed on: to a decision or a label, and to any other question.
 QUICK, PATIENCE = 3.0, 60.0
@@ -66,6 +66,7 @@ class Owners:
     async def _look(self) -> None:
         store, host = self._host.store, self._host
         await asyncio.to_thread(host.keys.reload)
+        await asyncio.to_thread(host.sessions.reload)
         self._all = frozenset(await asyncio.to_thread(store.names))
         for name in sorted(self._all.difference(host.here())):
             if await host.open(name):

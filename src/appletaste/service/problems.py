@@ -32,6 +32,9 @@ KINDS: dict[str, Kind] = {
     "unauthenticated": Kind(
         401, "no valid key", "send 'Authorization: Bearer at_...' with a key that is neither expired nor revoked"
     ),
+    "csrf": Kind(
+        403, "a change by cookie needs a token", "send 'X-CSRF-Token' with the csrf that GET /v1/session tells"
+    ),
     "insufficient-scope": Kind(403, "the key does not allow this", "ask for a key with the scope that is named"),
     "unknown-route": Kind(404, "there is nothing at this address", "GET /openapi.json lists the addresses"),
     "unknown-stream": Kind(404, "there is no such stream", "GET /v1/streams lists the streams that the key may see"),

@@ -57,6 +57,7 @@ async def revoke(call: Call) -> Reply:
     _check_whole(call)
     if not await asyncio.to_thread(call.host.keys.revoke, call.params["id"]):
         raise Problem("unknown-key")
+    call.host.wake()  # live views by it end
     found = next(key for key in call.host.keys.all() if key.id == call.params["id"])
     return Reply.of(read(found))
 

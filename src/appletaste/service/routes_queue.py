@@ -16,13 +16,13 @@ from .routes_decisions import STREAM
 async def claim(call: Call) -> Reply:
     """Hold items for a reviewer, those first that are worth most, oldest, or of the largest amount."""
     asked, store, queue = call.body, call.host.store, call.host.queue(call.stream)
-    name = call.stream
+    name, by = call.stream, call.who(call.body.by)
 
     def work(stream: Stream) -> Reply:
         now, leases = time.time(), Leases(store, name)
         held, waiting = leases.held(now), stream.pending
         free = [id for id in waiting if id not in held]
-        lease = Lease(asked.by, now + 60.0 * asked.minutes)
+        lease = Lease(by, now + 60.0 * asked.minutes)
         items = queue.ordered(stream, free, asked.order, asked.count)
         for item in items:
             leases.take(item.id, lease)
@@ -33,13 +33,13 @@ async def claim(call: Call) -> Reply:
 
 async def release(call: Call) -> Reply:
     """Give items back that a reviewer holds; what nobody holds is passed over."""
-    asked, store, name = call.body, call.host.store, call.stream
+    asked, store, name, by = call.body, call.host.store, call.stream, call.who(call.body.by)
 
     def work(stream: Stream) -> Reply:
         leases = Leases(store, name)
         held = leases.held(time.time())
         mine = [id for id in dict.fromkeys(asked.ids) if id in held]
-        if any(held[id].by != asked.by for id in mine):
+        if any(held[id].by != by for id in mine):
             raise Problem("claimed-by-other")
         for id in mine:
             leases.drop(id)

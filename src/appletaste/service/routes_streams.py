@@ -106,20 +106,18 @@ async def show(call: Call) -> Reply:
 
 async def set_mode(call: Call) -> Reply:
     """Let another mode hold."""
-    said = call.body
-    return await call.writer.do(
-        lambda stream: Reply.of(Changed(stream.set_mode(said.mode, by=said.by, reason=said.reason)))
-    )
+    said, by = call.body, call.who(call.body.by)
+    return await call.writer.do(lambda stream: Reply.of(Changed(stream.set_mode(said.mode, by=by, reason=said.reason))))
 
 
 async def set_costs(call: Call) -> Reply:
     """Let other costs be the usual ones."""
-    said, sheet = call.body, _sheet(call.body.costs)
+    by, sheet = call.who(call.body.by), _sheet(call.body.costs)
 
     def work(stream: Stream) -> Reply:
         if stream.settings["costs_by_item"] is not None:
             raise Problem("cannot-happen", detail="the costs of this stream are formulas over columns, and stay")
-        return Reply.of(Changed(stream.set_costs(sheet, by=said.by)))
+        return Reply.of(Changed(stream.set_costs(sheet, by=by)))
 
     return await call.writer.do(work)
 
