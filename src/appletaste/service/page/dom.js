@@ -1,0 +1,195 @@
+// Small helpers for all views: elements, figures, words for numbers and times.
+//
+//   h("p", { class: "quiet", onclick: go }, "text", anotherElement)   an element; text never becomes markup
+//   svg("path", { d: "M0 0" })                                        the same for SVG
+//   figure("waiting", 312)                                            a number with data-name and data-value for tests
+//   number(3.14159), percent(0.183), money(1234.5), count(9164)       words; "–" where there is no number
+//   moment(time), ago(time)                                           <time> in the reader's zone, full time as title
+//   replace(parent, ...children), on(target, type, listener)          `on` returns a function that takes it back
+
+const NONE = "–";
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "dataset") Object.assign(element.dataset, value);
+    else if (name === "style") Object.assign(element.style, value);
+    else if (name === "value" && "value" in element) element.value = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  add(element, children);
+  return element;
+}
+
+function add(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+}
+
+export function h(tag, props, ...children) {
+  return fill(document.createElement(tag), props, children);
+}
+
+export function svg(tag, props, ...children) {
+  return fill(document.createElementNS(SVG, tag), props, children);
+}
+
+export function replace(parent, ...children) {
+  parent.replaceChildren();
+  add(parent, children);
+  return parent;
+}
+
+export function on(target, type, listener, options) {
+  target.addEventListener(type, listener, options);
+  return () => target.removeEventListener(type, listener, options);
+}
+
+// ---- numbers
+
+const known = (value) => typeof value === "number" && Number.isFinite(value);
+const formats = new Map();
+
+function format(options) {
+  const name = JSON.stringify(options);
+  if (!formats.has(name)) formats.set(name, new Intl.NumberFormat("en", options));
+  return formats.get(name);
+}
+
+export function count(value) {
+  return known(value) ? format({ maximumFractionDigits: 0 }).format(value) : NONE;
+}
+
+/** A number with so many digits that count: 1,234.6 and 0.00123. */
+export function number(value, digits = 4) {
+  if (!known(value)) return NONE;
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e9 || size < 1e-4)) return value.toExponential(2);
+  if (size >= 10 ** (digits - 1)) return format({ maximumFractionDigits: 0 }).format(value);
+  return format({ maximumSignificantDigits: digits }).format(value);
+}
+
+export function percent(value, digits) {
+  if (!known(value)) return NONE;
+  const hundred = Math.abs(value) * 100;
+  const places = digits ?? (hundred >= 10 || hundred === 0 ? 0 : hundred >= 1 ? 1 : hundred >= 0.1 ? 2 : 3);
+  return `${format({ maximumFractionDigits: places, minimumFractionDigits: digits ?? 0 }).format(value * 100)} %`;
+}
+
+/** An amount in the money of the stream; `word` is its currency where one is known. */
+export function money(value, word = "") {
+  if (!known(value)) return NONE;
+  const places = Math.abs(value) >= 1000 ? 0 : 2;
+  const shown = Number(value.toFixed(places)) === 0 && value !== 0 ? number(value, 2) : format({
+    minimumFractionDigits: places, maximumFractionDigits: places,
+  }).format(value === 0 ? 0 : value);
+  return word ? `${shown} ${word}` : shown;
+}
+
+export function signed(value, digits = 3) {
+  return known(value) ? `${value > 0 ? "+" : value < 0 ? "−" : ""}${number(Math.abs(value), digits)}` : NONE;
+}
+
+/** A figure of the API on screen: tests read `data-value`, people read `text`. */
+export function figure(name, value, text = number(value), props = {}) {
+  const told = value === null || value === undefined ? "null" : String(value);
+  return h("span", { ...props, class: `figure ${props.class ?? ""}`.trim(), "data-name": name, "data-value": told }, text);
+}
+
+// ---- times: a date without a zone is UTC, as the library reads it; a number is a clock of the stream's own
+
+export function instant(time) {
+  if (typeof time !== "string") return null;
+  const bare = time.trim().replace(" ", "T");
+  const zone = /T.*(Z|[+-]\d\d:?\d\d)$/.test(bare) ? "" : bare.includes("T") ? "Z" : "T00:00Z";
+  const found = new Date(bare + zone);
+  return Number.isNaN(found.getTime()) ? null : found;
+}
+
+const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
+const MINUTE = new Intl.DateTimeFormat("en", {
+  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
+});
+const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
+const STEPS = [[60, "second", 1], [3600, "minute", 60], [86400, "hour", 3600], [86400 * 60, "day", 86400],
+  [86400 * 730, "month", 86400 * 30.44], [Infinity, "year", 86400 * 365.25]];
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
+
+export function day(time) {
+  const found = instant(time);
+  return found ? DAY.format(found) : time === null || time === undefined ? NONE : number(time, 8);
+}
+
+function timed(time, words) {
+  const found = instant(time);
+  if (!found) return h("span", {}, time === null || time === undefined ? NONE : typeof time === "number" ? `at ${number(time, 8)}` : String(time));
+  return h("time", { datetime: found.toISOString(), title: FULL.format(found) }, words(found));
+}
+
+/** A time to the minute. */
+export function moment(time) {
+  return timed(time, (found) => MINUTE.format(found));
+}
+
+/** How long ago, in one short word. */
+export function ago(time, now = Date.now()) {
+  return timed(time, (found) => {
+    const seconds = (found.getTime() - now) / 1000;
+    const [, unit, size] = STEPS.find(([limit]) => Math.abs(seconds) < limit);
+    return Math.abs(seconds) < 5 ? "now" : RELATIVE.format(Math.round(seconds / size), unit);
+  });
+}
+
+// ---- pieces that many views need
+
+/** What a view shows while there is nothing else: a title, a sentence, and perhaps what to do. */
+export function emptyState(title, words, ...actions) {
+  return h("section", { class: "empty", "data-testid": "empty" }, h("h2", {}, title), h("p", {}, words), actions);
+}
+
+/** A problem in words, with its remedy. */
+export function trouble(problem) {
+  return h("div", { class: "notice bad", role: "alert", "data-testid": "problem" },
+    h("strong", {}, problem.title ?? "Something went wrong"), h("p", {}, problem.words ?? String(problem)));
+}
+
+/** A dialog that closes with Escape and gives the focus back; returns the element, opened. */
+export function openDialog(title, content, { testid = "dialog", wide = false } = {}) {
+  const before = document.activeElement;
+  const id = `dialog-${Math.random().toString(36).slice(2)}`;
+  const close = h("button", { type: "button", class: "button plain icon", "aria-label": "Close", onclick: () => dialog.close() }, "✕");
+  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": id, "data-testid": testid },
+    h("header", {}, h("h2", { id }, title), close), content);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (before instanceof HTMLElement && before.isConnected) before.focus();
+  });
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Say something to people who listen to the page, and for tests. */
+export function announce(words) {
+  const place = document.getElementById("announce");
+  place.append(h("p", {}, words));
+  while (place.childElementCount > 5) place.firstElementChild.remove();
+}
+
+/** A short message at the edge of the page; it goes by itself unless it is bad. */
+export function notify(words, { bad = false, action = null } = {}) {
+  const place = document.getElementById("notices");
+  const away = () => note.remove();
+  const note = h("div", { class: bad ? "note bad" : "note", "data-testid": "notice" }, h("p", {}, words), action && h("button", {
+    type: "button", class: "button small", onclick: () => { away(); action.run(); },
+  }, action.words), h("button", { type: "button", class: "button plain icon", "aria-label": "Dismiss", onclick: away }, "✕"));
+  place.append(note);
+  while (place.childElementCount > 4) place.firstElementChild.remove();
+  if (!bad) setTimeout(away, 6000);
+  return away;
+}

@@ -1,0 +1,47 @@
+// Keys that do something, and the help that lists them.
+//
+//   const stop = useKeys("Case", { 1: ["positive", () => ...], 0: ["negative", () => ...] })
+//
+// Keys are quiet while somebody types, while a dialog is open, and with Ctrl, Alt or Meta held.
+
+import { h, openDialog } from "./dom.js";
+
+const groups = [];
+
+export function useKeys(title, keys) {
+  const group = { title, keys };
+  groups.push(group);
+  return () => groups.splice(groups.indexOf(group), 1);
+}
+
+function typing(target) {
+  return target instanceof HTMLElement && (target.isContentEditable || target.closest("input:not([type=checkbox]):not([type=range]), textarea, select") !== null);
+}
+
+addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
+  if (typing(event.target)) return;
+  if (event.key === "?") {
+    event.preventDefault();
+    return showHelp();
+  }
+  for (const { keys } of [...groups].reverse()) {
+    const found = Object.hasOwn(keys, event.key) ? keys[event.key] : null;
+    if (!found) continue;
+    if (event.repeat && event.key !== "j" && event.key !== "k") return;
+    event.preventDefault();
+    found[1]();
+    return;
+  }
+});
+
+export function showHelp() {
+  const all = [...groups, { title: "Everywhere", keys: { "?": ["this help"], Tab: ["next control"], Esc: ["close a dialog"] } }];
+  openDialog("Keys", h("div", { class: "help" },
+    all.map(({ title, keys }) => h("section", {}, h("h3", {}, title), h("dl", {},
+      Object.entries(keys).map(([key, [words]]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)))))),
+    h("section", { class: "help-words" }, h("h3", {}, "Good to know"),
+      h("p", {}, "A label is sent after five seconds, or when the next one is given. Until then u takes it back; afterwards a change is a correction, with a reason."),
+      h("p", {}, "Labels are written down in this browser first. When the service is away, they wait here and are sent when it answers."))),
+  { testid: "help-dialog", wide: true });
+}
