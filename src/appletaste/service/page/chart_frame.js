@@ -1,0 +1,180 @@
+// What every chart has around its marks: a title, words, a legend, the values under the pointer or the arrow keys, and
+// all numbers as a table. The marks themselves are drawn by charts.js.
+import { h, svg as s } from "./dom.js";
+
+const MOST_ROWS = 500;
+let serial = 0;
+
+/**
+ * Puts a frame around what `draw(spec, width, id)` returns: `{ height, nodes, count, nearest(x, y), anchor(index) }`.
+ * Returns `{ element, update(spec), remove() }`; updates within a frame of the screen are drawn once.
+ */
+export function frame(first, draw) {
+  const id = `chart-${(serial += 1)}`;
+  let spec = first;
+  let drawn = null;
+  let at = -1;
+  let width = 0;
+  let waiting = 0;
+
+  const title = h("span", { class: "chart-title", id: `${id}-title` });
+  const words = h("span", { class: "chart-words", id: `${id}-words` });
+  const marks = s("g");
+  const cursor = s("g", { class: "chart-cursor", "aria-hidden": "true" });
+  const svg = s("svg", { class: "chart-svg", role: "img", tabindex: "0" }, marks, cursor);
+  svg.setAttribute("aria-labelledby", `${id}-title`);
+  svg.setAttribute("aria-describedby", `${id}-words`);
+  const tip = h("div", { class: "chart-tip", "aria-hidden": "true", hidden: true });
+  const said = h("div", { class: "only-read", role: "status" });
+  const stage = h("div", { class: "chart-stage" }, svg, tip);
+  const legend = h("ul", { class: "chart-legend" });
+  const numbers = h("div", { class: "chart-numbers", id: `${id}-numbers`, hidden: true, tabindex: "0" });
+  const button = h("button", { class: "chart-button", type: "button", "aria-expanded": "false" }, "Show numbers");
+  button.setAttribute("aria-controls", `${id}-numbers`);
+  const head = h("div", { class: "chart-head" }, h("div", { class: "chart-names" }, title, words), button);
+  const element = h("figure", { class: "chart" }, head, stage, said, legend, numbers);
+
+  button.addEventListener("click", () => {
+    numbers.hidden = !numbers.hidden;
+    button.textContent = numbers.hidden ? "Show numbers" : "Hide numbers";
+    button.setAttribute("aria-expanded", String(!numbers.hidden));
+    table();
+  });
+  svg.addEventListener("pointermove", (event) => {
+    const box = svg.getBoundingClientRect();
+    if (drawn?.count) point(drawn.nearest(event.clientX - box.left, event.clientY - box.top), false);
+  });
+  svg.addEventListener("pointerleave", () => point(-1, false));
+  svg.addEventListener("blur", () => point(-1, false));
+  svg.addEventListener("keydown", (event) => {
+    const last = (drawn?.count ?? 0) - 1;
+    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+    if (last < 0) return;
+    if (step !== undefined) point(at < 0 ? (step > 0 ? 0 : last) : Math.min(last, Math.max(0, at + step)), true);
+    else if (event.key === "Home") point(0, true);
+    else if (event.key === "End") point(last, true);
+    else if (event.key === "Escape" && at >= 0) point(-1, false);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  const observer = new ResizeObserver((entries) => {
+    const wide = Math.floor(entries[0].contentRect.width);
+    if (wide > 0 && wide !== width) {
+      width = wide;
+      paint();
+    }
+  });
+  observer.observe(stage);
+
+  /** Shows the values of one point; -1 for none. */
+  function point(index, aloud) {
+    at = index;
+    tip.hidden = index < 0 || !drawn;
+    if (tip.hidden) {
+      cursor.replaceChildren();
+      return;
+    }
+    const lines = spec.columns.map((column) => [column.name, cellText(column, spec.rows[index])]);
+    const [heading, ...rest] = lines;
+    const list = h("dl", {}, ...rest.filter((line) => line[1] !== "").flatMap(pair));
+    tip.replaceChildren(h("strong", {}, heading[1]), list);
+    const { x, y, nodes } = drawn.anchor(index);
+    cursor.replaceChildren(...nodes);
+    const wide = tip.offsetWidth;
+    const left = x + 14 + wide > width ? Math.max(0, x - 14 - wide) : x + 14;
+    const top = Math.max(0, Math.min(y - tip.offsetHeight / 2, drawn.height - tip.offsetHeight));
+    tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+    if (aloud) said.textContent = lines.map(([name, text]) => `${name} ${text}`).join(", ");
+  }
+
+  function paint() {
+    if (!width) return;
+    drawn = draw(spec, width, id);
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", drawn.height);
+    marks.replaceChildren(...drawn.nodes);
+    if (at >= drawn.count) at = -1;
+    point(at, false);
+  }
+
+  function table() {
+    if (numbers.hidden) return;
+    const rows = spec.rows.slice(-MOST_ROWS);
+    const body = rows.map((row) => h("tr", {}, ...spec.columns.map((column, k) => cell(column, row, k === 0))));
+    const heads = spec.columns.map((column) => h("th", { scope: "col" }, column.name));
+    const note = rows.length < spec.rows.length ? ` (the last ${MOST_ROWS} of ${spec.rows.length})` : "";
+    const caption = h("caption", {}, spec.title + note);
+    numbers.replaceChildren(h("table", {}, caption, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...body)));
+    numbers.setAttribute("role", "region");
+    numbers.setAttribute("aria-label", `Numbers of: ${spec.title}`);
+  }
+
+  function update(next) {
+    spec = next;
+    title.textContent = spec.title;
+    words.textContent = spec.words ?? "";
+    if (spec.testid) element.dataset.testid = spec.testid;
+    const entries = spec.legend ?? [];
+    legend.hidden = entries.length === 0;
+    const key = JSON.stringify(entries);
+    if (legend.dataset.key !== key) {
+      legend.dataset.key = key;
+      legend.replaceChildren(...entries.map((entry) => h("li", {}, swatch(entry, id), entry.text)));
+    }
+    table();
+    if (!waiting) {
+      waiting = requestAnimationFrame(() => {
+        waiting = 0;
+        paint();
+      });
+    }
+  }
+
+  function remove() {
+    observer.disconnect();
+    cancelAnimationFrame(waiting);
+    element.remove();
+    drawn = null;
+  }
+
+  update(first);
+  return { element, update, remove };
+}
+
+const pair = ([name, text]) => [h("dt", {}, name), h("dd", {}, text)];
+
+function cellText(column, row) {
+  const value = column.value(row);
+  return value === null || value === undefined ? (column.missing ?? "") : column.text(value, row);
+}
+
+function cell(column, row, heading) {
+  const made = heading ? h("th", { scope: "row" }) : h("td");
+  made.textContent = cellText(column, row) || "–";
+  const value = column.value(row);
+  if (column.key && value !== null && value !== undefined) {
+    made.dataset.name = column.key;
+    made.dataset.value = String(value);
+  }
+  return made;
+}
+
+function swatch({ tone, shape }, id) {
+  const box = s("svg", { width: 20, height: 12, "aria-hidden": "true", class: `tone-${tone}` });
+  if (shape === "line") box.append(s("path", { class: "mark-line", d: "M1 6H19" }));
+  else if (shape === "dashed") box.append(s("path", { class: "mark-line mark-dashed", d: "M1 6H19" }));
+  else if (shape === "interval") {
+    box.append(s("path", { class: "mark-whisker", d: "M2 6H18M2 3V9M18 3V9" }), s("circle", { class: "mark-dot", cx: 10, cy: 6, r: 3 }));
+  } else if (shape === "hatch") {
+    const name = `${id}-key-${tone}`;
+    box.append(hatching(name), s("rect", { class: "mark-hatch", x: 1, y: 1, width: 18, height: 10, fill: `url(#${name})` }));
+  } else box.append(s("rect", { class: `mark-${shape}`, x: 1, y: 1, width: 18, height: 10, rx: 1 }));
+  return box;
+}
+
+/** Slanted lines: what is not known yet. */
+export function hatching(name) {
+  const lines = s("path", { class: "hatch-lines", d: "M-1 1L1 -1M0 6L6 0M5 7L7 5" });
+  return s("defs", {}, s("pattern", { id: name, width: 6, height: 6, patternUnits: "userSpaceOnUse" }, lines));
+}

@@ -1,0 +1,285 @@
+// Charts as plain SVG. `plot` puts layers over one horizontal axis (lines, bands, bars by day, a histogram under a
+// curve); `intervals` puts one row for each name (a mean with its intervals, or a signed bar); `multiples` shows many.
+//
+// A chart is told: title, words, rows, columns (`{ name, key, value(row), text(value, row), missing }`; the first names
+// the row), and for a plot `x` and `y` (`{ kind: "number" | "money" | "share" | "date", label, symbol, domain, zero }`,
+// `x` also `value(row)`) and `layers`, drawn in their order. A layer with a `name` stands in the legend.
+import { h, svg as s } from "./dom.js";
+import { frame, hatching } from "./chart_frame.js";
+import { dateTicks, linear, numberTicks, widened } from "./scales.js";
+
+const LETTER = 6.7; // pixels of a letter of an axis, rounded up
+const known = (value) => typeof value === "number" && Number.isFinite(value);
+const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+
+const chart = (draw) => (spec) => {
+  const made = frame(withLegend(spec), draw);
+  return { ...made, update: (next) => made.update(withLegend(next)) };
+};
+
+/** Layers over one horizontal axis. */
+export const plot = chart(drawPlot);
+
+/** One row for each name, with a point, its intervals, or a signed bar. */
+export const intervals = chart(drawIntervals);
+
+/** Many small charts side by side, each `[make, spec]`; charts of the same place are updated, not made again. */
+export function multiples(parts) {
+  let charts = [];
+  const element = h("div", { class: "chart-grid" });
+  const update = (next) => {
+    const same = charts.length === next.length && charts.every((one, k) => one.make === next[k][0]);
+    if (same) return charts.forEach((one, k) => one.update(next[k][1]));
+    charts.forEach((one) => one.remove());
+    charts = next.map(([make, spec]) => ({ ...make(spec), make }));
+    return element.replaceChildren(...charts.map((one) => one.element));
+  };
+  update(parts);
+  return { element, update, remove: () => charts.forEach((one) => one.remove()) };
+}
+
+const SHAPES = { line: "line", band: "band", bars: "bar", whiskers: "interval", histogram: "histogram", path: "line" };
+
+function withLegend(spec) {
+  const legend = [];
+  for (const layer of spec.layers ?? []) {
+    const shape = layer.dashed ? "dashed" : SHAPES[layer.type];
+    if (layer.name) legend.push({ tone: layer.tone, shape, text: layer.name });
+    if (layer.hatchName) legend.push({ tone: layer.tone, shape: "hatch", text: layer.hatchName });
+  }
+  return { legend, ...spec };
+}
+
+/** The ends of the vertical axis: over all layers, with wide intervals cut where `robust` asks for it. */
+function verticalDomain(spec) {
+  const middles = spec.y.zero ? [0] : [];
+  const ends = [];
+  for (const layer of spec.layers) {
+    if (layer.type === "rule" && known(layer.at)) middles.push(layer.at);
+    for (const [, y] of layer.points ?? []) middles.push(y);
+    for (const row of layer.rows ?? spec.rows) {
+      if (layer.y) middles.push(layer.y(row));
+      if (layer.low) ends.push(layer.low(row), layer.high(row));
+    }
+  }
+  let [low, high] = endsOf(middles.filter(known));
+  const [least, most] = endsOf(ends.filter(known).concat(low === Infinity ? [] : [low, high]));
+  if (least === Infinity) return [0, 1];
+  const room = spec.y.robust && high > low ? (high - low) * 0.4 : Infinity;
+  low = Math.max(least, low - room);
+  high = Math.min(most, high + room);
+  return [Number.isFinite(low) ? low : least, Number.isFinite(high) ? high : most];
+}
+
+function endsOf(values) {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+function drawPlot(spec, width, id) {
+  const height = spec.height ?? (width < 480 ? 190 : 230);
+  const step = spec.x.step ?? 0;
+  const xs = spec.rows.map((row) => spec.x.value(row));
+  const bins = spec.layers.find((layer) => layer.type === "histogram")?.bins ?? [];
+  const reach = xs.concat(bins.flatMap((bin) => [bin.from, bin.to])).filter(known);
+  const [first, last] = spec.x.domain ?? (reach.length ? endsOf(reach) : [0, 1]);
+  const horizontal = first < last || step ? [first - step / 2, last + step / 2] : [first - 0.5, last + 0.5];
+  const count = Math.max(2, Math.floor((height - 40) / 44));
+  const { domain: vertical, step: rise } = spec.y.domain ? { domain: spec.y.domain } : widened(verticalDomain(spec), count);
+  const ticks = numberTicks(vertical, count, spec.y.kind, spec.y.symbol, rise);
+  const left = 10 + LETTER * Math.max(3, ...ticks.map((tick) => tick.text.length));
+  const inner = { left, right: width - 10, top: spec.y.label ? 22 : 8, bottom: height - (spec.x.label ? 40 : 24) };
+  const x = linear(horizontal, [inner.left, inner.right]);
+  const y = linear(vertical, [inner.bottom, inner.top]);
+
+  const nodes = [s("defs", {}, s("clipPath", { id: `${id}-clip` }, s("rect", box(inner)))), hatching(`${id}-hatch`)];
+  for (const tick of ticks) {
+    const place = y(tick.value);
+    nodes.push(s("path", { class: tick.value === 0 ? "axis-zero" : "axis-grid", d: `M${at(inner.left, place)}H${inner.right}` }));
+    nodes.push(s("text", { class: "axis-text", x: inner.left - 6, y: place, dy: "0.35em", "text-anchor": "end" }, tick.text));
+  }
+  const room = Math.max(2, Math.floor((inner.right - inner.left) / (spec.x.kind === "date" ? 78 : 66)));
+  const below = spec.x.kind === "date" ? dateTicks(horizontal, room) : numberTicks(horizontal, room, spec.x.kind, spec.x.symbol);
+  for (const tick of below) {
+    const half = (tick.text.length * LETTER) / 2;
+    const place = Math.min(width - half, x(tick.value));
+    nodes.push(s("text", { class: "axis-text", x: place, y: inner.bottom + 16, "text-anchor": "middle" }, tick.text));
+  }
+  if (spec.y.label) nodes.push(s("text", { class: "axis-name", x: 0, y: 12 }, spec.y.label));
+  if (spec.x.label) {
+    nodes.push(s("text", { class: "axis-name", x: inner.right, y: height - 6, "text-anchor": "end" }, spec.x.label));
+  }
+  const body = s("g", { "clip-path": `url(#${id}-clip)` });
+  const places = { x, y, xs, inner, step, id };
+  for (const layer of spec.layers) body.append(...LAYERS[layer.type](layer, layer.rows ?? spec.rows, places));
+  nodes.push(body);
+
+  const pixels = xs.map(x);
+  const dotted = spec.layers.filter((layer) => layer.y && !layer.rows);
+  return {
+    height,
+    nodes,
+    count: spec.rows.length,
+    nearest: (place) => nearest(pixels, place),
+    anchor(index) {
+      const place = pixels[index];
+      const heights = dotted.map((layer) => layer.y(spec.rows[index])).filter(known).map(y);
+      const dots = heights.map((one) => s("circle", { cx: place, cy: one, r: 3.5 }));
+      const line = s("path", { d: `M${at(place, inner.top)}V${inner.bottom}` });
+      return { x: place, y: heights[0] ?? (inner.top + inner.bottom) / 2, nodes: [line, ...dots] };
+    },
+  };
+}
+
+const box = ({ left, right, top, bottom }) => ({ x: left, y: top - 4, width: Math.max(0, right - left), height: bottom - top + 4 });
+
+function nearest(sorted, place) {
+  let low = 0;
+  let high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < place) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && place - sorted[low - 1] < sorted[low] - place ? low - 1 : low;
+}
+
+/** What each kind of layer draws; one path for all of its rows, however many there are. */
+const LAYERS = {
+  line(layer, rows, { x, y, xs }) {
+    let d = "";
+    let open = false;
+    rows.forEach((row, k) => {
+      const value = layer.y(row);
+      if (known(value)) d += `${open ? "L" : "M"}${at(x(xs[k]), y(value))}`;
+      open = known(value);
+    });
+    return [s("path", { class: `mark-line tone-${layer.tone}${layer.dashed ? " mark-dashed" : ""}`, d })];
+  },
+  band(layer, rows, { x, y, xs }) {
+    let d = "";
+    let run = [];
+    const close = () => {
+      if (run.length) d += `M${run.map(([place, , top]) => at(place, top)).join("L")}L${run.reverse().map(([place, low]) => at(place, low)).join("L")}Z`;
+      run = [];
+    };
+    rows.forEach((row, k) => {
+      const [low, high] = [layer.low(row), layer.high(row)];
+      if (known(low) && known(high)) run.push([x(xs[k]), y(low), y(high)]);
+      else close();
+    });
+    close();
+    return [s("path", { class: `mark-band tone-${layer.tone}`, d })];
+  },
+  bars(layer, rows, { x, y, xs, step, id }) {
+    const half = Math.max(0.5, Math.min(18, ((x(step) - x(0)) * 0.72) / 2));
+    const d = { whole: "", hatched: "" };
+    rows.forEach((row, k) => {
+      const value = layer.y(row);
+      if (!known(value)) return;
+      const place = x(xs[k]);
+      d[layer.hatch?.(row) ? "hatched" : "whole"] += `M${at(place - half, y(0))}V${y(value).toFixed(1)}h${(2 * half).toFixed(1)}V${y(0).toFixed(1)}Z`;
+    });
+    const hatched = { class: `mark-hatch tone-${layer.tone}`, d: d.hatched, fill: `url(#${id}-hatch)` };
+    return [s("path", { class: `mark-bar tone-${layer.tone}`, d: d.whole }), s("path", hatched)];
+  },
+  whiskers(layer, rows, { x, y, xs, step }) {
+    const cap = Math.max(0, Math.min(4, ((x(step) - x(0)) * 0.5) / 2));
+    let whiskers = "";
+    let dots = "";
+    rows.forEach((row, k) => {
+      const [low, middle, high, place] = [layer.low(row), layer.y(row), layer.high(row), x(xs[k])];
+      if (known(low) && known(high)) {
+        whiskers += `M${at(place, y(low))}V${y(high).toFixed(1)}`;
+        if (cap) whiskers += `M${at(place - cap, y(low))}h${2 * cap}M${at(place - cap, y(high))}h${2 * cap}`;
+      }
+      if (known(middle) && layer.dots !== false) dots += `M${at(place, y(middle))}h0`;
+    });
+    const nodes = [s("path", { class: `mark-whisker tone-${layer.tone}`, d: whiskers })];
+    return dots ? [...nodes, s("path", { class: `mark-dots tone-${layer.tone}`, d: dots })] : nodes;
+  },
+  histogram(layer, rows, { x, inner }) {
+    const most = Math.max(1, ...layer.bins.map((bin) => bin.count));
+    const tall = (inner.bottom - inner.top) * (layer.share ?? 0.25);
+    let d = "";
+    for (const bin of layer.bins) {
+      const wide = Math.max(0.5, x(bin.to) - x(bin.from) - 1);
+      const high = (bin.count / most) * tall;
+      d += `M${at(x(bin.from), inner.bottom)}v${(-high).toFixed(1)}h${wide.toFixed(1)}v${high.toFixed(1)}Z`;
+    }
+    return [s("path", { class: `mark-histogram tone-${layer.tone}`, d })];
+  },
+  path(layer, rows, { x, y }) {
+    const d = `M${layer.points.map(([a, b]) => at(x(a), y(b))).join("L")}`;
+    return [s("path", { class: `mark-line tone-${layer.tone}${layer.dashed ? " mark-dashed" : ""}`, d })];
+  },
+  rule(layer, rows, { y, inner }) {
+    const place = y(layer.at);
+    const text = s("text", { class: "axis-text", x: inner.right - 2, y: place - 4, "text-anchor": "end" }, layer.text ?? "");
+    return [s("path", { class: `mark-rule tone-${layer.tone}`, d: `M${at(inner.left, place)}H${inner.right}` }), text];
+  },
+};
+
+/**
+ * Rows by name: `label(row)`, `middle(row)`, `inside(row)` and `outside(row)` as [low, high], `before(row)` for a mark of
+ * what was; with `bars` a signed bar from 0 to the middle. On narrow screens a name stands above its row.
+ */
+function drawIntervals(spec, width) {
+  const narrow = width < 340;
+  const tall = narrow ? 42 : 28;
+  const names = spec.rows.map((row) => spec.label(row));
+  const letters = Math.min(28, Math.max(4, ...names.map((name) => name.length)));
+  const left = narrow ? 8 : 16 + letters * LETTER;
+  const right = width - 12;
+  const ends = spec.rows.flatMap((row) => [0, spec.middle(row), ...(spec.outside?.(row) ?? [])]).filter(known);
+  const count = Math.max(2, Math.floor((right - left) / 80));
+  const { domain, step } = widened(endsOf(ends.length ? ends : [0, 1]), count);
+  const x = linear(domain, [left, right]);
+  const top = 6;
+  const bottom = top + tall * spec.rows.length;
+  const height = bottom + (spec.x.label ? 40 : 24);
+  const nodes = [];
+  for (const tick of numberTicks(domain, count, spec.x.kind, spec.x.symbol, step)) {
+    const place = x(tick.value);
+    nodes.push(s("path", { class: Math.abs(tick.value) < 1e-12 ? "axis-zero" : "axis-grid", d: `M${at(place, top)}V${bottom}` }));
+    nodes.push(s("text", { class: "axis-text", x: place, y: bottom + 16, "text-anchor": "middle" }, tick.text));
+  }
+  if (spec.x.label) nodes.push(s("text", { class: "axis-name", x: right, y: height - 6, "text-anchor": "end" }, spec.x.label));
+  const heightOf = (k) => top + tall * (k + (narrow ? 0.72 : 0.5));
+  spec.rows.forEach((row, k) => {
+    const place = heightOf(k);
+    const middle = spec.middle(row);
+    const tone = spec.tone?.(row) ?? (middle < 0 ? "second" : "accent");
+    const short = names[k].length > letters && !narrow ? `${names[k].slice(0, letters - 1)}…` : names[k];
+    const where = narrow ? { x: left, y: place - 12 } : { x: left - 12, y: place, dy: "0.35em", "text-anchor": "end" };
+    nodes.push(s("text", { class: "row-name", ...where }, short, s("title", {}, names[k])));
+    const group = s("g", { class: `tone-${tone}` });
+    const [inside, outside] = [spec.inside?.(row), spec.outside?.(row)];
+    if (spec.bars && known(middle)) {
+      const [from, to] = [Math.min(x(0), x(middle)), Math.max(x(0), x(middle))];
+      group.append(s("rect", { class: "mark-bar", x: from, y: place - 7, width: Math.max(1, to - from), height: 14, rx: 2 }));
+    }
+    if (outside?.every(known)) group.append(s("path", { class: `mark-whisker${spec.bars ? " tone-ink" : ""}`, d: `M${at(x(outside[0]), place)}H${x(outside[1]).toFixed(1)}` }));
+    if (!spec.bars && inside?.every(known)) group.append(s("path", { class: "mark-thick", d: `M${at(x(inside[0]), place)}H${x(inside[1]).toFixed(1)}` }));
+    if (!spec.bars && known(middle)) group.append(s("circle", { class: "mark-dot", cx: x(middle), cy: place, r: 4 }));
+    const then = spec.before?.(row);
+    if (known(then)) group.append(s("path", { class: "mark-then", d: `M${at(x(then), place - 8)}v16` }));
+    nodes.push(group);
+  });
+  return {
+    height,
+    nodes,
+    count: spec.rows.length,
+    nearest: (_, place) => Math.max(0, Math.min(spec.rows.length - 1, Math.floor((place - top) / tall))),
+    anchor(index) {
+      const middle = spec.middle(spec.rows[index]);
+      const shade = s("rect", { class: "row-shade", x: 0, y: top + tall * index, width, height: tall });
+      return { x: x(known(middle) ? middle : 0), y: heightOf(index), nodes: [shade] };
+    },
+  };
+}
