@@ -37,9 +37,9 @@ def command(*words: str) -> str:
     return done.stdout
 
 
-def prepared(folder: Path, store: str) -> tuple[str, str]:
+def prepared(folder: Path, store: str, rows: int = ROWS) -> tuple[str, str]:
     """Write the files, make two streams, and return the keys of whoever looks and of Ben, who works beside."""
-    command("example", str(folder / "orders.csv"), "--last-year", str(folder / "before.csv"), "--rows", str(ROWS))
+    command("example", str(folder / "orders.csv"), "--last-year", str(folder / "before.csv"), "--rows", str(rows))
     given = ["--store", store, "--from", str(folder / "before.csv"), "--label", "fraud", "--id", "order"]
     given += ["--time", "placed_at", "--drop", "settled_on", "--drop", "reviewed", "--stratum", "payment", "--teach"]
     given += ["--capacity", "120/day", "--audit", "2%"]
@@ -79,7 +79,7 @@ class Shop:
             self._decide(rows)
         due, self.due = [one for one in self.due if one[0] <= now], [one for one in self.due if one[0] > now]
         for name in self.streams:
-            told = [{"id": id, "value": self.labels[id], "time": str(when)} for when, to, id in due if to == name]
+            told = [{"id": id_, "value": self.labels[id_], "time": str(when)} for when, to, id_ in due if to == name]
             for start in range(0, len(told), 1000):
                 self.client.call("POST", f"/v1/streams/{name}/labels:batch", {"labels": told[start : start + 1000]})
 
@@ -110,9 +110,9 @@ class Shop:
     def review(self) -> None:
         """Let Ben finish a case, and take three others when he has none."""
         if self.held:
-            id = self.held.pop()
+            id_ = self.held.pop()
             with contextlib.suppress(at.errors.AppleTasteError):  # whoever looks may have been faster
-                self.ben.call("PUT", f"/v1/streams/orders/decisions/{id}/label", {"value": self.labels[id]})
+                self.ben.call("PUT", f"/v1/streams/orders/decisions/{id_}/label", {"value": self.labels[id_]})
         else:
             asked = {"by": "Ben", "order": "age", "count": 3, "minutes": 5}
             found = self.ben.call("POST", "/v1/streams/orders/queue:claim", asked)[1]
