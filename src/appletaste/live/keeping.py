@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from ..costs import Costs
@@ -85,6 +86,11 @@ class Keeping:
     def pending(self) -> list[str]:
         """The ids of the decisions whose label is awaited, in the order in which waiting began."""
         return list(self._state.pending)
+
+    @property
+    def awaited(self) -> MappingProxyType[str, tuple[int, float]]:
+        """What is pending, in the same order: the number of the event since which it waits, and the time; to look at."""
+        return MappingProxyType(self._state.pending)
 
     @property
     def stopped(self) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from .bodies import Cell, Time
+from .bodies import Time
 from .problems import ProblemDocument
 
 
@@ -92,33 +92,6 @@ class LabelResults(Struct, frozen=True):
     """What was done with a batch of labels, in its order."""
 
     results: list[LabelResult]
-
-
-class Work(Struct, frozen=True):
-    """An item to review, held for somebody."""
-
-    id: str
-    worth: float | None
-    amount: float
-    chance: float | None
-    time: Time | None
-    item: dict[str, Cell] | list[float] | None
-    reasons: list[str]
-    by: str
-    until: str
-
-
-class Claimed(Struct, frozen=True):
-    """Work that is held for whoever asked."""
-
-    items: list[Work]
-    waiting: int  #: items whose labels are awaited, all in all
-
-
-class Released(Struct, frozen=True):
-    """Work that was given back."""
-
-    released: list[str]
 
 
 class ColumnRead(Struct, frozen=True):

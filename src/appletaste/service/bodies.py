@@ -105,12 +105,30 @@ class Note(Body, frozen=True):
 
 
 class Claim(Body, frozen=True):
-    """Work for a reviewer."""
+    """Work for a reviewer: items with ids, or the first in an order; what was escalated only if asked for."""
 
     by: Who | None = None
-    order: Annotated[str, Meta(pattern="^(worth|age|amount)$")] = "worth"
+    ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
+    order: Annotated[str, Meta(pattern="^(worth|age|amount|chance)$")] = "worth"
     count: Annotated[int, Meta(ge=1, le=100)] = 1
+    escalated: bool = False
     minutes: Annotated[float, Meta(gt=0, le=1440)] = 60.0
+
+
+class Escalate(Body, frozen=True):
+    """Why somebody else should look at an item."""
+
+    text: Annotated[str, Meta(max_length=9000)] = ""
+    by: Who | None = None
+
+
+class Correction(Body, frozen=True):
+    """Another label, and why."""
+
+    value: LabelValue
+    time: Time | None = None
+    reason: Annotated[str, Meta(min_length=1, max_length=9000)] | None = None
+    by: Who | None = None
 
 
 class Release(Body, frozen=True):
@@ -139,14 +157,6 @@ class ExpireBody(Body, frozen=True):
     """Up to when to look for labels that are no longer waited for."""
 
     now: Time | None = None
-
-
-class WhatIf(Body, frozen=True):
-    """Another way to decide: a threshold on the chance, or other costs."""
-
-    threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
-    costs: CostSheet | None = None
-    level: Annotated[float, Meta(gt=0, lt=1)] = 0.9
 
 
 class SignIn(Body, frozen=True):

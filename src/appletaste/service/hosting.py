@@ -10,9 +10,11 @@ from typing import Any
 from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..live import Stream
 from ..logs.stores import Store
+from .following import Following
 from .keys import Key, Keys
 from .metrics import Metrics
 from .owners import Owners
+from .past import Past
 from .problems import Problem
 from .queue import Queue
 from .sessions import Sessions, token_of
@@ -32,6 +34,8 @@ class Hosting:
         self.sessions = Sessions(store, self.keys)
         self._writers: dict[str, Writer] = {}
         self._queues: dict[str, Queue] = {}
+        self._past: dict[str, Past] = {}
+        self._followings: dict[str, Following] = {}
         self._failed = failed
         self._running = False
         #: Why the process must end, empty: it need not.
@@ -62,6 +66,8 @@ class Hosting:
 
     def take(self, stream: Stream) -> Writer:
         """Let a writer take care of a stream that is open."""
+        self._queues.pop(stream.name, None)  # another process may have served the stream in between
+        self._past.pop(stream.name, None)
         found = self._writers[stream.name] = Writer(stream, self.metrics, self._stopped)
         log.info("a stream is open", extra={"stream": stream.name, "events": found.seq})
         return found
@@ -133,8 +139,21 @@ class Hosting:
         return found
 
     def queue(self, name: str) -> Queue:
-        """Return the order of the work of a stream."""
-        return self._queues.setdefault(name, Queue())
+        """Return the work of a stream."""
+        return self._queues.setdefault(name, Queue(self.store, name))
+
+    def past(self, name: str) -> Past:
+        """Return what the cases of a stream are compared with."""
+        if name not in self._past:
+            self._past[name] = Past(self.writer(name).features)
+        return self._past[name]
+
+    def following(self, name: str) -> Following:
+        """Return what was read of the record of a stream beside its writer."""
+        writer, found = self.writer(name), self._followings.get(name)
+        if found is None or found.writer is not writer:
+            found = self._followings[name] = Following(writer)
+        return found
 
     async def aside(self, work: Callable[..., Any], *given: Any) -> Any:
         """Answer a long question in a thread of its own, while decisions go on."""

@@ -16,10 +16,10 @@ from .sessions import Session, set_cookie, token_of
 ADDRESS = "/v1/session"
 
 
-def described(call: Call, key: Key, session: Session | None) -> SessionRead:
+def described(call: Call, key: Key, session: Session) -> SessionRead:
     """Return who has signed in, and what the page needs to know."""
     streams = [name for name in call.host.names() if key.sees(name)]
-    return SessionRead(read(key), streams, None if session is None else session.csrf)
+    return SessionRead(read(key), streams, session.csrf)
 
 
 async def sign_in(call: Call) -> Reply:
@@ -34,15 +34,17 @@ async def sign_in(call: Call) -> Reply:
 
 
 async def who(call: Call) -> Reply:
-    """Say who has signed in."""
-    found = None if call.by_key else call.host.sessions.known(token_of(call.headers))
-    return Reply.of(described(call, call.key, None if found is None else found.session))
+    """Say who has signed in; that nobody has is an answer like any other, since every page begins with the question."""
+    token = token_of(call.headers)
+    found = await call.host.sessions.find(token) if token else None
+    return Reply.of(SessionRead(None, [], None) if found is None else described(call, *found))
 
 
 async def sign_out(call: Call) -> Reply:
     """End the session; a key without one has nothing to end."""
-    if not call.by_key:
-        await asyncio.to_thread(call.host.sessions.end, token_of(call.headers))
+    token = token_of(call.headers)
+    if token and not call.by_key:
+        await asyncio.to_thread(call.host.sessions.end, token)
         call.host.wake()
     return Reply(204, headers={"Set-Cookie": set_cookie("", call.headers, 0)})
 
@@ -59,6 +61,6 @@ OPERATIONS = (
         SignIn,
         problems=("unauthenticated",),
     ),
-    Operation("session", "GET", ADDRESS, "Who has signed in", who, "", {200: SessionRead}),
+    Operation("session", "GET", ADDRESS, "Who has signed in, if anybody has", who, None, {200: SessionRead}),
     Operation("sign_out", "DELETE", ADDRESS, "Sign out: the cookie opens nothing any more", sign_out, "", {204: None}),
 )

@@ -1,4 +1,4 @@
-"""Sessions: a browser that has signed in with a key sends a cookie instead, and a token with whatever changes something.
+"""Sessions: a browser that has signed in with a key sends a cookie instead, and a token with every change.
 
 The store keeps the SHA-256 of the cookie, never the cookie, so that a session outlives the process and is known to all
 processes of a database. A session is over when its time or its key is.

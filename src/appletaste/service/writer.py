@@ -60,6 +60,7 @@ class Writer:
         self.place = stream.record.place
         self.door = door_of(stream)
         self.policy = stream.player.policy.name
+        self.features = stream.features  #: the map, which never changes
         #: The names of the features, where there are any.
         self.names = None if stream.features is None else stream.features.names()
         #: Why nothing is written any more, empty: it is; and whether another process owns the stream by now.

@@ -1,0 +1,205 @@
+"""What a reviewer compares a case with: what is usual in each column, and past cases whose labels are known.
+
+Both come from the end of the record, read backwards in growing parts until there is enough, and then only what is new.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+from ..features import FeatureMap
+from ..features.dates import Date
+from ..features.levels import Open
+from ..logs.bodies import unpack_event, unpack_item
+from ..logs.events import Corrected, Decided, Erased, Labelled, Recorded, Retracted
+from ..logs.stores.base import Place, Row
+from .desk_answers import Similar, UsualLevels, UsualNumber
+
+#: Decisions that say what is usual, and labelled cases that are compared.
+MOST = 2000
+#: Rows of the first part that is read, and of all parts: what is older than these counts no more.
+FIRST, FARTHEST = 5000, 200_000
+#: Decisions below which nothing is usual, and after which what is usual is worked out again.
+LEAST, OLD = 10, 200
+#: Past cases and levels that are told, and decisions that are read at once.
+ALIKE, LEVELS, PART = 8, 5, 500
+#: A share of the items lies between these quantiles: 90 %.
+QUANTILES = (0.05, 0.5, 0.95)
+Floats = NDArray[np.float64]
+_LABELS = (Labelled, Corrected, Recorded)
+_LABEL_KINDS = {"labelled", "corrected", "recorded", "retracted", "erased"}
+
+
+def columns_of(item: bytes) -> dict[str, Any]:
+    """Return a packed item by its columns; the numbers of a vector are named as explanations name them."""
+    x, record = unpack_item(item)
+    return record if record is not None else {f"feature {place}": value for place, value in enumerate(x.tolist(), 1)}
+
+
+class Known(NamedTuple):
+    """A past case whose label is known."""
+
+    id: str
+    x: Floats
+    label: int
+    chance: float
+    act: bool
+    time: float | str | None
+
+
+class Past:
+    """The last decisions and labels of one stream."""
+
+    def __init__(self, features: FeatureMap | None) -> None:
+        self._features, self._lock = features, threading.Lock()
+        self._seen = 0
+        self._labelled: dict[str, Known] = {}
+        self._table: Floats | None = None
+        self._recent: list[dict[str, Any]] = []
+        self._fresh = 0  # decisions since what is usual was worked out
+        self._usual: dict[str, tuple[float, ...] | Counter[str]] = {}
+        self._sheets: dict[tuple[float, ...], Costs] = {}
+        columns = () if features is None else features.columns
+        self._slots = [column.start for column in columns if isinstance(column, Open)]
+        #: Columns of records that something usual can be said of, and whether they hold numbers.
+        self._kinds = {
+            source: bool(column.numeric)
+            for column in columns
+            if not isinstance(column, Date)
+            for source in column.sources
+        }
+
+    def refresh(self, place: Place, last: int) -> None:
+        """Take in what was written up to an event."""
+        with self._lock:
+            if last > self._seen:
+                self._take(place, last)
+                self._seen = last
+
+    def _take(self, place: Place, last: int) -> None:
+        labels: dict[str, int | None] = {}  # by id, the newest word first
+        recent: list[dict[str, Any]] = []  # the newest first
+        end, size, stop = last, FIRST, max(self._seen, last - FARTHEST)
+        while end > stop and (len(labels) < MOST or len(recent) < MOST):
+            start = max(stop, end - size)
+            for row in reversed(rows_between(place, start, end)):
+                if row.kind == "decided":
+                    if row.item is not None and len(recent) < MOST:
+                        recent.append(columns_of(row.item))
+                elif row.kind in _LABEL_KINDS:
+                    event = unpack_event(row.kind, row.body, None, self._sheets)
+                    if row.id not in labels and isinstance(event, (*_LABELS, Retracted, Erased)):
+                        labels[row.id] = event.label if isinstance(event, _LABELS) else None
+            end, size = start, 2 * size
+        self._recent = [*self._recent, *reversed(recent)][-MOST:]
+        self._fresh += len(recent)
+        if labels:
+            self._relabel(place, dict(reversed(labels.items())))
+        if self._fresh >= OLD or not self._usual:
+            self._summarise()
+
+    def _relabel(self, place: Place, labels: dict[str, int | None]) -> None:
+        """Take in labels, the oldest first; what has none any more goes."""
+        kept = {id: case for id, case in self._labelled.items() if id not in labels}
+        ids = [id for id, label in labels.items() if label is not None][-MOST:]
+        for start in range(0, len(ids), PART):
+            part = ids[start : start + PART]
+            rows = place.decisions(part)
+            for id in part:
+                row, label = rows[id], labels[id]
+                event = unpack_event(row.kind, row.body, row.item, self._sheets)
+                assert isinstance(event, Decided)
+                decision = event.decision
+                if row.item is not None and label is not None:
+                    kept[id] = Known(id, decision.x, label, decision.chance, decision.act, event.time)
+        self._labelled = dict(list(kept.items())[-MOST:])
+        self._table = None
+
+    def _summarise(self) -> None:
+        self._fresh = 0
+        if len(self._recent) < LEAST:
+            return
+        names = self._kinds or dict.fromkeys(self._recent[-1], True)
+        found: dict[str, tuple[float, ...] | Counter[str]] = {}
+        for name, numeric in names.items():
+            values = [record.get(name) for record in self._recent]
+            if numeric:
+                numbers = [value for value in values if is_number(value)]
+                if len(numbers) >= LEAST:
+                    found[name] = tuple(np.quantile(numbers, QUANTILES).tolist())
+            else:
+                found[name] = Counter(level_of(value) for value in values)
+        self._usual = found
+
+    # ---- what is asked
+
+    def usual(self, item: Mapping[str, Any]) -> dict[str, UsualNumber | UsualLevels]:
+        """Return what is usual in the columns of an item."""
+        with self._lock:
+            found: dict[str, UsualNumber | UsualLevels] = {}
+            for name, known in self._usual.items():
+                if name not in item:
+                    continue
+                if isinstance(known, Counter):
+                    total = known.total()
+                    top = [(level, count / total) for level, count in known.most_common(LEVELS)]
+                    found[name] = UsualLevels(top, known[level_of(item[name])] / total)
+                else:
+                    found[name] = UsualNumber(*known)
+            return found
+
+    def similar(self, id: str, x: Floats) -> list[Similar]:
+        """Return the past cases that are nearest to an item.
+
+        With e the differences of the features, divided by their standard deviations where no map has done so, a
+        likeness is 1 / (1 + sqrt(mean(e^2))): 1 where nothing differs, 1/2 where a feature differs by one standard
+        deviation on average. Levels of a column with many differ by 1.
+        """
+        with self._lock:
+            cases = list(self._labelled.values())
+            if not cases or len(x) != len(cases[0].x):
+                return []
+            if self._table is None:
+                self._table = np.stack([case.x for case in cases])
+            difference = self._table - x
+            difference[:, self._slots] = self._table[:, self._slots] != x[self._slots]
+            if self._features is None:
+                spread = self._table.std(axis=0)
+                difference /= np.where(spread > 0, spread, 1.0)
+            likeness = 1.0 / (1.0 + np.sqrt(np.mean(difference**2, axis=1)))
+            nearest = [k for k in np.argsort(-likeness, kind="stable")[: ALIKE + 1].tolist() if cases[k].id != id]
+            return [told(cases[k], float(likeness[k])) for k in nearest[:ALIKE]]
+
+
+def told(case: Known, likeness: float) -> Similar:
+    """Return a past case for JSON."""
+    chance = case.chance if math.isfinite(case.chance) else None
+    return Similar(case.id, likeness, case.label, chance, case.act, case.time)
+
+
+def rows_between(place: Place, after: int, last: int) -> list[Row]:
+    """Return the rows behind a number, up to another one."""
+    rows: list[Row] = []
+    for row in place.read(after):
+        if row.seq > last:
+            break
+        rows.append(row)
+    return rows
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a cell holds a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def level_of(value: Any) -> str:
+    """Return the cell of a category as text."""
+    return "missing" if value is None else str(value)
