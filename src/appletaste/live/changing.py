@@ -57,7 +57,7 @@ class Changing(Looking):
         return self.player.audit if isinstance(self.player, Desk) else None
 
     def set_capacity(self, capacity: Share | Budget | None, *, time_zone: str | None = None, by: str = "") -> int:
-        """Let other reviewers be there from now on, ``120/day`` or ``5%`` (None: any number); return the event's number.
+        """Let other reviewers be there from now on, ``120/day`` or ``5%`` (None: any); return the number of the event.
 
         What was spent today, or in the window, of a budget before counts on.
         """
@@ -70,7 +70,7 @@ class Changing(Looking):
         return self._restaff(capacity, self.audit, by)
 
     def set_audit(self, audit: Share | Audit | None, *, by: str = "") -> int:
-        """Let another share of passes be audited from now on, such as ``2%`` (None: none); return the event's number."""
+        """Let another share of passes be audited from now on, ``2%`` say (None: none); return its number."""
         if not (audit is None or isinstance(audit, Audit)):
             found = Staffing.of(None, audit)
             assert found is not None
@@ -81,7 +81,7 @@ class Changing(Looking):
         with self._alone:
             self._check_running()
             restaffed(self.player, budget, audit)  # what is wrong is said before anything happens
-            sheets = (None if one is None else one.settings() for one in (budget, audit))
-            seq = self._happen(StaffingChanged(*sheets, check_text("a name", by), self._now()))
+            caps, lane = (None if one is None else one.settings() for one in (budget, audit))
+            seq = self._happen(StaffingChanged(caps, lane, check_text("a name", by), self._now()))
             self._settle()
             return seq

@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from ..logs.stores import Store
 from . import (
     pages,
-    routes_changes,
     routes_cases,
+    routes_changes,
     routes_decisions,
     routes_health,
     routes_keys,

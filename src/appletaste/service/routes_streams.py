@@ -41,7 +41,8 @@ def described(stream: Stream) -> StreamRead:
     )
 
 
-def _sheet(costs: CostSheet) -> Costs:
+def sheet_of(costs: CostSheet) -> Costs:
+    """Return what each outcome costs, or the problem that nothing can be decided by it."""
     try:
         return Costs(**msgspec.structs.asdict(costs))
     except CostsError:
@@ -50,7 +51,7 @@ def _sheet(costs: CostSheet) -> Costs:
 
 def make(store: Any, asked: NewStream) -> Stream:
     """Make a stream as it was asked for."""
-    costs = _sheet(asked.costs)
+    costs = sheet_of(asked.costs)
     if (asked.n_features is None) == (asked.examples is None):
         raise invalid("one-of", "/n_features", "either n_features or examples")
     features = None
@@ -112,7 +113,7 @@ async def set_mode(call: Call) -> Reply:
 
 async def set_costs(call: Call) -> Reply:
     """Let other costs be the usual ones."""
-    by, sheet = call.who(call.body.by), _sheet(call.body.costs)
+    by, sheet = call.who(call.body.by), sheet_of(call.body.costs)
 
     def work(stream: Stream) -> Reply:
         if stream.settings["costs_by_item"] is not None:
