@@ -182,9 +182,13 @@ export function announce(words) {
 }
 
 /** A short message at the edge of the page; it goes by itself unless it is bad. */
-export function notify(words, { bad = false, action = null } = {}) {
+export function notify(words, { bad = false, action = null, gone = () => {} } = {}) {
   const place = document.getElementById("notices");
-  const away = () => note.remove();
+  const away = () => {
+    if (!note.isConnected) return;
+    note.remove();
+    gone();
+  };
   const note = h("div", { class: bad ? "note bad" : "note", "data-testid": "notice" }, h("p", {}, words), action && h("button", {
     type: "button", class: "button small", onclick: () => { away(); action.run(); },
   }, action.words), h("button", { type: "button", class: "button plain icon", "aria-label": "Dismiss", onclick: away }, "✕"));

@@ -16,11 +16,12 @@
 import { api, Problem, session, streamPath } from "./api.js";
 import { drawBar } from "./bar.js";
 import { bannerFor } from "./banner.js";
-import { announce, emptyState, h, on, replace, trouble } from "./dom.js";
+import { announce, emptyState, h, notify, on, replace, trouble } from "./dom.js";
 import { Live } from "./live.js";
 import { outbox } from "./outbox.js";
 import { address, askToSignIn, home, parse, rememberStream } from "./places.js";
 import { StreamState } from "./state.js";
+import { WORDS } from "./undo.js";
 
 /** Views of a stream by their address: the module, the name in the navigation, and the scope that they need. */
 const VIEWS = {
@@ -151,8 +152,19 @@ async function signOut() {
   session.end("You are signed out.");
 }
 
-session.watch((told) => {
-  if (told) return outbox.begin(told.key.name);
+/** A label that the service refused is shown until somebody has seen to it, also after the page was loaded again. */
+const told = new Set();
+outbox.watch(({ refused }) => {
+  for (const entry of refused.filter((one) => !told.has(one.name))) {
+    told.add(entry.name);
+    notify(`The label ${WORDS[entry.value]} of ${entry.id} was refused: ${entry.refused.words}.`, {
+      bad: true, gone: () => outbox.dismiss(entry),
+      action: { words: "Open the case", run: () => { location.hash = address(entry.stream, "case", entry.id); } },
+    });
+  }
+});
+session.watch((now) => {
+  if (now) return outbox.begin(now.key.name);
   outbox.pause();
   if (!session.why) return undefined;
   announce(session.why);
@@ -165,8 +177,8 @@ on(document.querySelector(".skip-link"), "click", (event) => {
 });
 
 try {
-  const told = await api.get("session");
-  if (told?.key) session.begin(told);
+  const found = await api.get("session");
+  if (found?.key) session.begin(found);
 } catch (error) {
   if (!(error instanceof Problem)) throw error;
 }

@@ -3,7 +3,7 @@
 //   outbox.add({ stream, id, value })   held for five seconds, in which outbox.take(entry) takes it back
 //   outbox.flush()                      sends what is held, now
 //   outbox.watch(({ waiting, refused, others }) => ...)     how many labels wait here, for the banner
-//   outbox.onanswer = (entry, problem or null) => ...       what the service said of a label
+//   outbox.answers.add((entry, problem or null) => ...)     hears what the service said of each label
 //
 // A label may be sent twice (after a cut, by the page that closes, by another tab): the service applies it once. Every
 // label has an entry of its own, so that tabs do not write over each other's. Labels of other keys are left alone.
@@ -34,7 +34,7 @@ class Outbox extends Watched {
     this.by = null;
     this.entries = new Map();
     this.own = new Set(); // names of the labels that were given in this tab
-    this.onanswer = () => {};
+    this.answers = new Set();
     this.timer = null;
     this.turn = 0;
     this.sending = null;
@@ -57,6 +57,7 @@ class Outbox extends Watched {
   }
 
   add({ stream, id, value }) {
+    void this.flush(); // whoever goes on has not changed their mind
     const now = Date.now();
     const name = `${now}-${Math.random().toString(36).slice(2)}`;
     const entry = { name, stream, id, value, by: this.by, at: now, due: now + HOLD };
@@ -156,7 +157,7 @@ class Outbox extends Watched {
         await this.#put(due);
         this.turn = 0;
         this.#drop(due);
-        this.onanswer(due, null);
+        this.#tell(due, null);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         if (error.status === 401) break; // signed out: kept for the same key
@@ -168,11 +169,15 @@ class Outbox extends Watched {
         }
         due.refused = { name: error.name, words: error.title };
         this.#keep(due);
-        this.onanswer(due, error);
+        this.#tell(due, error);
       }
       this.#changed();
     }
     this.#later();
+  }
+
+  #tell(entry, problem) {
+    for (const listener of [...this.answers]) listener(entry, problem);
   }
 
   #changed() {
