@@ -188,6 +188,14 @@ const LAYERS = {
     const hatched = { class: `mark-hatch tone-${layer.tone}`, d: d.hatched, fill: `url(#${id}-hatch)` };
     return [s("path", { class: `mark-bar tone-${layer.tone}`, d: d.whole }), s("path", hatched)];
   },
+  shade(layer, rows, { x, xs, step, inner, id }) {
+    const half = (x(step) - x(0)) / 2;
+    let d = "";
+    rows.forEach((row, k) => {
+      if (layer.hatch(row)) d += `M${at(x(xs[k]) - half, inner.bottom)}V${inner.top}h${(2 * half).toFixed(1)}V${inner.bottom}Z`;
+    });
+    return [s("path", { class: "mark-shade", d, fill: `url(#${id}-hatch)` })];
+  },
   whiskers(layer, rows, { x, y, xs, step }) {
     const cap = Math.max(0, Math.min(4, ((x(step) - x(0)) * 0.5) / 2));
     let whiskers = "";

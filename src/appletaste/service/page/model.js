@@ -2,7 +2,7 @@
 import { api } from "./api.js";
 import { intervals, multiples, plot } from "./charts.js";
 import { count, day, emptyState, figure, h, number, percent, replace, signed } from "./dom.js";
-import { field, follow, heading, section, tile } from "./parts.js";
+import { estimateTile, field, follow, heading, section, tile } from "./parts.js";
 
 const FEW = 30; // labels below which the prior says most
 const adds = (value) => signed(value);
@@ -34,8 +34,8 @@ export async function show(root, context) {
       `Prior only: ${count(told.labels)} labels are learnt so far. Curves mean something from about ${FEW} labels on.`),
     told.notes?.length > 0 && h("details", { class: "explain" }, h("summary", {}, "How to read this page"),
       h("ul", {}, told.notes.map((note) => h("li", {}, note)))));
-    replace(changes, since && changesOf(told, since));
-    const parts = told.columns.map((column) => specOf(column, Boolean(since)));
+    replace(changes, since && told.columns && changesOf(told, since));
+    const parts = (told.columns ?? []).map(specOf);
     if (!parts.length) {
       columns?.remove();
       columns = null;
@@ -68,61 +68,51 @@ function tilesOf(told) {
   const rate = told.labels && typeof told.positives === "number" ? `${percent(told.positives / told.labels)} of them positive` : "";
   return [
     tile("labels", "Labels learnt", told.labels, count(told.labels), rate),
-    told.typical && tile("typical.chance", "A typical item", told.typical.chance, percent(told.typical.chance), "its chance to be positive"),
+    told.typical && estimateTile("typical", "Chance of a typical item", told.typical, percent),
     typeof told.threshold === "number" && tile("threshold", "Acting pays from", told.threshold, percent(told.threshold), "a chance, at the usual costs"),
     typeof sure?.acceptance === "number"
       ? tile("certificate", "Certificate of the fit", sure.acceptance, number(sure.acceptance, 2),
         `${number(sure.per_feature, 2)} for each feature; 1 is exact`, sure.per_feature < 0.7 ? "warn" : "")
       : tile("certificate", "Certificate of the fit", null, "–", "this policy has none, or too few labels"),
-    tile("columns", "Columns", told.columns.length, count(told.columns.length)),
+    told.columns && tile("columns", "Columns", told.columns.length, count(told.columns.length)),
   ];
 }
 
 /** What moved since a day, the largest change first. */
 function changesOf(told, since) {
-  const moved = told.columns.filter((column) => column.change).map((column) => ({ name: column.name, ...largest(column) }))
-    .filter((one) => Number.isFinite(one.by)).sort((a, b) => Math.abs(b.by) - Math.abs(a.by));
-  const from = told.since?.labels;
-  const between = typeof from === "number" ? ` ${count(told.labels - from)} labels were learnt since.` : "";
+  const moved = told.columns.filter((column) => typeof column.change === "number").sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+  const learnt = told.labels - told.since?.labels;
+  const between = Number.isFinite(learnt) ? ` ${count(learnt)} labels were learnt since.` : "";
   if (!moved.length) return h("p", { class: "notice" }, `Nothing to compare with ${day(since)}.${between}`);
-  return section(`What changed since ${day(since)}`, `The largest change of each column, in what it adds to the score.${between} Dashed lines below: what was believed then.`,
-    h("ul", { class: "changes" }, moved.slice(0, 8).map((one) => h("li", {}, h("strong", {}, one.name), one.at && ` at ${one.at}`, ": ",
-      figure(`change.${one.name}`, one.by, signed(one.by))))));
+  return section(`What changed since ${day(since)}`, `The largest change of each column, in what it adds to the score.${between} Dashed below: what was believed then.`,
+    h("ul", { class: "changes" }, moved.slice(0, 8).map((column) => h("li", {}, h("strong", {}, column.name), " ",
+      figure(`change.${column.name}`, column.change, signed(column.change))))));
 }
 
-function largest(column) {
-  const then = new Map((column.change.points ?? column.change.levels ?? []).map((one) => [one.x ?? one.level, one.mean]));
-  let found = { by: column.change.by ?? NaN, at: "" };
-  for (const now of column.points ?? column.levels) {
-    const by = now.mean - then.get(now.x ?? now.level);
-    if (Number.isFinite(by) && !(Math.abs(by) <= Math.abs(found.by))) found = { by, at: String(now.level ?? number(now.x)) };
-  }
-  return found;
-}
-
-function specOf(column, compared) {
-  const then = compared && column.change ? new Map((column.change.points ?? column.change.levels ?? []).map((one) => [one.x ?? one.level, one.mean])) : null;
-  const before = (row) => then?.get(row.x ?? row.level);
+function specOf(column) {
+  const rows = column.points ?? [...(column.levels ?? []), ...(column.missing ? [column.missing] : [])];
+  const before = (row) => row.then;
+  const compared = rows.some((row) => typeof row.then === "number");
   const columns = [
     { name: column.name, key: "value", value: (row) => row.x ?? row.level, text: (value) => (typeof value === "number" ? number(value) : String(value)) },
     { name: "Adds", key: "mean", value: (row) => row.mean, text: adds },
     { name: "50 % from", key: "low50", value: (row) => row.low50, text: adds }, { name: "to", key: "high50", value: (row) => row.high50, text: adds },
     { name: "90 % from", key: "low90", value: (row) => row.low90, text: adds }, { name: "to", key: "high90", value: (row) => row.high90, text: adds },
   ];
-  if (then) columns.push({ name: "Then", key: "then", value: before, text: adds });
-  const common = { testid: `column-${column.name}`, title: column.name, words: column.words ?? "", columns, height: 200 };
-  if (column.kind !== "category") {
+  if (compared) columns.push({ name: "Then", key: "then", value: before, text: adds });
+  const common = { testid: `column-${column.name}`, title: column.name, words: column.told ?? "", columns, height: 200 };
+  if (column.points) {
     const layers = [
       { type: "histogram", tone: "muted", bins: column.histogram ?? [] },
       { type: "band", tone: "accent", low: (row) => row.low90, high: (row) => row.high90 },
       { type: "band", tone: "accent", low: (row) => row.low50, high: (row) => row.high50 },
       { type: "line", tone: "accent", y: (row) => row.mean },
     ];
-    if (then) layers.push({ type: "line", tone: "ink", dashed: true, y: before });
-    return [plot, { ...common, rows: column.points, x: { kind: "number", value: (row) => row.x }, y: { kind: "number", zero: true }, layers }];
+    if (compared) layers.push({ type: "line", tone: "ink", dashed: true, y: before });
+    return [plot, { ...common, rows, x: { kind: "number", value: (row) => row.x }, y: { kind: "number", zero: true }, layers }];
   }
   columns.push({ name: "Items", key: "count", value: (row) => row.count, text: count });
-  return [intervals, { ...common, rows: column.levels, label: (row) => String(row.level), middle: (row) => row.mean,
+  return [intervals, { ...common, rows, label: (row) => String(row.level), middle: (row) => row.mean,
     inside: (row) => [row.low50, row.high50], outside: (row) => [row.low90, row.high90], before, x: { kind: "number" } }];
 }
 

@@ -24,8 +24,8 @@ export function tile(name, title, value, text, words = "", tone = "") {
 export function estimateTile(name, title, told, format, words = "") {
   if (told && typeof told.estimate === "number") {
     return h("div", { class: "tile", "data-testid": `tile-${name}` }, h("dt", {}, title), h("dd", {},
-      figure(name, told.estimate, format(told.estimate), { class: "tile-value" }), h("span", { class: "tile-words" }, interval(name, told, format),
-        words && ` ${words}`)));
+      figure(name, told.estimate, format(told.estimate), { class: "tile-value" }), h("span", { class: "tile-words" }, interval(name, told, format)),
+      words && h("span", { class: "tile-words" }, words)));
   }
   const short = told?.too_few ? "too few audits" : "–";
   const why = told?.too_few ?? told?.withheld ?? words;
@@ -92,6 +92,11 @@ export function follow(context, place, load, pause = 5000) {
       document.removeEventListener("visibilitychange", seen);
     },
   };
+}
+
+/** Sentences of the service as a list. */
+export function notesOf(lines, props = {}) {
+  return lines?.length > 0 && h("ul", { class: "notes", ...props }, lines.map((line) => h("li", {}, line[0].toUpperCase() + line.slice(1))));
 }
 
 let fields = 0;

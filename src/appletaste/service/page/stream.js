@@ -2,16 +2,16 @@
 import { api } from "./api.js";
 import { plot } from "./charts.js";
 import { count, emptyState, h, money, number, percent, replace } from "./dom.js";
-import { choice, estimateTile, field, follow, heading, interval, section, tile } from "./parts.js";
+import { choice, estimateTile, field, follow, heading, notesOf, tile } from "./parts.js";
 import { dayText } from "./scales.js";
 
 const DAY = 86_400_000;
-const RANGES = [["14", "Last 14 days"], ["30", "Last 30 days"], ["90", "Last 90 days"], ["365", "Last year"], ["all", "All days"], ["own", "From … to …"]];
+const RANGES = [["14", "Last 14 days"], ["30", "Last 30 days"], ["usual", "Last 60 days"], ["365", "Last year"], ["all", "All days"], ["own", "From … to …"]];
 const FLATTERS = "Labels of these days have mostly not arrived. Such days flatter: what is bad is often known last.";
 const share = (part, whole) => (whole > 0 ? part / whole : null);
 
 export async function show(root, context) {
-  const asked = { range: "all", from: "", to: "" };
+  const asked = { range: "usual", from: "", to: "" };
   let charts = null;
   const problem = h("div");
   const tiles = h("dl", { class: "tiles", "data-testid": "stream-tiles" });
@@ -40,7 +40,7 @@ export async function show(root, context) {
     if (told.first && !from.min) [from.min, from.max, to.min, to.max] = [told.first, told.last, told.first, told.last].map(String);
     const nothing = told.days.length === 0;
     replace(tiles, nothing ? [] : tilesOf(told.totals));
-    replace(notes, told.notes?.length ? h("ul", { class: "notes", "data-testid": "stream-notes" }, told.notes.map((note) => h("li", {}, note))) : []);
+    replace(notes, notesOf(told.notes, { "data-testid": "stream-notes" }));
     if (nothing) {
       charts?.forEach((one) => one.remove());
       charts = null;
@@ -64,7 +64,8 @@ export async function show(root, context) {
 }
 
 function query({ range, from, to }, told) {
-  if (range === "all") return "";
+  if (range === "usual") return "";
+  if (range === "all") return told?.first ? `?from=${told.first}` : "";
   if (range === "own") return `?${new URLSearchParams(Object.entries({ from, to }).filter(([, day]) => day))}`;
   const last = Date.parse(told?.last);
   return Number.isFinite(last) ? `?from=${new Date(last - (Number(range) - 1) * DAY).toISOString().slice(0, 10)}` : "";
@@ -74,7 +75,7 @@ function tilesOf(totals) {
   const capacity = totals.capacity;
   return [
     estimateTile("saved", "Saved", totals.saved, money, "against passing everything"),
-    estimateTile("cost", "Cost of what was done", totals.cost, money),
+    estimateTile("cost", "Cost of acts", totals.cost, money),
     estimateTile("precision", "Precision of labelled acts", totals.precision, percent),
     estimateTile("missed", "Missed positives", totals.missed, count),
     estimateTile("recall", "Recall", totals.recall, percent),
@@ -100,47 +101,40 @@ function shareTile(name, title, totals, words = "") {
       ` of ${count(totals.decided)} items${words ? `, ${words}` : ""}`)));
 }
 
-/** The horizontal axis: dates, or numbers of a clock of the stream's own. */
-function axisOf(rows) {
-  if (typeof rows[0].day === "string") {
-    return { x: { kind: "date", value: (row) => Date.parse(row.day), step: DAY }, column: { name: "Day", key: "day", value: (row) => row.day, text: dayText } };
-  }
-  return { x: { kind: "number", value: (row) => row.day, step: 1, label: "clock of the stream" }, column: { name: "Time", key: "day", value: (row) => row.day, text: (day) => number(day, 8) } };
-}
-
+const x = { kind: "date", value: (row) => Date.parse(row.day), step: DAY };
+const column = { name: "Day", key: "day", value: (row) => row.day, text: dayText };
 const few = (row) => typeof row.arrived === "number" && row.arrived < 0.5;
 const arrived = { name: "Labels arrived", key: "arrived", value: (row) => row.arrived, text: (value, row) => `${percent(value)}${few(row) ? ": flatters" : ""}` };
 const counted = (key, name) => ({ name, key, value: (row) => row[key], text: count });
 
 function estimateColumns(key, name, format) {
+  const text = (value) => format(value);
   return [
-    { name, key, value: (row) => row[key]?.estimate, text: format, missing: "cannot be told" },
-    { name: "90 % from", key: `${key}.low`, value: (row) => row[key]?.low, text: format },
-    { name: "to", key: `${key}.high`, value: (row) => row[key]?.high, text: format },
+    { name, key, value: (row) => row[key]?.estimate, text, missing: "cannot be told" },
+    { name: "90 % from", key: `${key}.low`, value: (row) => row[key]?.low, text },
+    { name: "to", key: `${key}.high`, value: (row) => row[key]?.high, text },
   ];
 }
 
 function specsOf(rows) {
-  const { x, column } = axisOf(rows);
-  const hatched = rows.some(few);
-  const legendOf = (type) => (hatched ? { hatchName: FLATTERS } : {});
-  const moneyBars = (key, title, words, tone) => ({
-    testid: `chart-${key}`, title, words, rows, x, columns: [column, ...estimateColumns(key, title.replace(" by day", ""), money), arrived],
+  const hatched = rows.some(few) ? { hatchName: FLATTERS } : {};
+  const moneyBars = (key, name, words, tone) => ({
+    testid: `chart-${key}`, title: `${name} by day`, words, rows, x, columns: [column, ...estimateColumns(key, name, money), arrived],
     y: { kind: "money", zero: true, robust: true, label: "money a day" },
     layers: [
-      { type: "bars", tone, y: (row) => row[key]?.estimate, hatch: few, name: title.replace(" by day", ""), ...legendOf() },
+      { type: "bars", tone, y: (row) => row[key]?.estimate, hatch: few, name: name.toLowerCase(), ...hatched },
       { type: "whiskers", tone: "ink", dots: false, y: () => null, low: (row) => row[key]?.low, high: (row) => row[key]?.high, name: "90 % interval" },
     ],
   });
   const specs = [
-    moneyBars("saved", "Saved by day", "What acting saved against passing everything.", "accent"),
-    moneyBars("cost", "Cost by day", "What was done cost that much: work, false alarms, and what was missed.", "second"),
+    moneyBars("saved", "Saved", "What acting saved against passing everything.", "accent"),
+    moneyBars("cost", "Cost of acts", "What the acts cost: the work, and false alarms.", "second"),
     {
       testid: "chart-precision", title: "Precision of labelled acts", words: "The share of acts with a label that were right to act on.", rows, x,
       columns: [column, ...estimateColumns("precision", "Precision", percent), counted("labelled", "Labelled"), counted("positive", "Positive"), arrived],
-      y: { kind: "share", domain: [0, 1] },
+      y: { kind: "share", zero: true, robust: true },
       layers: [
-        { type: "bars", tone: "muted", y: (row) => (few(row) ? 1 : null), hatch: few, ...legendOf() },
+        { type: "shade", tone: "muted", hatch: few, ...hatched },
         { type: "whiskers", tone: "accent", y: (row) => row.precision?.estimate, low: (row) => row.precision?.low, high: (row) => row.precision?.high, name: "precision with its 90 % interval" },
       ],
     },
@@ -152,6 +146,12 @@ function specsOf(rows) {
         ([key, tone, name], k) => ({ type: "line", tone, y: (row) => share(row[key], row.decided), name, dashed: k === 2 })),
     },
   ];
+  specs.push({
+    testid: "chart-arrived", title: "Labels arrived", words: "The share of acts of the day whose label is known by now.", rows, x,
+    columns: [column, arrived, counted("labelled", "Labelled"), counted("waiting", "Awaited")],
+    y: { kind: "share", domain: [0, 1] },
+    layers: [{ type: "bars", tone: "third", y: (row) => row.arrived, hatch: few, name: "labels arrived", ...hatched }, { type: "rule", tone: "ink", at: 0.5 }],
+  });
   if (rows.some((row) => row.capacity)) {
     specs.push({
       testid: "chart-capacity", title: "Capacity used", words: "Acts of the day beside how many there can be.", rows, x,

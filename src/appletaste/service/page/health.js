@@ -1,0 +1,159 @@
+// Whether all is well: alarms and who took note of them, the mode and who set it, the record and the store.
+import { api, Problem } from "./api.js";
+import { ago, count, figure, h, moment, notify, number, openDialog, replace, trouble } from "./dom.js";
+import { field, follow, heading, notesOf, section, tile } from "./parts.js";
+import { address } from "./places.js";
+
+const MODES = [
+  ["live", "Live", "The policy's action stands. Labels are learnt."],
+  ["shadow", "Shadow", "The caller's own action stands; what the policy would do is recorded beside it. Labels are learnt."],
+  ["frozen", "Frozen", "The policy's action stands. Labels are recorded and not learnt."],
+  ["safe", "Safe", "A fixed action stands for every item. Labels are recorded and not learnt."],
+];
+
+export async function show(root, context) {
+  const problem = h("div");
+  const tiles = h("dl", { class: "tiles", "data-testid": "health-tiles" });
+  const alarms = h("div", { "data-testid": "alarms" });
+  const modes = h("div");
+  const record = h("div");
+  let health = null;
+  replace(root, heading("Health", "Whether the stream is still the one that was learnt, and the record still whole."), problem,
+    tiles, alarms, h("div", { class: "grid health-grid" }, modes, record));
+  const load = async () => {
+    const signal = { signal: context.signal };
+    let watched;
+    [health, watched] = await Promise.all([api.get(context.path("health"), signal), api.get(context.path("alarms"), signal)]);
+    draw(watched);
+  };
+  const draw = (watched) => {
+    replace(tiles, tilesOf(health));
+    keepFocus(() => {
+      replace(alarms, alarmsOf(watched, context, acknowledge));
+      replace(modes, modesOf(health.mode, context, openMode));
+      replace(record, recordOf(health, context, verify));
+    });
+  };
+
+  const acknowledge = (alarm) => {
+    const text = h("textarea", { maxlength: "1000", "data-testid": "acknowledge-text" });
+    ask("Acknowledge this alarm", [h("p", {}, alarm.what), h("p", { class: "quiet" }, alarm.remedy), field("What was found, or done", text, "May be left empty.")],
+      "Acknowledge", "acknowledge", async () => {
+        await api.post(context.path("alarms", alarm.id, "acknowledge"), { text: text.value.trim() });
+        notify("Acknowledged.");
+        await loading.run();
+      });
+  };
+  const openMode = (mode, title, words) => {
+    const reason = h("textarea", { maxlength: "1000", required: true, "data-testid": "mode-reason" });
+    ask(`Set the mode to ${title.toLowerCase()}?`, [h("p", {}, words), h("p", { class: "quiet" }, `Today: ${health.mode.mode}. The change holds from the next decision on, and is an event of the record.`),
+      field("Reason", reason, "The record keeps the reason and your name.")], `Set to ${title.toLowerCase()}`, "mode", async () => {
+      if (!reason.value.trim()) {
+        reason.focus();
+        throw new Problem(422, { title: "A reason is missing", detail: "write why, so that others understand" });
+      }
+      await api.post(context.path("mode"), { mode, by: context.key.name, reason: reason.value.trim() });
+      notify(`The mode is ${mode} now.`);
+      await Promise.all([loading.run(), context.state?.load()]);
+    });
+  };
+  const verify = async (button) => {
+    button.disabled = true;
+    button.textContent = "Verifying …";
+    try {
+      const told = await api.post(context.path("verify"));
+      notify(told.verifies ? `Verified: ${count(told.events)} events.` : told.told, { bad: !told.verifies });
+    } catch (error) {
+      notify(error.words ?? String(error), { bad: true });
+    }
+    await loading.run();
+  };
+  const loading = follow(context, problem, load, 5000);
+  await loading.run();
+  return () => loading.stop();
+}
+
+/** Draws again, and puts the focus where it was. */
+function keepFocus(draw) {
+  const name = document.activeElement?.dataset?.testid;
+  draw();
+  if (name && !document.activeElement?.dataset?.testid) document.querySelector(`[data-testid="${CSS.escape(name)}"]`)?.focus();
+}
+
+/** A dialog with one thing to do; what is refused is said in the dialog. */
+function ask(title, content, verb, testid, act) {
+  const problem = h("div");
+  const go = h("button", { type: "submit", class: "button primary", "data-testid": `${testid}-confirm` }, verb);
+  const form = h("form", { novalidate: true, onsubmit: async (event) => {
+    event.preventDefault();
+    go.disabled = true;
+    try {
+      await act();
+      dialog.close();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      replace(problem, trouble(error));
+      go.disabled = false;
+    }
+  } }, content, problem, h("div", { class: "dialog-end" }, h("button", { type: "button", class: "button", onclick: () => dialog.close() }, "Cancel"), go));
+  const dialog = openDialog(title, form, { testid: `${testid}-dialog` });
+  form.querySelector("textarea")?.focus();
+  return dialog;
+}
+
+function tilesOf(health) {
+  const { commits } = health;
+  return [
+    tile("pending", "Labels awaited", health.pending, count(health.pending)),
+    tile("queue", "Requests that wait", health.queue, count(health.queue), "for the writer of the stream"),
+    commits ? tile("commits.median", "A commit takes", commits.median, `${number(commits.median, 3)} ms`, `median of the last ${count(commits.count)}; at most ${number(commits.most, 3)} ms`)
+      : tile("commits.median", "A commit takes", null, "–", "no commit since the service started"),
+    tile("events", "Events", health.events, count(health.events), "in the record"),
+    tile("capacity", "Capacity", health.capacity, health.capacity ?? "any", "acts"),
+    tile("audit", "Audits", health.audit, health.audit ?? "none", "of passes"),
+  ];
+}
+
+function alarmsOf({ alarms, notes, items }, context, acknowledge) {
+  const open = alarms.filter((alarm) => !alarm.acknowledged).length;
+  const words = alarms.length ? `${count(open)} of ${count(alarms.length)} not acknowledged yet.` : "";
+  const list = alarms.length === 0 ? h("p", { class: "calm", "data-testid": "no-alarms" }, h("span", { class: "calm-mark", "aria-hidden": "true" }, "✓"),
+    `No alarms. ${count(items)} items were watched.`)
+    : h("ul", { class: "alarms" }, alarms.map((alarm) => alarmOf(alarm, context, acknowledge)));
+  return section("Alarms", words, list, notesOf(notes));
+}
+
+function alarmOf(alarm, context, acknowledge) {
+  const noted = alarm.acknowledged;
+  return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), "data-testid": `alarm-${alarm.id}`, "data-acknowledged": String(Boolean(noted)) },
+    h("div", { class: "alarm-head" }, h("span", { class: `badge ${noted ? "" : "warn"}` }, noted ? "acknowledged" : "open"),
+      h("strong", {}, alarm.what), h("span", { class: "quiet" }, ago(alarm.raised))),
+    h("p", {}, h("span", { class: "quiet" }, "What to do: "), alarm.remedy),
+    h("p", { class: "hint" }, "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ", figure("statistic", alarm.statistic),
+      " against a threshold of ", figure("threshold", alarm.threshold)),
+    noted ? h("p", { class: "hint", "data-testid": "acknowledged-by" }, "Acknowledged by ", h("strong", {}, noted.by), " ", ago(noted.time), noted.text && `: ${noted.text}`)
+      : context.can("review") && h("button", { type: "button", class: "button small", "data-testid": `acknowledge-${alarm.id}`, onclick: () => acknowledge(alarm) }, "Acknowledge …"));
+}
+
+function modesOf(now, context, change) {
+  return h("section", { class: "card" }, h("h2", {}, "Mode"),
+    h("p", {}, h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since), now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`),
+    h("ul", { class: "modes" }, MODES.map(([mode, title, words]) => h("li", { "aria-current": mode === now.mode ? "true" : null },
+      h("div", {}, h("strong", {}, title), h("p", { class: "hint" }, words)),
+      mode === now.mode ? h("span", { class: "badge strong" }, "holds now")
+        : context.can("admin") && h("button", { type: "button", class: "button small", "data-testid": `mode-${mode}`, onclick: () => change(mode, title, words) }, "Switch …")))));
+}
+
+function recordOf(health, context, verify) {
+  const { verified } = health;
+  const button = h("button", { type: "button", class: "button", "data-testid": "verify", onclick: () => verify(button) }, "Verify now");
+  return h("section", { class: "card" }, h("h2", {}, "Record"),
+    health.trouble && h("div", { class: "notice bad", role: "alert" }, h("strong", {}, "The record does not verify"), h("p", {}, health.trouble)),
+    h("dl", { class: "pairs" },
+      h("dt", {}, "Last verified event"), h("dd", {}, verified ? [figure("verified.events", verified.events, count(verified.events)), ` of ${count(health.events)}, `, ago(verified.time)] : "not verified since the service started"),
+      verified && [h("dt", {}, "Outcome"), h("dd", { "data-testid": "verified-told" }, verified.told)],
+      h("dt", {}, "Store"), h("dd", { "data-name": "store", "data-value": health.store }, health.store),
+      h("dt", {}, "Downloads"), h("dd", {}, h("a", { href: address(context.stream, "report") }, "Report and log"))),
+    h("p", { class: "hint" }, "To verify, the record is folded again from its first event and compared, bit for bit. No decision waits for it."),
+    context.can("admin") && button);
+}
