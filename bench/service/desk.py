@@ -20,10 +20,10 @@ from .desk_demo import BEGIN, Shop, prepared
 from .over_http import Started
 
 DECISIONS, DAYS = 10_000, 61
-#: Notes when the first case can be worked on: rows in the list, and the case beside it.
+#: Notes when the first case can be worked on: rows in the list, and the button to begin with.
 READY = """
 new MutationObserver((_, observer) => {
-  if (document.querySelector("[data-testid=queue-row]") && document.querySelector("[data-testid=case]")) {
+  if (document.querySelector("[data-testid=queue-row]") && document.querySelector("[data-testid=start]")) {
     window.usable = performance.now();
     observer.disconnect();
   }
