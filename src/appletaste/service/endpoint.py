@@ -35,7 +35,7 @@ class Endpoint:
         self._decoders = {
             method: msgspec.json.Decoder(operation.body)
             for method, operation in operations.items()
-            if operation.body is not None
+            if operation.body is not None and operation.takes == JSON
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,11 +80,13 @@ class Endpoint:
         query: dict[str, Any] = {}
         if operation.query or scope["query_string"]:
             query = read_query(operation, parsed_query(scope["query_string"]))
-        body = None
+        body: Any = None
         if operation.body is not None:
-            if headers.get(b"content-type", b"").split(b";")[0].strip().lower() != JSON.encode():
+            if headers.get(b"content-type", b"").split(b";")[0].strip().lower() != operation.takes.encode():
                 raise Problem("unsupported-media-type")
-            body = decode(await read_body(headers, receive, operation.limit), self._decoders[operation.method])
+            body = await read_body(headers, receive, operation.limit)
+            if operation.takes == JSON:
+                body = decode(body, self._decoders[operation.method])
         return await operation.handler(Call(self._host, key, params, query, body, headers))
 
     async def _pass_on(

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..live import Stream
 from ..logs.stores import Store
+from .files import Files
 from .following import Following
 from .keys import Key, Keys
 from .metrics import Metrics
@@ -35,6 +36,7 @@ class Hosting:
         self._writers: dict[str, Writer] = {}
         self._queues: dict[str, Queue] = {}
         self._past: dict[str, Past] = {}
+        self.files = Files()
         self._followings: dict[str, Following] = {}
         self._failed = failed
         self._running = False
@@ -111,6 +113,7 @@ class Hosting:
         for writer in list(self._writers.values()):
             await writer.close()
         self._writers.clear()
+        self.files.close()
 
     @property
     def ready(self) -> bool:

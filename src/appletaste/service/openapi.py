@@ -81,7 +81,8 @@ def described(operation: Operation, refs: dict[str, Any]) -> dict[str, Any]:
         found["security"] = [{"key": []}, {"session": []}]
         found["x-scope"] = operation.scope
     if operation.body is not None:
-        found["requestBody"] = {"required": True, "content": {JSON: {"schema": refs[repr(operation.body)]}}}
+        schema = refs[repr(operation.body)] if operation.takes == JSON else {"type": "string"}
+        found["requestBody"] = {"required": True, "content": {operation.takes: {"schema": schema}}}
     return found
 
 

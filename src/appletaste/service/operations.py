@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 JSON, NDJSON, PARQUET = "application/json", "application/x-ndjson", "application/vnd.apache.parquet"
+CSV, HTML = "text/csv", "text/html"
 EVENTS, TEXT = "text/event-stream", "text/plain; version=0.0.4"
 
 
@@ -98,6 +99,7 @@ class Operation:
     scope: str | None  #: what a key must allow; empty: any valid key; None: nobody needs a key
     answers: Mapping[int, Any]  #: the type of the answer by status; None: there is no body
     body: Any = None  #: the type of the body; None: there is none
+    takes: str = JSON  #: the media type of the body; any other than JSON is handed on as it is
     query: Mapping[str, Query] = field(default_factory=dict)
     media: str = JSON
     limit: int = LARGEST

@@ -44,8 +44,6 @@ async def what_if(call: Call) -> Reply:
     """Say what another way to decide would have cost, beside today's."""
     asked, following = call.body, call.host.following(call.stream)
     named = [asked.capacity is not UNSET, asked.audit is not UNSET]
-    if asked.threshold is None and asked.costs is None and not any(named):
-        raise invalid("one-of", "", "one or more of threshold, costs, capacity and audit")
     costs = None if asked.costs is None else sheet_of(asked.costs)
     given = staffed(asked.capacity or None, asked.audit or None)
     now: Way = await call.writer.do(_today)
