@@ -89,7 +89,7 @@ class Keeping:
 
     @property
     def awaited(self) -> MappingProxyType[str, tuple[int, float]]:
-        """What is pending, in the same order: the number of the event since which it waits, and the time; to look at."""
+        """What is pending, in the same order: since which event each waits, and since when; to be looked at."""
         return MappingProxyType(self._state.pending)
 
     @property

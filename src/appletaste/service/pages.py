@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from .operations import Call, Operation, Reply
 from .problems import Problem
@@ -21,6 +24,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Vary": "Accept-Encoding",
     "Cache-Control": "no-cache",  # kept, and asked for again by its ETag
 }
 HTML = "text/html; charset=utf-8"
@@ -35,29 +39,56 @@ KINDS = {
 _NAME = re.compile(r"[A-Za-z0-9_-]+\.([a-z]+)")
 
 
-def file_reply(name: str, known: bytes) -> Reply:
-    """Return a file of the page; 304 where the reader has it already, as ``known`` (If-None-Match) says."""
+class File(NamedTuple):
+    """A file of the page as it is sent."""
+
+    made: int  #: when the file was changed last
+    kind: str
+    content: bytes
+    packed: bytes  #: the same by gzip
+    tag: str
+
+
+_files: dict[str, File] = {}
+
+
+def found(name: str) -> File:
+    """Return a file of the page, or the problem that there is none; read again where it has changed on disk."""
     fits = _NAME.fullmatch(name)
     kind = None if fits is None else KINDS.get(fits[1])
     path = FOLDER / name
     if kind is None or not path.is_file():
         raise Problem("unknown-route")
-    content = path.read_bytes()
-    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    made = path.stat().st_mtime_ns
+    kept = _files.get(name)
+    if kept is None or kept.made != made:
+        content = path.read_bytes()
+        tag = hashlib.sha256(content).hexdigest()[:16]
+        kept = _files[name] = File(made, kind, content, gzip.compress(content, mtime=0), tag)
+    return kept
+
+
+def file_reply(name: str, asked: Mapping[bytes, bytes]) -> Reply:
+    """Return a file of the page, packed where the reader can unpack; 304 where the reader has the file already."""
+    file = found(name)
+    packed = b"gzip" in asked.get(b"accept-encoding", b"")
+    tag = f'"{file.tag}{"-gzip" if packed else ""}"'
     headers = {**HEADERS, "ETag": tag}
-    if tag.encode() in known:
-        return Reply(304, media=kind, headers=headers)
-    return Reply(200, content, kind, headers)
+    if tag.encode() in asked.get(b"if-none-match", b""):
+        return Reply(304, media=file.kind, headers=headers)
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+    return Reply(200, file.packed if packed else file.content, file.kind, headers)
 
 
 async def index(call: Call) -> Reply:
     """Return the page."""
-    return file_reply("index.html", call.headers.get(b"if-none-match", b""))
+    return file_reply("index.html", call.headers)
 
 
 async def file(call: Call) -> Reply:
     """Return a file of the page."""
-    return file_reply(call.params["file"], call.headers.get(b"if-none-match", b""))
+    return file_reply(call.params["file"], call.headers)
 
 
 #: For people and their browsers, so not in the description for programs.

@@ -62,7 +62,7 @@ class Past:
         self._features, self._lock = features, threading.Lock()
         self._seen = 0
         self._labelled: dict[str, Known] = {}
-        self._table: Floats | None = None
+        self._table: tuple[list[Known], Floats, Floats] | None = None  # cases, their features, and the scale of each
         self._recent: list[dict[str, Any]] = []
         self._fresh = 0  # decisions since what is usual was worked out
         self._usual: dict[str, tuple[float, ...] | Counter[str]] = {}
@@ -164,19 +164,27 @@ class Past:
         deviation on average. Levels of a column with many differ by 1.
         """
         with self._lock:
-            cases = list(self._labelled.values())
-            if not cases or len(x) != len(cases[0].x):
+            if not self._labelled:
                 return []
             if self._table is None:
-                self._table = np.stack([case.x for case in cases])
-            difference = self._table - x
-            difference[:, self._slots] = self._table[:, self._slots] != x[self._slots]
-            if self._features is None:
-                spread = self._table.std(axis=0)
-                difference /= np.where(spread > 0, spread, 1.0)
-            likeness = 1.0 / (1.0 + np.sqrt(np.mean(difference**2, axis=1)))
-            nearest = [k for k in np.argsort(-likeness, kind="stable")[: ALIKE + 1].tolist() if cases[k].id != id]
-            return [told(cases[k], float(likeness[k])) for k in nearest[:ALIKE]]
+                self._table = self._compared()
+            cases, table, scale = self._table
+            difference = (table - x) / scale
+            if self._slots:
+                difference[:, self._slots] = table[:, self._slots] != x[self._slots]
+            squares = np.einsum("ij,ij->i", difference, difference) / len(x)
+            nearest = np.argpartition(squares, min(ALIKE, len(cases) - 1))[: ALIKE + 1]
+            order = sorted((float(squares[k]), -int(k)) for k in nearest if cases[k].id != id)
+            return [told(cases[-k], 1.0 / (1.0 + math.sqrt(square))) for square, k in order[:ALIKE]]
+
+    def _compared(self) -> tuple[list[Known], Floats, Floats]:
+        cases = list(self._labelled.values())
+        table = np.stack([case.x for case in cases])
+        scale = np.ones(table.shape[1])
+        if self._features is None:
+            spread = table.std(axis=0)
+            scale = np.where(spread > 0, spread, 1.0)
+        return cases, table, scale
 
 
 def told(case: Known, likeness: float) -> Similar:

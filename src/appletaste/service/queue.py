@@ -16,6 +16,10 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
 from ..costs import Costs
 from ..desks.reasons import reason_for
 from ..evaluate.reasons import REASONS
@@ -33,7 +37,7 @@ LOOKED_AT = 100
 #: Decisions that are read from the record at once, and seconds in between in which the writer goes on.
 PART, BREATH = 200, 0.001
 #: Changes beyond which an order is sorted again; fewer are put in their places.
-FEW = 200
+FEW = 500
 #: Filtered orders that are remembered until something changes, for whoever scrolls.
 VIEWS = 8
 #: The code of an item that waits because somebody acted on it, whatever was decided.
@@ -44,8 +48,8 @@ CODES = {code: words for code, words in REASONS.items() if words.startswith("act
 }
 
 
-class Waiting(NamedTuple):
-    """An item whose label is awaited."""
+class Waiting(Struct, frozen=True, gc=False):
+    """An item whose label is awaited; there may be many, and the garbage collector need not go through them."""
 
     id: str
     seq: int  #: of the event since which it waits
@@ -80,6 +84,15 @@ class Filter(NamedTuple):
             and (self.escalated is None or (item.id in escalated) == self.escalated)
         )
 
+    def among(self, items: list[Waiting], escalated: frozenset[str]) -> list[Waiting]:
+        """Return the items that are asked for; those of one code first, which is quick."""
+        if self.code is not None:
+            items = [item for item in items if item.code == self.code]
+        if self.stratum is not None:
+            items = [item for item in items if item.stratum == self.stratum]
+        rest = self._replace(code=None, stratum=None)
+        return list(items) if rest == ALL else [item for item in items if rest.lets(item, escalated)]
+
 
 ALL = Filter()
 #: What each order goes by; the first in a list comes first.
@@ -89,6 +102,15 @@ ORDERS: dict[str, Callable[[Waiting], Any]] = {
     "amount": lambda item: (-item.amount, item.place),
     "chance": lambda item: (-item.chance, item.place),
 }
+
+
+def sorted_by(name: str, items: list[Waiting]) -> list[Waiting]:
+    """Return many items in an order: by arrays, since sorting a list of 100,000 would hold up every other thread."""
+    if name == "age":
+        return items  # each is added at the end
+    values = np.fromiter((getattr(item, name) for item in items), dtype=np.float64, count=len(items))
+    places = np.fromiter((item.place for item in items), dtype=np.int64, count=len(items))
+    return [items[k] for k in np.lexsort((places, -values)).tolist()]
 
 
 class Changes(NamedTuple):
@@ -149,19 +171,22 @@ class Queue:
             new.append((id, seq))
         new.reverse()
         again = [id for id, _ in new if id in known]  # a label was withdrawn in between
-        if len(known) - len(again) + len(new) == len(awaited):
+        left, there = len(known) - len(again) + len(new) - len(awaited), awaited.keys()
+        if not left:
             return Changes(new, again)
-        return Changes(new, [*(id for id in known if id not in awaited), *again])
+        gone = [id for id in self.leases.held(0.0) if id in known and id not in there]
+        if len(gone) != left:  # labels came from elsewhere, too
+            gone = [id for id in known if id not in there]
+        return Changes(new, [*gone, *again])
 
     def take(self, changes: Changes, place: Place, features: FeatureMap | None) -> None:
         """Take in changes; what is new is read from the record, in small parts."""
         if not (changes.new or changes.gone):
             return
-        self._views.clear()
         gone = [self._known.pop(id) for id in changes.gone]
         for item in gone:
             self._count(item, -1)
-        self._without(gone)
+        self._change([], gone)
         new: list[Waiting] = []
         for start in range(0, len(changes.new), PART):
             part = changes.new[start : start + PART]
@@ -171,7 +196,7 @@ class Queue:
         for item in new:
             self._known[item.id] = item
             self._count(item, 1)
-        self._with(new)
+        self._change(new, [])
         self.escalations.drop(changes.gone)
         self.leases.drop(changes.gone)
 
@@ -205,24 +230,27 @@ class Queue:
                 if not counter[name]:
                     del counter[name]
 
-    def _with(self, new: list[Waiting]) -> None:
-        for name, key in ORDERS.items():
-            order = self._orders[name]
-            if len(new) <= FEW:
-                for item in new:
+    def _change(self, new: list[Waiting], gone: list[Waiting]) -> None:
+        """Bring all orders up to date; views, too, unless there is much to do."""
+        if len(new) + len(gone) > FEW:
+            self._views.clear()
+            ids = {item.id for item in gone}
+            for name, order in self._orders.items():
+                left = [item for item in order if item.id not in ids] if ids else order
+                self._orders[name] = sorted_by(name, [*left, *new])
+            return
+        escalated = self.escalations.ids
+        lists = [(name, ALL, order) for name, order in self._orders.items()]
+        lists += [(name, asked, order) for (name, asked), order in self._views.items()]
+        for name, asked, order in lists:
+            key = ORDERS[name]
+            for item in gone:
+                place = bisect_left(order, key(item), key=key)
+                if place < len(order) and order[place] is item:
+                    del order[place]
+            for item in new:
+                if asked.lets(item, escalated):
                     insort(order, item, key=key)
-            else:
-                order.extend(new)
-                order.sort(key=key)
-
-    def _without(self, gone: list[Waiting]) -> None:
-        ids = {item.id for item in gone}
-        for name, key in ORDERS.items():
-            if len(gone) <= FEW:
-                for item in gone:
-                    del self._orders[name][bisect_left(self._orders[name], key(item), key=key)]
-            else:
-                self._orders[name] = [item for item in self._orders[name] if item.id not in ids]
 
     # ---- what is asked
 
@@ -233,7 +261,7 @@ class Queue:
         found = self._views.get((order, asked))
         if found is None:
             escalated = self.escalations.ids
-            found = [item for item in self._orders[order] if asked.lets(item, escalated)]
+            found = asked.among(self._orders[order], escalated)
             if len(self._views) >= VIEWS:
                 self._views.pop(next(iter(self._views)))
             self._views[order, asked] = found
@@ -268,5 +296,5 @@ def by_worth_now(stream: Stream, items: list[Waiting], count: int) -> list[Waiti
         assert isinstance(event, Decided)
         decision = event.decision
         worth = stream.player.policy.look(decision.x, costs=decision.costs).worth if decision.round else math.nan
-        found.append(item._replace(worth=-math.inf if math.isnan(worth) else worth))
+        found.append(replace(item, worth=-math.inf if math.isnan(worth) else worth))
     return sorted(found, key=ORDERS["worth"])[:count]
