@@ -7,21 +7,11 @@
 
 import { api, Problem } from "./api.js";
 import { chanceScale, costBars, effectBar, usualStrip } from "./case_pictures.js";
+import { CODES } from "./codes.js";
 import { ago, count, figure, h, moment, money, notify, number, percent, replace, signed } from "./dom.js";
 import { address } from "./places.js";
 import { WORDS } from "./undo.js";
 
-/** What each code means, in words for reviewers. */
-export const CODES = {
-  EXPLOIT: "A look is expected to pay.",
-  EXPLORE: "Chosen to learn from: the expected cost alone says pass.",
-  AUDIT: "An audit: drawn to find out what is missed.",
-  ENACTED: "Somebody acted, whatever was decided.",
-  CAPACITY: "Passed: the reviews go to items that are worth more.",
-  RANDOM: "Passed by the draw.",
-  PASS: "Passed: a look is not expected to pay.",
-  SAFE: "Decided in safe mode, by a fixed action.",
-};
 const STATES = {
   pending: "waits for its label", observed: "labelled", corrected: "labelled, and corrected", expired: "no longer waited for", never_due: "passed",
 };
@@ -62,19 +52,26 @@ function sentence(words) {
 }
 
 function outcome(label) {
-  return h("span", { class: `badge ${label ? "warm" : "cool"}`, "data-testid": "case-label", "data-value": label }, label ? "＋ positive" : "− negative");
+  return h("span", { class: `badge ${label ? "warm" : "cool"}`, "data-testid": "case-label", "data-value": label }, label ? "+ positive" : "− negative");
 }
 
 function chanceCard(found) {
   const chance = found.chance_now ?? found.chance;
   const [low, high] = found.interval ?? [null, null];
-  const changed = typeof found.chance === "number" && Math.abs(found.chance - chance) > 0.0005;
   return h("section", { class: "card chance-card", "aria-label": "Chance" },
     h("h2", {}, "Chance of positive"),
     h("div", { class: "chance-line" }, figure("chance_now", chance, percent(chance), { class: "huge" }),
       low !== null && h("p", { class: "quiet" }, figure("low", low, percent(low)), " to ", figure("high", high, percent(high)), h("br"), "with 90 % probability")),
     chanceScale(chance, found.interval, found.threshold),
-    changed && h("p", { class: "quiet small" }, "When it was decided: ", figure("chance", found.chance, percent(found.chance)), "."));
+    h("p", { class: "chance-words" }, certainty(low, high, found.threshold)));
+}
+
+/** What the interval says about acting. */
+function certainty(low, high, threshold) {
+  if (low === null || typeof threshold !== "number") return "";
+  if (low >= threshold) return "Acting pays wherever in the interval the chance lies.";
+  if (high < threshold) return "Acting does not pay by itself, wherever in the interval the chance lies: the label is wanted to learn from.";
+  return "Whether acting pays is not certain: the interval lies on both sides of the threshold.";
 }
 
 function costCard(found) {
@@ -85,6 +82,7 @@ function costCard(found) {
     h("h2", {}, "Expected cost"),
     costBars(told),
     known && h("p", { class: "cost-words" }, saved >= 0 ? "Acting saves " : "Passing saves ", h("strong", {}, money(Math.abs(saved))), " on average."),
+    known && found.chance !== null && h("p", { class: "quiet small" }, "By the chance when it was decided, ", figure("chance", found.chance, percent(found.chance)), "."),
     found.costs && h("dl", { class: "sheet" }, [["hit", "Hit"], ["false_alarm", "False alarm"], ["miss", "Miss"], ["correct_pass", "Correct pass"]].map(
       ([name, words]) => h("div", {}, h("dt", {}, words), h("dd", {}, figure(name, found.costs[name], money(found.costs[name])))))));
 }
@@ -92,6 +90,7 @@ function costCard(found) {
 function shown(value) {
   if (value === null || value === undefined || value === "") return h("em", { class: "quiet" }, "missing");
   if (typeof value === "number") return number(value, 6);
+  if (typeof value === "string" && /^\d{4}-\d\d-\d\d[T ]/.test(value)) return moment(value);
   return typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
 }
 
@@ -120,7 +119,7 @@ function reasonsCard(found) {
         h("th", { scope: "row", class: "why-column", title: one.column }, one.column),
         h("td", { class: "why-value", title: one.value === null ? "" : String(one.value) }, shown(one.value)),
         h("td", { class: "why-usual" }, usualStrip(one.value, found.usual?.[one.column])),
-        h("td", { class: "why-effect" }, one.contribution === null ? h("span", { class: "quiet small" }, "not used") : effectBar(one.contribution, one.low, one.high, reach)),
+        h("td", { class: "why-effect" }, one.contribution === null ? h("span", { class: "quiet small unused" }, "not used") : effectBar(one.contribution, one.low, one.high, reach)),
         h("td", { class: "num why-number" }, one.contribution !== null && figure("contribution", one.contribution, signed(one.contribution, 2),
           { title: typeof one.low === "number" ? `between ${signed(one.low)} and ${signed(one.high)} with 90 % probability` : "" })))))));
 }
@@ -136,7 +135,7 @@ function similarCard(found, context) {
         h("th", { scope: "col" }, "Likeness"), h("th", { scope: "col", class: "num" }, "Chance then"), h("th", { scope: "col", class: "num wide-only" }, "When"))),
       h("tbody", {}, all.map((one) => h("tr", { "data-testid": "similar" },
         h("td", { class: "similar-id" }, h("a", { class: "mono", href: address(context.stream, "case", one.id) }, one.id)),
-        h("td", {}, h("span", { class: `badge ${one.label ? "warm" : "cool"}` }, one.label ? "＋ positive" : "− negative")),
+        h("td", {}, h("span", { class: `badge ${one.label ? "warm" : "cool"}` }, one.label ? "+ positive" : "− negative")),
         h("td", {}, h("span", { class: "likeness", title: percent(one.likeness) }, h("span", { style: { width: `${Math.max(one.likeness, 0.02) * 100}%` } })), h("span", { class: "only-read" }, percent(one.likeness))),
         h("td", { class: "num" }, figure("similar_chance", one.chance, percent(one.chance))),
         h("td", { class: "num quiet wide-only" }, ago(one.time)))))));

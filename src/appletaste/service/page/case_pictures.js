@@ -57,10 +57,11 @@ export function effectBar(contribution, low, high, reach) {
 export function usualStrip(value, usual) {
   if (!usual) return null;
   if (usual.kind === "number") return numberStrip(value, usual);
-  const most = (usual.top ?? []).slice(0, 2).map(([level, share]) => `${level} ${percent(share)}`).join(", ");
-  return h("div", { class: "usual" },
+  const [most, often] = usual.top?.[0] ?? [null, null];
+  const told = most === null || most === String(value) ? "" : `most often ${most}, ${percent(often)}`;
+  return h("div", { class: "usual", title: (usual.top ?? []).map(([level, share]) => `${level} ${percent(share)}`).join(", ") },
     h("span", { class: "strip" }, known(usual.share) && piece("strip-share", 0, usual.share)),
-    h("span", { class: "usual-words" }, known(usual.share) ? `${percent(usual.share)} have this value` : "", most && h("span", { class: "usual-most", title: most }, `often ${most}`)));
+    h("span", { class: "usual-words" }, known(usual.share) && `${percent(usual.share)} are like this`, told && h("span", { class: "usual-most" }, told)));
 }
 
 function numberStrip(value, { low, median, high }) {

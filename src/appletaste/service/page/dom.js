@@ -115,8 +115,7 @@ const MINUTE = new Intl.DateTimeFormat("en", {
   day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
 });
 const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
-const STEPS = [[60, "second", 1], [3600, "minute", 60], [86400, "hour", 3600], [86400 * 60, "day", 86400],
-  [86400 * 730, "month", 86400 * 30.44], [Infinity, "year", 86400 * 365.25]];
+const STEPS = [[60, "second", 1], [3600, "minute", 60], [86400, "hour", 3600], [86400 * 60, "day", 86400]];
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
 
 export function day(time) {
@@ -135,12 +134,13 @@ export function moment(time) {
   return timed(time, (found) => MINUTE.format(found));
 }
 
-/** How long ago, in one short word. */
+/** How long ago, in one short word; the day, if that was long ago. */
 export function ago(time, now = Date.now()) {
   return timed(time, (found) => {
     const seconds = (found.getTime() - now) / 1000;
-    const [, unit, size] = STEPS.find(([limit]) => Math.abs(seconds) < limit);
-    return Math.abs(seconds) < 5 ? "now" : RELATIVE.format(Math.round(seconds / size), unit);
+    const step = STEPS.find(([limit]) => Math.abs(seconds) < limit);
+    if (!step) return DAY.format(found);
+    return Math.abs(seconds) < 5 ? "now" : RELATIVE.format(Math.round(seconds / step[2]), step[1]);
   });
 }
 

@@ -1,7 +1,8 @@
 // The queue and the case beside each other: choose, look, say, and the next case opens.
 
 import { connection, Problem, session } from "./api.js";
-import { CODES, drawCase } from "./case.js";
+import { drawCase } from "./case.js";
+import { CODES } from "./codes.js";
 import { correctLabel, escalate } from "./correction.js";
 import { announce, count, emptyState, figure, h, notify, on, replace, trouble } from "./dom.js";
 import { queueTools } from "./filters.js";

@@ -5,6 +5,7 @@
 //
 // One row has the focus at a time (aria-activedescendant); arrows, Home, End and Page move it, Enter opens it.
 
+import { CODES } from "./codes.js";
 import { ago, figure, h, money, on, percent, replace } from "./dom.js";
 
 const HEIGHT = 84; // pixels of a row, as in desk.css
@@ -49,6 +50,10 @@ export class QueueList {
 
   draw() {
     const [first, last] = this.seen;
+    if (this.current !== null && document.activeElement !== this.element && this.rows.at(this.active)?.id !== this.current) {
+      const place = this.rows.place(this.current); // rows above it may have gone
+      if (place >= 0) this.active = place;
+    }
     this.active = Math.min(this.active, Math.max(0, this.rows.total - 1));
     this.content.style.height = `${this.rows.total * HEIGHT}px`;
     const found = [];
@@ -91,14 +96,15 @@ export class QueueList {
       "data-place": place, "data-id": item.id, "data-testid": "queue-row",
     },
     h("div", { class: "row-top" }, h("span", { class: "row-id mono" }, item.id),
-      figure("chance", item.chance, percent(item.chance), { class: "row-chance", title: "chance of positive" })),
-    h("div", { class: "row-why", title: item.why }, item.code && h("span", { class: "code", "data-code": item.code }, item.code), item.why),
-    h("div", { class: "row-end" },
-      h("span", { title: "at stake" }, figure("amount", item.amount, money(item.amount)), h("span", { class: "only-read" }, " at stake")),
-      ago(item.time), item.stratum && h("span", { class: "row-stratum" }, item.stratum),
+      mark && h("span", { class: "badge strong", "data-testid": "row-mark" }, mark),
       item.escalated && h("span", { class: "badge warn", "data-testid": "row-escalated" }, "⚑ escalated"),
       held && h("span", { class: "badge", "data-testid": "row-held" }, `held by ${held}`),
-      mark && h("span", { class: "badge strong", "data-testid": "row-mark" }, mark)));
+      figure("chance", item.chance, percent(item.chance), { class: "row-chance", title: "chance of positive" })),
+    h("div", { class: "row-why", title: item.why }, item.code && h("span", { class: "code", "data-code": item.code }, item.code), CODES[item.code] ?? item.why),
+    h("div", { class: "row-end" },
+      h("span", { title: "what acting is expected to save, plus what the label teaches" }, "worth ", figure("worth", item.worth, money(item.worth))),
+      h("span", { title: "what a look at a positive case saves" }, figure("amount", item.amount, money(item.amount)), " at stake"),
+      ago(item.time), item.stratum && h("span", { class: "row-stratum" }, item.stratum)));
   }
 
   #key(event) {
