@@ -83,6 +83,11 @@ class Keeping:
         return self._state.mode
 
     @property
+    def mode_since(self) -> tuple[int, str]:
+        """The number of the event since which the mode of now holds, and that mode."""
+        return self._state.modes[-1]
+
+    @property
     def pending(self) -> list[str]:
         """The ids of the decisions whose label is awaited, in the order in which waiting began."""
         return list(self._state.pending)

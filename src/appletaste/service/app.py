@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from ..logs.stores import Store
 from . import (
     pages,
+    routes_alarms,
     routes_cases,
     routes_changes,
     routes_decisions,
@@ -24,6 +25,7 @@ from . import (
     routes_model,
     routes_numbers,
     routes_queue,
+    routes_report,
     routes_session,
     routes_streams,
 )
@@ -55,6 +57,8 @@ def operations() -> tuple[Operation, ...]:
         *routes_model.OPERATIONS,
         *routes_numbers.OPERATIONS,
         *routes_changes.OPERATIONS,
+        *routes_alarms.OPERATIONS,
+        *routes_report.OPERATIONS,
         *routes_files.OPERATIONS,
         *routes_streams.OPERATIONS,
         *routes_keys.OPERATIONS,

@@ -1,4 +1,4 @@
-"""What was read of a record beside its writer, kept up to date: columns of the decisions, alarms, modes and staffing.
+"""What was read of a record beside its writer, kept up to date: columns of the decisions, alarms and staffing.
 
 The first question reads the whole record, every later one the events since. All of it can be read again at any time.
 """
@@ -8,28 +8,19 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..costs import Costs
 from ..drift import Watch
 from ..live.snapshots import read_manifest
 from ..logs import DecisionLog
 from ..logs.bodies import event_of, unpack
-from ..logs.events import Created, Decided, Event, Labelled, ModeChanged, Recorded, StaffingChanged
+from ..logs.events import Decided, Event, Labelled, Recorded, StaffingChanged
 from ..logs.stores.base import Place
 from ..streams import Audit, Budget
 from ..streams.rebuilding import staffing_of
 from .columns import Columns
 from .writer import Writer
-
-
-class Since(NamedTuple):
-    """The mode that holds, since when, and who said so why."""
-
-    mode: str
-    at: int  #: microseconds since 1970
-    by: str
-    reason: str
 
 
 class Following:
@@ -42,7 +33,6 @@ class Following:
         self.watch = Watch(writer.names)
         #: The number of the event that raised each alarm of the watch.
         self.raised: list[int] = []
-        self.since = Since("", 0, "", "")
         #: Budgets and lanes with the row of the first decision that each holds for.
         self.staffing: list[tuple[int, Budget | None, Audit | None]] = []
         self._sheets: dict[tuple[float, ...], Costs] = {}
@@ -72,12 +62,8 @@ class Following:
                 self.watch.item(x, event.time)
         elif isinstance(event, Labelled | Recorded):
             self._watch_label(event)
-        elif isinstance(event, ModeChanged):
-            self.since = Since(event.mode, at, event.by, event.reason)
         elif isinstance(event, StaffingChanged):
             self.staffing.append((len(self.columns), *staffing_of(event.budget, event.audit)))
-        elif isinstance(event, Created):
-            self.since = Since(event.settings["mode"], at, "", "")
         self.raised += [seq] * (len(self.watch.alarms) - before)
 
     def _watch_label(self, event: Labelled | Recorded) -> None:

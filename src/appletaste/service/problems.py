@@ -42,6 +42,7 @@ KINDS: dict[str, Kind] = {
     "unknown-file": Kind(
         404, "there is no such file", "POST /v1/files again: files are kept for a day, and go when the service ends"
     ),
+    "unknown-alarm": Kind(404, "there is no such alarm", "GET .../alarms lists the alarms of the stream"),
     "unknown-key": Kind(404, "there is no such key", "GET /v1/keys lists the keys"),
     "method-not-allowed": Kind(405, "this address has no such method", "see the header Allow"),
     "event-conflict": Kind(
@@ -57,6 +58,7 @@ KINDS: dict[str, Kind] = {
     "cannot-happen": Kind(
         409, "the state of the decision does not allow this", "GET the decision: its state says what became of it"
     ),
+    "no-answer": Kind(409, "the stream cannot do that as things are", "do what 'detail' says"),
     "claimed-by-other": Kind(409, "somebody else holds this item", "claim another item"),
     "body-too-large": Kind(413, "the body is too large", "64 KiB for one item, 4 MiB for a batch, 64 MiB for a file"),
     "unsupported-media-type": Kind(
@@ -65,7 +67,7 @@ KINDS: dict[str, Kind] = {
         "send 'Content-Type: application/json', or 'text/csv' with a file",
     ),
     "unreadable-file": Kind(
-        422, "the file cannot be used so", "do what 'detail' says; a file is a table as CSV in UTF-8, with a line of names"
+        422, "the file cannot be used so", "do what 'detail' says; a file is a table as CSV in UTF-8 with a header"
     ),
     "validation": Kind(
         422, "the request does not fit", "correct what 'errors' points to; GET /v1/streams/{stream} has the columns"

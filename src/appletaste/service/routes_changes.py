@@ -55,7 +55,7 @@ async def what_if(call: Call) -> Reply:
 
     def work() -> Any:
         if not len(following.catch_up().columns):
-            raise Problem("cannot-happen", detail="the stream has no decisions yet")
+            raise Problem("no-answer", detail="the stream has no decisions yet")
         return tried(following, then, now, costs, asked.level, not any(named))
 
     return Reply.of(await call.host.aside(work))
@@ -84,7 +84,7 @@ def _changed(stream: Stream, change: Any) -> Reply:
     try:
         return Reply.of(Changed(change()))
     except InputError as error:  # of settings that do not go together: nothing in the words is of an item
-        raise Problem("cannot-happen", detail=str(error)) from None
+        raise Problem("no-answer", detail=str(error)) from None
 
 
 OPERATIONS = (
@@ -97,7 +97,7 @@ OPERATIONS = (
         "read",
         {200: WhatIfRead},
         WhatIf,
-        problems=("cannot-happen",),
+        problems=("no-answer",),
     ),
     Operation(
         "set_capacity",
@@ -108,7 +108,7 @@ OPERATIONS = (
         "admin",
         {200: Changed},
         CapacityBody,
-        problems=("cannot-happen",),
+        problems=("no-answer",),
     ),
     Operation(
         "set_audit",
@@ -119,6 +119,6 @@ OPERATIONS = (
         "admin",
         {200: Changed},
         AuditBody,
-        problems=("cannot-happen",),
+        problems=("no-answer",),
     ),
 )

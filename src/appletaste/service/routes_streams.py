@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -16,9 +17,13 @@ from ..replays.players import Staffing
 from ..streams import Awaiting, Desk
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
 from .bodies import CostsBody, CostSheet, ModeBody, NewStream
+from .desk_numbers import VerifiedAt
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import STREAM
+
+#: Where the store keeps when each record was last checked.
+VERIFIED = "verified"
 
 
 def described(stream: Stream) -> StreamRead:
@@ -125,13 +130,17 @@ async def set_costs(call: Call) -> Reply:
 
 async def verify(call: Call) -> Reply:
     """Fold the record again from nothing, and compare; decisions wait meanwhile."""
+    store, name = call.host.store, call.stream
 
     def work(stream: Stream) -> Reply:
         try:
             found = stream.verify()
+            told = VerifiedRead(True, found.events, None, str(found))
         except RecordError as error:
-            return Reply.of(VerifiedRead(False, len(stream), error.seq, "the record does not verify"))
-        return Reply.of(VerifiedRead(True, found.events, None, str(found)))
+            told = VerifiedRead(False, len(stream), error.seq, "the record does not verify")
+        kept = VerifiedAt(told.events, datetime.now(UTC).isoformat(), told.verifies, told.told)
+        store.put(VERIFIED, name, msgspec.json.encode(kept))
+        return Reply.of(told)
 
     return await call.writer.do(work, alone=True)
 
