@@ -20,7 +20,7 @@ else:
 from appletaste.logs.stores import open_store
 
 from ..service.serving import Running
-from .shop import make_shop
+from .shop import cells, make_shop
 
 
 def pytest_collection_modifyitems(items):
@@ -72,6 +72,20 @@ class DeskServer(Running):
 
     def of(self, path, stream="orders"):
         return self.api("GET", f"/v1/streams/{stream}{path}")
+
+    def decide(self, rows):
+        """Send orders, as a shop does; return how many were acted on."""
+        kinds = {column["name"]: column["kind"] for column in self.of("")["columns"]}
+        acts = 0
+        for start in range(0, len(rows), 500):
+            asked = [
+                {"id": row["order"], "item": cells(row, kinds), "time": row["placed_at"], "stratum": row["payment"]}
+                for row in rows[start : start + 500]
+            ]
+            told = self.api("POST", "/v1/streams/orders/decisions:batch", {"decisions": asked})["results"]
+            assert {one["status"] for one in told} == {201}, told[0]
+            acts += sum(one["body"]["act"] for one in told)
+        return acts
 
 
 @pytest.fixture

@@ -25,29 +25,29 @@ def orders(folder, rows=ROWS, seed=7):
         return list(csv.DictReader(file))
 
 
-def cells(row, stream):
+def cells(row, kinds):
     """Return an order as a stream takes it: numbers as numbers, None where nothing is there."""
-    kinds = {column.name: column.kind for column in stream.features.columns}
     return {
         name: None if row[name] == "" else float(row[name]) if kind == "number" else row[name]
         for name, kind in kinds.items()
     }
 
 
-def make_stream(store, folder, name="orders", capacity="12/day", **given):
-    """Make a stream that has learnt the year before."""
+def make_stream(store, folder, name="orders", capacity="12/day", teach=True, **given):
+    """Make a stream that has learnt the year before, or knows only what its columns look like."""
     before = folder / "before.csv"
     if not before.exists():
         write_orders(before, ROWS, 7, year_before=True)
     told = {"id": "order", "time": "placed_at", "stratum": "payment", "audit": "5%", "capacity": capacity}
-    made = create_desk(None, before, "fraud", costs=COSTS, drop=list(DROPPED), teach=True, **told)
+    made = create_desk(None, before, "fraud", costs=COSTS, drop=list(DROPPED), teach=teach, **told)
     roles = {"roles": made.ledger.roles}
     return Stream.create(store, name, made.ledger.player, features=made.features, seed=7, **roles, **given)
 
 
-def play(stream, rows, keep=0.4, seed=1, together=200):
+def play(stream, rows, keep, seed=1, together=200):
     """Decide on rows, and send the labels that settle by the end of the file; some are kept back for reviewers."""
     source = random.Random(seed)
+    kinds = {column.name: column.kind for column in stream.features.columns}
     due = []
     for start in range(0, len(rows), together):
         with stream.together():
@@ -57,16 +57,16 @@ def play(stream, rows, keep=0.4, seed=1, together=200):
                 for when, id_, value in told:
                     stream.label(id_, value, time=when.isoformat())
                 given = {"id": row["order"], "time": row["placed_at"], "stratum": row["payment"]}
-                if stream.decide(cells(row, stream), **given).act and source.random() > keep:
+                if stream.decide(cells(row, kinds), **given).act and source.random() > keep:
                     due.append((datetime.fromisoformat(row["settled_on"]), row["order"], int(row["fraud"] == "yes")))
 
 
-def make_shop(folder, rows=ROWS, **given):
+def make_shop(folder, rows=ROWS, keep=0.4, **given):
     """Write the store of a shop, and return its file."""
     path = folder / "shop.db"
     store = open_store(path)
     with make_stream(store, folder, **given) as stream:
-        play(stream, orders(folder, rows))
+        play(stream, orders(folder, rows), keep)
     store.close()
     return path
 

@@ -21,7 +21,7 @@ EVENING = datetime(2024, 6, 30, 18, tzinfo=UTC)
 def full_desk(tmp_path_factory):
     """A service over a shop with enough orders to be worth looking at."""
     folder = tmp_path_factory.mktemp("full")
-    store = open_store(make_shop(folder, 12_000, capacity="40/day"))
+    store = open_store(make_shop(folder, 12_000, keep=0.2, capacity="40/day", teach=False))
     with DeskServer(store) as running:
         yield running
     store.close()
