@@ -22,7 +22,7 @@ from .problems import MEDIA, Problem
 log = logging.getLogger("appletaste.service")
 _BEARER = b"Bearer "
 #: Headers that go along with a request that is passed on.
-PASSED_ON = (b"authorization", b"content-type", b"cookie", b"x-csrf-token")
+PASSED_ON = (b"authorization", b"content-type", b"cookie", b"x-csrf-token", b"last-event-id")
 _NOBODY = Key("", "", (), (), 0.0)
 
 
@@ -96,10 +96,12 @@ class Endpoint:
         if PASSED.encode() in headers or self._host.owners is None:
             raise Problem("not-ready")  # the owner has changed: whoever asked tries again
         path = scope["path"] + ("?" + scope["query_string"].decode("latin-1") if scope["query_string"] else "")
-        if operation.media == EVENTS:
-            return Reply(307, headers={"Location": owner + path})
-        body = None if operation.body is None else await read_body(headers, receive, operation.limit)
         kept = {name.decode(): headers[name].decode("latin-1") for name in PASSED_ON if name in headers}
+        if operation.media == EVENTS and b"authorization" in headers:
+            return Reply(307, headers={"Location": owner + path})
+        if operation.media == EVENTS:  # a page may not ask elsewhere, and its cookie would not go along
+            return await self._host.owners.watch(owner, path, kept)
+        body = None if operation.body is None else await read_body(headers, receive, operation.limit)
         quick = operation.scope in ("decide", "label")
         return await self._host.owners.pass_on(owner, operation.method, path, kept, body, quick)
 
