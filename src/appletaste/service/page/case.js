@@ -2,7 +2,7 @@
 //
 //   drawCase(root, found, { context, held, said, actions, onchange })
 //     found      a case as the service tells it             said   the label that was just given here, or undefined
-//     actions    { label(value), skip, escalate, correct, back } or null where the key only looks
+//     actions    { label(value), skip, escalate, correct, next, back }; what the key does not allow is false
 //     onchange   called after a note was written
 
 import { api, Problem } from "./api.js";
@@ -34,7 +34,7 @@ function head(found, { held, actions }) {
   const label = found.label ?? found.outcome;
   return h("header", { class: "case-head" },
     h("div", { class: "case-line" },
-      actions?.back && h("button", { type: "button", class: "button plain small back", "data-testid": "back", onclick: actions.back }, "‹ Queue"),
+      h("button", { type: "button", class: "button plain small back", "data-testid": "back", onclick: actions.back }, "‹ Queue"),
       h("h1", { id: "case-title", class: "mono", tabindex: "-1" }, found.id),
       found.code && h("span", { class: "code", "data-code": found.code, title: CODES[found.code] }, found.code),
       label !== null && label !== undefined ? outcome(label) : h("span", { class: "badge", "data-testid": "case-state" }, STATES[found.state] ?? found.state),
@@ -176,11 +176,13 @@ function historyCard(found, { context, onchange }) {
 
 function actionBar(found, { actions, said, context }) {
   const button = (testid, key, words, run, kind = "") => h("button", { type: "button", class: `button ${kind}`, "data-testid": testid, onclick: run }, words, h("kbd", { "aria-hidden": "true" }, key));
-  const label = said?.value ?? found.label ?? found.outcome;
+  const label = said?.value ?? found.label ?? found.outcome ?? null;
   let content;
-  if (!actions || (!actions.label && !actions.escalate)) content = h("p", { class: "quiet", "data-testid": "only-look" }, "This key looks at cases, and gives no labels.");
+  if (found.by && found.by !== context.key.name && label === null) {
+    content = [h("p", { class: "quiet", "data-testid": "taken" }, h("strong", {}, found.by), " holds this case until ", moment(found.until), "."), button("next", "j", "Next case", actions.next)];
+  } else if (!actions.label && !actions.escalate) content = h("p", { class: "quiet", "data-testid": "only-look" }, "This key looks at cases, and gives no labels.");
   else if (said) content = h("p", { class: "quiet", "data-testid": "just-said" }, "You said: ", h("strong", {}, WORDS[said.value]), ".");
-  else if (label !== null && label !== undefined) {
+  else if (label !== null) {
     content = [h("p", { class: "quiet" }, "The label is ", h("strong", {}, WORDS[label]), "."),
       context.can("correct") && button("correct", "u", "Correct the label", actions.correct)];
   } else {

@@ -57,11 +57,10 @@ export function effectBar(contribution, low, high, reach) {
 export function usualStrip(value, usual) {
   if (!usual) return null;
   if (usual.kind === "number") return numberStrip(value, usual);
-  const [most, often] = usual.top?.[0] ?? [null, null];
-  const told = most === null || most === String(value) ? "" : `most often ${most}, ${percent(often)}`;
+  const most = usual.top?.[0]?.[0] ?? null;
   return h("div", { class: "usual", title: (usual.top ?? []).map(([level, share]) => `${level} ${percent(share)}`).join(", ") },
     h("span", { class: "strip" }, known(usual.share) && piece("strip-share", 0, usual.share)),
-    h("span", { class: "usual-words" }, known(usual.share) && `${percent(usual.share)} are like this`, told && h("span", { class: "usual-most" }, told)));
+    h("span", { class: "usual-words" }, known(usual.share) && `${percent(usual.share)} are like this`, most !== null && most !== String(value) && h("span", { class: "usual-most" }, `most often ${most}`)));
 }
 
 function numberStrip(value, { low, median, high }) {

@@ -51,7 +51,8 @@ class DeskView {
     this.stops.push(() => outbox.answers.delete(answered), () => clearInterval(timer), useKeys("Queue and case", this.keys()),
       on(window, "pagehide", () => this.work.release(true)));
     if (context.live) this.stops.push(context.live.watch((events) => this.happened(events)));
-    await this.rows.reload();
+    this.loading = this.rows.reload();
+    await this.loading;
     this.drawList();
     await this.update(context.view, context.params);
   }
@@ -85,7 +86,8 @@ class DeskView {
     this.arrived = 0;
     this.rows.asked = asked;
     try {
-      await this.rows.reload();
+      this.loading = this.rows.reload();
+      await this.loading;
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!(error instanceof Problem)) throw error;
@@ -182,15 +184,20 @@ class DeskView {
     }
   }
 
+  /** Whether somebody else holds the case that is open. */
+  get taken() {
+    return Boolean(this.found?.by) && this.found.by !== this.context.key.name && !this.work.held.has(this.id);
+  }
+
   drawCase(again = false) {
     const { id, found, work, context } = this;
-    const mayLabel = work.labels;
+    const mayLabel = work.labels && !this.taken;
     const writing = again && this.pane.querySelector("#note-text")?.value;
     drawCase(this.pane, found, {
       context, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
       actions: {
         back: () => context.go("queue"), label: mayLabel && ((value) => this.say(value)), skip: mayLabel && (() => this.skip()),
-        escalate: context.can("review") && (() => this.escalate()), correct: () => this.correct(id, found.label ?? found.outcome),
+        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, found.label ?? found.outcome),
       },
     });
     if (writing) this.pane.querySelector("#note-text").value = writing;
@@ -216,7 +223,8 @@ class DeskView {
 
   async step(way) {
     this.touched = Date.now();
-    const id = this.id === null ? this.rows.at(this.list.active)?.id ?? null : await this.work[way](this.id);
+    await this.loading; // a key may come before the first row
+    const id = this.id === null ? await this.work.first(this.list.active) : await this.work[way](this.id);
     if (id !== null) return this.go(id, way === "next");
     return announce(way === "next" ? "This is the last case." : "This is the first case.");
   }
@@ -229,7 +237,7 @@ class DeskView {
 
   async say(value) {
     const { id, found, work } = this;
-    if (id === null || !found || found.id !== id || !work.labels || work.said.has(id) || (found.label ?? found.outcome ?? null) !== null) return;
+    if (id === null || !found || found.id !== id || !work.labels || this.taken || work.said.has(id) || (found.label ?? found.outcome ?? null) !== null) return;
     this.touched = Date.now();
     const entry = work.label(id, value);
     this.last = { id, value };
@@ -245,7 +253,7 @@ class DeskView {
   }
 
   escalate() {
-    if (this.id === null || !this.context.can("review")) return;
+    if (this.id === null || !this.context.can("review") || this.taken) return;
     const { id } = this;
     escalate(this.context, id, () => {
       const item = this.rows.at(this.rows.place(id));

@@ -46,22 +46,29 @@ export class Work {
     await this.claiming?.catch(() => {});
     if (this.cases.has(id)) return this.cases.get(id);
     const item = this.rows.at(this.rows.place(id));
-    if (this.claims && item && this.free({ ...item, escalated: false })) {
-      try {
-        await this.#claim(ahead ? this.#following(id) : [id]);
-        if (this.cases.has(id)) return this.cases.get(id);
-      } catch (error) {
-        if (!(error instanceof Problem) || error.status !== 409) throw error;
-        item.by ??= "somebody else";
-      }
+    if (item && this.free({ ...item, escalated: false }) && await this.#tryClaim(ahead ? this.#following(id) : [id])) return this.cases.get(id);
+    const found = await this.look(id);
+    if (found.state === "pending" && !found.by && await this.#tryClaim([id])) return this.cases.get(id); // what the list said was old
+    return found;
+  }
+
+  /** Claim cases; false where the key does not allow it, or where somebody else was faster with the first one. */
+  async #tryClaim(ids) {
+    if (!this.claims) return false;
+    try {
+      await this.#claim(ids);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 409) throw error;
     }
-    return this.look(id);
+    return this.held.has(ids[0]) && this.cases.has(ids[0]);
   }
 
   /** Look at a case as it is now, without claiming it. */
   async look(id) {
     const found = await api.get(this.context.path("cases", id), { signal: this.context.signal });
-    this.#keep(found);
+    if (this.held.has(id)) this.#keep(found);
+    const item = this.rows.at(this.rows.place(id));
+    if (item) Object.assign(item, { by: found.by, until: found.until, escalated: found.escalated });
     return found;
   }
 
@@ -130,6 +137,11 @@ export class Work {
   async next(id, free = false) {
     const place = this.rows.place(id);
     return (await this.#from(place + 1, 1, free)) ?? (free && place > 0 ? this.#from(0, 1, true) : null);
+  }
+
+  /** The first row from a place on to go on with; the row itself where none is. */
+  async first(place) {
+    return (await this.#from(place, 1, true)) ?? this.rows.at(place)?.id ?? null;
   }
 
   async previous(id) {
