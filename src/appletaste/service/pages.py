@@ -39,6 +39,27 @@ KINDS = {
 _NAME = re.compile(r"[A-Za-z0-9_-]+\.([a-z]+)")
 
 
+def without_comments(script: str) -> str:
+    r"""Return a script without the lines that are for people: comments, blank lines and what lines begin with.
+
+    A script with a text over several lines stays as it is, since its blanks may mean something.
+
+    Examples
+    --------
+    >>> without_comments("/** Adds.\n * Both. */\nfunction add(a, b) {\n  // why\n  return a + b;\n}\n")
+    'function add(a, b) {\nreturn a + b;\n}\n'
+    """
+    kept, within = [], False
+    for line in (line.strip() for line in script.splitlines()):
+        if line.count("`") % 2:
+            return script
+        begins = within or line.startswith("/*")
+        within = begins and not line.endswith("*/")
+        if line and not begins and not line.startswith("//"):
+            kept.append(line + "\n")
+    return "".join(kept)
+
+
 class File(NamedTuple):
     """A file of the page as it is sent."""
 
@@ -63,6 +84,8 @@ def found(name: str) -> File:
     kept = _files.get(name)
     if kept is None or kept.made != made:
         content = path.read_bytes()
+        if path.suffix == ".js":
+            content = without_comments(content.decode()).encode()
         tag = hashlib.sha256(content).hexdigest()[:16]
         kept = _files[name] = File(made, kind, content, gzip.compress(content, mtime=0), tag)
     return kept
