@@ -78,10 +78,10 @@ def test_the_model(desk, signed_in):
         frame = page.locator(f"[data-testid='column-{column['name']}']")
         frame.get_by_role("button", name="Show numbers").click()
         points = column["points"] if column["kind"] == "number" else column["levels"]
-        rows = len(points) + (column["kind"] == "number" and column.get("missing") is not None)
-        expect(frame.locator("tbody tr")).to_have_count(rows)
-        found = shown(page, "mean", f"[data-testid='column-{column['name']}']")
-        assert found[: len(points)] == [point["mean"] for point in points]
+        expect(frame.locator("tbody tr")).to_have_count(len(points))
+        for name in ("mean", "low50", "high90"):
+            found = shown(page, name, f"[data-testid='column-{column['name']}']")
+            assert found == [point[name] for point in points]
     calibration = page.get_by_test_id("chart-calibration")
     calibration.get_by_role("button", name="Show numbers").click()
     assert shown(page, "seen", "[data-testid=chart-calibration]") == [one["seen"] for one in told["calibration"]]
