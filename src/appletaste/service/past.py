@@ -19,7 +19,7 @@ from ..features import FeatureMap
 from ..features.dates import Date
 from ..features.levels import Open
 from ..logs.bodies import unpack_event, unpack_item
-from ..logs.events import Corrected, Decided, Erased, Labelled, Recorded, Retracted
+from ..logs.events import Corrected, Decided, Labelled, Recorded
 from ..logs.stores.base import Place, Row
 from .desk_answers import Similar, UsualLevels, UsualNumber
 
@@ -35,6 +35,7 @@ ALIKE, LEVELS, PART = 8, 5, 500
 QUANTILES = (0.05, 0.5, 0.95)
 Floats = NDArray[np.float64]
 _LABELS = (Labelled, Corrected, Recorded)
+#: Kinds of events that give a decision its label, or take it away.
 _LABEL_KINDS = {"labelled", "corrected", "recorded", "retracted", "erased"}
 
 
@@ -96,7 +97,7 @@ class Past:
                         recent.append(columns_of(row.item))
                 elif row.kind in _LABEL_KINDS:
                     event = unpack_event(row.kind, row.body, None, self._sheets)
-                    if row.id not in labels and isinstance(event, (*_LABELS, Retracted, Erased)):
+                    if row.id not in labels:
                         labels[row.id] = event.label if isinstance(event, _LABELS) else None
             end, size = start, 2 * size
         self._recent = [*self._recent, *reversed(recent)][-MOST:]
