@@ -31,8 +31,8 @@ export function frame(first, draw) {
   const numbers = h("div", { class: "chart-numbers", id: `${id}-numbers`, hidden: true, tabindex: "0" });
   const button = h("button", { class: "chart-button", type: "button", "aria-expanded": "false" }, "Show numbers");
   button.setAttribute("aria-controls", `${id}-numbers`);
-  const head = h("div", { class: "chart-head" }, h("div", { class: "chart-names" }, title, words), button);
-  const element = h("figure", { class: "chart" }, head, stage, said, legend, numbers);
+  const head = h("div", { class: "chart-head" }, title, button);
+  const element = h("figure", { class: "chart" }, head, words, stage, said, legend, numbers);
 
   button.addEventListener("click", () => {
     numbers.hidden = !numbers.hidden;

@@ -255,7 +255,8 @@ function drawIntervals(spec, width) {
   for (const tick of numberTicks(domain, count, spec.x.kind, spec.x.symbol, step)) {
     const place = x(tick.value);
     nodes.push(s("path", { class: Math.abs(tick.value) < 1e-12 ? "axis-zero" : "axis-grid", d: `M${at(place, top)}V${bottom}` }));
-    nodes.push(s("text", { class: "axis-text", x: place, y: bottom + 16, "text-anchor": "middle" }, tick.text));
+    const half = (tick.text.length * LETTER) / 2;
+    nodes.push(s("text", { class: "axis-text", x: Math.max(half, Math.min(width - half, place)), y: bottom + 16, "text-anchor": "middle" }, tick.text));
   }
   if (spec.x.label) nodes.push(s("text", { class: "axis-name", x: right, y: height - 6, "text-anchor": "end" }, spec.x.label));
   const heightOf = (k) => top + tall * (k + (narrow ? 0.72 : 0.5));

@@ -61,7 +61,7 @@ function fileStep(title, body, state, go, context) {
       const answer = await api.send("POST", "files", { body: file, type: "text/csv", signal: context.signal });
       state.file = await answer.json();
       state.fileName = file.name;
-      state.name = file.name.replace(/\.[^.]*$/, "").replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 100);
+      state.name = freeName(file.name);
       Object.assign(state, { roles: rolesOf(state.file), costs: costsOf(state.file), replayed: null });
       return go(1);
     } catch (error) {
@@ -74,11 +74,20 @@ function fileStep(title, body, state, go, context) {
       h("div", {}, h("h3", {}, "What the file needs"), h("ul", { class: "plain-list" },
         h("li", {}, "A first line with the names of the columns, then one row for each item: orders, claims, calls, whatever you decide on."),
         h("li", {}, "A label in every row: how the item turned out. 0 and 1, yes and no, or two words of your own."),
-        h("li", {}, "Columns known at the time of the decision: numbers, words and dates as they are, gaps included."))),
+        h("li", {}, "Columns known at the time of the decision: numbers, words and dates as they are, gaps included."),
+        h("li", {}, "Useful, if you have it: a column with the time of each item."))),
       h("div", {}, h("h3", {}, "What happens to the file"), h("ul", { class: "plain-list" },
         h("li", {}, "The file goes to this service and nowhere else."),
-        h("li", {}, "The file is deleted within a day. A stream that you make keeps what it learnt from the file."),
-        h("li", {}, "Useful, if you have it: a column with the time of each item.")))));
+        h("li", {}, "The file is deleted within a day. A stream that you make keeps what it learnt from the file.")))));
+}
+
+/** A name for the stream, from that of the file; another one where it is taken. */
+function freeName(file) {
+  const name = file.replace(/\.[^.]*$/, "").replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 90) || "stream";
+  for (let k = 1; ; k += 1) {
+    const tried = k === 1 ? name : `${name}-${k}`;
+    if (!session.state.streams.includes(tried)) return tried;
+  }
 }
 
 function columnsPage(title, body, state, go) {
@@ -128,7 +137,7 @@ function livePage(title, body, state, go, context) {
   const name = h("input", { type: "text", value: state.name, maxlength: "100", autocomplete: "off", spellcheck: "false", "data-testid": "stream-name", oninput: () => checked() });
   const words = { shadow: "Go live in shadow mode", live: "Go live" };
   const mode = (value, head, help) => {
-    const radio = h("input", { type: "radio", name: "first-mode", value, checked: state.mode === value, "data-testid": `go-${value}`, onchange: () => {
+    const radio = h("input", { type: "radio", name: "first-mode", value, checked: state.mode === value, "data-testid": `begin-${value}`, onchange: () => {
       state.mode = value;
       button.textContent = words[value];
     } });
@@ -139,9 +148,8 @@ function livePage(title, body, state, go, context) {
     replace(outcome, h("p", { class: "working" }, "Making the stream, and teaching it the labels of the file …"));
     try {
       state.made = await api.post(`files/${encodeURIComponent(state.file.file)}/stream`, { ...played(state), name: state.name, mode: state.mode }, { signal: context.signal });
-      const told = await api.get("session");
+      session.begin(await api.get("session"));
       go(5);
-      state.session = told;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       replace(outcome, trouble(error));
@@ -155,8 +163,9 @@ function livePage(title, body, state, go, context) {
     name.setAttribute("aria-invalid", String(Boolean(wrong)));
     replace(hint, wrong);
   };
-  const hint = h("p", { class: "hint", role: "status" });
-  replace(body, field("Name of the stream", name), hint,
+  const hint = h("p", { class: "hint", role: "status", id: "stream-name-hint" });
+  name.setAttribute("aria-describedby", "stream-name-hint");
+  replace(body, h("div", { class: "narrow" }, field("Name of the stream", name), hint),
     h("fieldset", { class: "choices" }, h("legend", {}, "How to begin"),
       mode("shadow", "In shadow mode", "Recommended. Your own decisions stand; the stream records beside them what it would have done, and learns. Nobody notices anything. Switch to live when you like what you see."),
       mode("live", "Live", "The stream's decisions stand from the first one on.")),
@@ -167,7 +176,7 @@ function livePage(title, body, state, go, context) {
 function donePage(title, body, state) {
   const { try_it: tryIt, stream, notes, taught } = state.made;
   title.textContent = "The stream is running. Send the first decision";
-  const lines = (name, language, text) => h("section", { class: "card code" }, h("header", {}, h("h3", {}, language), copyButton(text, { "data-testid": `copy-${name}`, "aria-label": `Copy the lines for ${language}` })),
+  const lines = (name, language, text) => h("section", { class: "card lines" }, h("header", {}, h("h3", {}, language), copyButton(text, { "data-testid": `copy-${name}`, "aria-label": `Copy the lines for ${language}` })),
     h("pre", { tabindex: "0", role: "region", "aria-label": `Lines for ${language}`, "data-testid": `code-${name}` }, h("code", {}, text)));
   replace(body,
     h("p", {}, h("strong", {}, stream.name), ` is in ${stream.mode} mode`, taught > 0 && [" and has learnt ", h("span", { "data-name": "taught", "data-value": taught }, count(taught)), " labels from your file"], ". Hand these lines to whoever runs your systems."),
@@ -176,9 +185,5 @@ function donePage(title, body, state) {
       h("code", { "data-testid": "new-key" }, tryIt.key),
       h("p", { class: "hint" }, "This key is shown once: copy it now, and keep it like a password. It may send decisions and labels to this stream, and nothing else.")),
     lines("python", "Python", tryIt.python), lines("curl", "curl, for any other language", tryIt.curl),
-    h("div", { class: "step-ends" }, h("a", { class: "button primary", href: address(stream.name, "stream"), "data-testid": "open-stream", onclick: (event) => {
-      event.preventDefault();
-      session.begin(state.session ?? session.state);
-      location.hash = address(stream.name, "stream");
-    } }, "Open the stream")));
+    h("div", { class: "step-ends" }, h("a", { class: "button primary", href: address(stream.name, "stream"), "data-testid": "open-stream" }, "Open the stream")));
 }

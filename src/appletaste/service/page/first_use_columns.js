@@ -53,6 +53,7 @@ export function columnsStep(file, roles, changed) {
   }, { "data-testid": `role-${role}` });
   const draw = () => {
     const levels = levelsToChoose(file, roles.label);
+    positive.hidden = !levels;
     replace(positive, levels && field("Which one is positive?", choice(levels.map((level) => [String(level), String(level)]), roles.positive, (value) => {
       roles.positive = value;
       changed();

@@ -1,5 +1,5 @@
 // Step 3 of first use: what each outcome costs, in the words of the guide; a sum, or a share of a column.
-import { h, money, percent, replace } from "./dom.js";
+import { h, percent, replace } from "./dom.js";
 import { choice, field } from "./parts.js";
 
 const OUTCOMES = [
@@ -100,5 +100,5 @@ function sentenceOf(written) {
   const said = (value) => `${percent(value)}, one in ${Math.max(1, Math.round(1 / value)).toLocaleString("en")}`;
   if (Object.values(written).every((one) => one.by === "sum")) return `By these costs acting pays from a chance of ${said(threshold(0))}. If that seems too low to your team, a false alarm costs more than you wrote down.`;
   const name = Object.values(written).find((one) => one.by === "column").column;
-  return `By these costs acting pays from a chance of ${said(threshold(100))}, where ${name} is ${money(100)}; and of ${said(threshold(1000))}, where ${name} is ${money(1000)}.`;
+  return `By these costs acting pays from a chance of ${said(threshold(100))}, where ${name} is 100; and of ${said(threshold(1000))}, where ${name} is 1,000.`;
 }

@@ -51,7 +51,7 @@ export async function show(root, context) {
     else if (calibration) calibration.update(calibrationSpec(bins));
     else {
       calibration = plot(calibrationSpec(bins));
-      replace(places.calibration, section("Do the chances come true?", "", calibration.element));
+      replace(places.calibration, section("Do the chances come true?", "", h("div", { class: "calibration" }, calibration.element)));
     }
   };
   const loading = follow(context, problem, load, 10_000);
@@ -117,9 +117,9 @@ function specOf(column) {
 }
 
 function calibrationSpec(bins) {
-  const most = Math.min(1, Math.max(...bins.map((bin) => Math.max(bin.to, bin.high))) * 1.05);
+  const most = Math.min(1, Math.max(...bins.map((bin) => Math.max(bin.predicted, bin.high))) * 1.1);
   return {
-    testid: "chart-calibration", title: "Calibration",
+    testid: "chart-calibration", height: 300, title: "Calibration",
     words: "Labelled items by the chance that was said when they were decided, beside the share that turned out positive. On the dashed line chances come true.",
     rows: bins,
     columns: [

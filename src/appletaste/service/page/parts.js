@@ -21,16 +21,15 @@ export function tile(name, title, value, text, words = "", tone = "") {
 }
 
 /** An estimate with its interval, or the words that say why there is none. */
-export function estimateTile(name, title, told, format, words = "") {
+export function estimateTile(name, title, told, format, words = "", unknown = "cannot be told") {
   if (told && typeof told.estimate === "number") {
     return h("div", { class: "tile", "data-testid": `tile-${name}` }, h("dt", {}, title), h("dd", {},
       figure(name, told.estimate, format(told.estimate), { class: "tile-value" }), h("span", { class: "tile-words" }, interval(name, told, format)),
       words && h("span", { class: "tile-words" }, words)));
   }
-  const short = told?.too_few ? "too few audits" : "–";
-  const why = told?.too_few ?? told?.withheld ?? words;
+    const why = told?.too_few ?? words;
   return h("div", { class: "tile unknown", "data-testid": `tile-${name}` }, h("dt", {}, title),
-    h("dd", {}, figure(name, null, short, { class: "tile-value" }), why && h("span", { class: "tile-words" }, why)));
+    h("dd", {}, figure(name, null, unknown, { class: "tile-value" }), why && h("span", { class: "tile-words" }, why)));
 }
 
 /** "12 to 34", each end a figure. */

@@ -31,11 +31,12 @@ export function numberTicks([low, high], count, kind = "number", symbol = "", st
 
 /** A tick in few letters: 1.5k, 2M, 30 %. */
 function tickText(value, step, kind, symbol) {
-  if (kind === "share") return `${trimmed(value * 100 + 0, step * 100)} %`;
+  if (value === 0) return kind === "share" ? "0 %" : "0";
+  if (kind === "share") return `${trimmed(value * 100, step * 100)} %`;
   const size = Math.max(Math.abs(value), step);
   const [unit, letter] = size >= 1e9 ? [1e9, "B"] : size >= 1e6 ? [1e6, "M"] : size >= 1e4 ? [1e3, "k"] : [1, ""];
   const text = trimmed(Math.abs(value) / unit, step / unit) + letter;
-  return `${value < 0 && !/^0\D*$/.test(text) ? "−" : ""}${kind === "money" ? symbol : ""}${text}`;
+  return `${value < 0 ? "−" : ""}${kind === "money" ? symbol : ""}${text}`;
 }
 
 function trimmed(value, step) {
@@ -43,11 +44,12 @@ function trimmed(value, step) {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Widens [low, high] to the ticks around it, so that no mark touches the edge; returns the domain and the step. */
+/** Widens [low, high] to round numbers, so that no mark touches the edge; returns the domain and the step. */
 export function widened([low, high], count) {
   if (!(high > low)) [low, high] = low === 0 ? [0, 1] : [Math.min(low, 0), Math.max(low, 0)];
   const step = niceStep(high - low, count);
-  return { domain: [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step], step };
+  const half = step / 2;
+  return { domain: [Math.floor(low / half + 1e-9) * half, Math.ceil(high / half - 1e-9) * half], step };
 }
 
 const formatter = (options) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...options });

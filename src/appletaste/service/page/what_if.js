@@ -1,7 +1,8 @@
 // What would happen under other costs, another threshold, capacity or audit rate; and, with `admin`, making it so.
 import { api } from "./api.js";
+import { intervals } from "./charts.js";
 import { count, figure, h, money, notify, number, openDialog, percent, replace, trouble } from "./dom.js";
-import { heading, interval, notesOf, tile } from "./parts.js";
+import { estimateTile, heading, notesOf, tile } from "./parts.js";
 import { address } from "./places.js";
 
 const PAUSE = 250; // milliseconds without a movement before the service is asked
@@ -22,7 +23,16 @@ export async function show(root, context) {
   let timer = 0;
   let answered = today;
 
-  const results = h("div", { class: "what-if-results", "aria-live": "polite", "aria-busy": "false", "data-testid": "what-if-results" });
+  const picture = intervals(pictureOf(today));
+  const [problem, numbers, more] = [h("div"), h("div"), h("div", { class: "step-part" })];
+  const draw = (told) => {
+    replace(problem);
+    replace(numbers, numbersOf(told));
+    picture.update(pictureOf(told));
+    picture.element.hidden = typeof told.cost.estimate !== "number";
+    replace(more, moreOf(told, context));
+  };
+  const results = h("div", { class: "what-if-results", "aria-live": "polite", "aria-busy": "false", "data-testid": "what-if-results" }, problem, numbers, picture.element, more);
   const apply = h("button", { type: "button", class: "button primary", "data-testid": "apply", disabled: true, onclick: () => openApply() }, "Apply …");
   const reset = h("button", { type: "button", class: "button", "data-testid": "what-if-reset", disabled: true, onclick: () => {
     Object.assign(wanted, start);
@@ -46,10 +56,10 @@ export async function show(root, context) {
       const told = await api.post(context.path("what-if"), bodyOf(wanted, start), { signal: mine.signal });
       if (asking !== mine) return;
       answered = told;
-      replace(results, resultsOf(told, context));
+      draw(told);
     } catch (error) {
       if (error.name === "AbortError" || asking !== mine) return;
-      replace(results, trouble(error));
+      replace(problem, trouble(error));
     }
     results.setAttribute("aria-busy", "false");
   };
@@ -61,11 +71,11 @@ export async function show(root, context) {
   const least = Math.max(1, ...COSTS.map(([name]) => Math.abs(start[name]) || 0));
   const controls = [
     ...(byItem ? [] : COSTS.map(([name, title, help]) => slider(name, title, help, wanted, set, costRange(start[name], least)))),
-    slider("threshold", "Act from a chance of", "Empty: the threshold that follows from the costs.", wanted, set,
-      { low: 0, high: 1, most: 1, power: 3, step: 0.0001, text: (value) => percent(value), empty: today.threshold ?? 0.1 }),
-    slider("capacity", "Acts a day", "Empty: as many as pay.", wanted, set,
+    slider("threshold", "Act from a chance of, in %", "Empty: the threshold that follows from the costs.", wanted, set,
+      { low: 0, high: 100 ** (1 / 3), most: 100, power: 3, step: 0.01, text: (value) => `${number(value)} %`, empty: Number(((today.threshold ?? 0.1) * 100).toPrecision(3)) }),
+    slider("capacity", "Acts a day", `Empty: as many as pay.${start.capacity === null ? otherText(today.now.capacity) : ""}`, wanted, set,
       { low: 0, high: Math.max(10, Math.ceil(3 * (start.capacity ?? today.acts_a_day ?? 100))), step: 1, text: count, empty: Math.round(today.acts_a_day ?? 100) }),
-    slider("audit", "Audit rate, in %", "Share of passes that are acted on to learn what is missed. Empty: none.", wanted, set,
+    slider("audit", "Audit rate, in %", `Share of passes that are acted on to learn what is missed. Empty: none.${start.audit === null ? otherText(today.now.audit) : ""}`, wanted, set,
       { low: 0, high: 20, most: 100, step: 0.1, text: (value) => `${number(value)} %`, empty: 0 }),
   ];
   replace(root, heading("What if", "Move a slider. Nothing changes in the stream until somebody applies it."),
@@ -77,7 +87,7 @@ export async function show(root, context) {
         h("div", { class: "row" }, context.can("admin") && apply, reset),
         context.can("admin") && h("p", { class: "hint" }, "A threshold cannot be applied by itself: the threshold follows from the costs.")),
       results));
-  replace(results, resultsOf(today, context));
+  draw(today);
 
   function openApply() {
     const changes = applicable(wanted, start);
@@ -114,6 +124,7 @@ export async function show(root, context) {
   return () => {
     clearTimeout(timer);
     asking?.abort();
+    picture.remove();
   };
 }
 
@@ -129,7 +140,7 @@ function settingsOf(stream, today) {
 function bodyOf(wanted, start) {
   const body = {};
   if (COSTS.some(([name]) => wanted[name] !== start[name])) body.costs = Object.fromEntries(COSTS.map(([name]) => [name, wanted[name]]));
-  if (wanted.threshold !== start.threshold) body.threshold = wanted.threshold;
+  if (wanted.threshold !== start.threshold) body.threshold = wanted.threshold / 100;
   if (wanted.capacity !== start.capacity) body.capacity = capacityText(wanted.capacity);
   if (wanted.audit !== start.audit) body.audit = auditText(wanted.audit);
   return body;
@@ -137,6 +148,7 @@ function bodyOf(wanted, start) {
 
 const capacityText = (value) => (value === null ? null : `${value}/day`);
 const auditText = (value) => (value === null ? null : `${value}%`);
+const otherText = (text) => (text ? ` Today: ${text}.` : "");
 
 /** What can be applied, by route: the body, the settings in it, and the words. */
 function applicable(wanted, start) {
@@ -172,7 +184,7 @@ function costRange(value, least) {
  */
 function slider(name, title, help, wanted, set, { low, high, step, text, empty, needed = false, most = Infinity, power = 1 }) {
   const id = `what-if-${name}`;
-  const range = h("input", { type: "range", id: `${id}-range`, min: low, max: high, step: power === 1 ? step : 0.002, "aria-label": `${title}, slider`, "data-testid": `${id}-range`,
+  const range = h("input", { type: "range", id: `${id}-range`, min: low, max: high, step: power === 1 ? step : 0.01, "aria-label": `${title}, slider`, "data-testid": `${id}-range`,
     oninput: () => {
       const value = Number((Math.round(Number(range.value) ** power / step) * step).toPrecision(12));
       field.value = String(value);
@@ -180,7 +192,7 @@ function slider(name, title, help, wanted, set, { low, high, step, text, empty, 
       tell(value);
       set(name, value);
     } });
-  const field = h("input", { type: "number", id, step: "any", inputmode: "decimal", "aria-describedby": `${id}-help`, "data-testid": id,
+  const field = h("input", { type: "number", id, step: "any", placeholder: needed ? "" : text(empty), inputmode: "decimal", "aria-describedby": `${id}-help`, "data-testid": id,
     oninput: () => {
       const value = field.value.trim() === "" ? null : Number(field.value);
       const wrong = field.validity.badInput || (value === null ? needed : !needed && (value < 0 || value > most));
@@ -192,9 +204,10 @@ function slider(name, title, help, wanted, set, { low, high, step, text, empty, 
   const tell = (value) => range.setAttribute("aria-valuetext", text(value));
   const place = (value) => {
     const shown = value ?? empty;
-    if (shown > Number(range.max)) range.max = String(shown);
-    if (shown < Number(range.min)) range.min = String(shown);
-    range.value = String(power === 1 ? shown : shown ** (1 / power));
+    const spot = shown < 0 ? shown : shown ** (1 / power);
+    if (spot > Number(range.max)) range.max = String(spot);
+    if (spot < Number(range.min)) range.min = String(spot);
+    range.value = String(spot);
     tell(shown);
   };
   const draw = () => {
@@ -207,37 +220,38 @@ function slider(name, title, help, wanted, set, { low, high, step, text, empty, 
   return { element, draw };
 }
 
-function resultsOf(told, context) {
+function numbersOf(told) {
   const { now } = told;
-  const thresholdText = (value) => (typeof value === "number" ? percent(value) : "by item");
+  const from = (value) => (typeof value === "number" ? percent(value) : "by item");
+  return h("dl", { class: "tiles" },
+    tile("threshold", "Acts from a chance of", told.threshold, from(told.threshold), `today ${from(now.threshold)}`),
+    tile("acts_a_day", "Acts a day", told.acts_a_day, number(told.acts_a_day, 3), `today ${number(now.acts_a_day, 3)}`),
+    estimateTile("cost", "Estimated cost", told.cost, money, typeof now.cost.estimate === "number" ? `with today's settings ${money(now.cost.estimate)}` : ""),
+    tile("flip_count", "Cases that flip", told.flip_count, count(told.flip_count), `of ${count(told.decisions)} decisions`));
+}
+
+/** The cost then beside the cost now, with their intervals. */
+function pictureOf(told) {
+  const rows = [["then", told.cost], ["today", told.now.cost]];
+  const column = (name, key) => ({ name, key, value: (row) => row[1][key], text: (value) => money(value) });
+  return {
+    testid: "chart-what-if", title: "Cost, relative to passing everything", words: "Below 0, acting pays. Points are estimates, lines 90 % intervals: where lines overlap much, the difference may be chance.", rows,
+    columns: [{ name: "Settings", value: (row) => row[0], text: (value) => value }, column("Cost", "estimate"), column("90 % from", "low"), column("to", "high")],
+    label: (row) => row[0], middle: (row) => row[1].estimate, outside: (row) => [row[1].low, row[1].high], tone: (row) => (row[0] === "then" ? "accent" : "muted"), x: { kind: "money" },
+  };
+}
+
+function moreOf(told, context) {
   return [
-    h("dl", { class: "tiles" },
-      tile("threshold", "Acts from a chance of", told.threshold, thresholdText(told.threshold), `today ${thresholdText(now.threshold)}`),
-      tile("acts_a_day", "Acts a day", told.acts_a_day, number(told.acts_a_day, 3), `today ${number(now.acts_a_day, 3)}`),
-      costTile("cost", "Estimated cost", told.cost, now.cost),
-      tile("flip_count", "Cases that flip", told.flip_count, count(told.flip_count),
-        typeof told.would_act === "number" ? `${count(told.would_act)} passes become acts, ${count(told.would_pass)} acts become passes` : "")),
-    h("p", { class: "hint" }, "Cost is relative to passing everything: below 0, acting pays. Intervals are 90 %."),
     notesOf(told.words, { "data-testid": "what-if-words" }),
     h("section", { class: "card" }, h("h2", {}, "Cases that would flip"), told.flips.length === 0
       ? h("p", { class: "quiet" }, "None of the decisions in the log would be another.")
-      : h("div", { class: "scroll-x", tabindex: "0", role: "region", "aria-label": "Cases that would flip" }, h("table", { "data-testid": "flips" },
+      : h("div", { class: "scroll-x flips", tabindex: "0", role: "region", "aria-label": "Cases that would flip" }, h("table", { "data-testid": "flips" },
         h("thead", {}, h("tr", {}, ["Case", "Chance", "Decided", "Would be"].map((name, k) => h("th", { scope: "col", class: k === 1 ? "num" : "" }, name)))),
         h("tbody", {}, told.flips.map((flip) => h("tr", {}, h("th", { scope: "row" }, h("a", { href: address(context.stream, "case", flip.id) }, flip.id)),
           h("td", { class: "num" }, figure("flip.chance", flip.chance, percent(flip.chance))), h("td", {}, word(flip.act_now)), h("td", {}, word(flip.act_then))))))),
-    told.flip_count > told.flips.length && h("p", { class: "hint" }, `${count(told.flips.length)} of ${count(told.flip_count)} are shown.`)),
+    told.flip_count > told.flips.length && h("p", { class: "hint" }, `The latest ${count(told.flips.length)} of ${count(told.flip_count)}.`)),
   ];
 }
 
 const word = (act) => h("span", { class: `badge ${act ? "warm" : ""}` }, act ? "act" : "pass");
-
-function costTile(name, title, cost, now) {
-  const today = typeof now?.estimate === "number" ? `today ${money(now.estimate)}` : "";
-  if (typeof cost?.estimate !== "number") {
-    return h("div", { class: "tile unknown", "data-testid": `tile-${name}` }, h("dt", {}, title), h("dd", {},
-      figure(name, null, "cannot be told", { class: "tile-value" }), h("span", { class: "tile-words" }, cost?.too_few ?? "")));
-  }
-  return h("div", { class: "tile", "data-testid": `tile-${name}` }, h("dt", {}, title), h("dd", {},
-    figure(name, cost.estimate, money(cost.estimate), { class: "tile-value" }), h("span", { class: "tile-words" }, interval(name, cost, money)),
-    h("span", { class: "tile-words" }, today)));
-}
