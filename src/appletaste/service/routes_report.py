@@ -81,7 +81,13 @@ def report_of(following: Following, month: str | None, title: str) -> tuple[byte
     if not len(following.columns.of_days(*ends)):
         told = f"{day_name(min(there))} to {day_name(max(there))}"
         raise Problem("no-answer", detail=f"no decision was made in {month}; give a month of {told}")
-    before = (first - timedelta(days=1)).replace(day=1)
+    page: bytes = following.once(("report", month), following.seq, lambda: page_of(following, first, last, title))
+    return page, month
+
+
+def page_of(following: Following, first: date, last: date, title: str) -> bytes:
+    """Return the page of some days of one month, compared with the month before."""
+    month, before = str(first)[:7], (first - timedelta(days=1)).replace(day=1)
     log = table_from(following, before, last)
     try:
         with tempfile.TemporaryDirectory() as folder, _drawing:
@@ -94,7 +100,7 @@ def report_of(following: Following, month: str | None, title: str) -> tuple[byte
                 first_day=first,
                 last_day=last,
             )
-            return Path(folder, "index.html").read_bytes(), month
+            return Path(folder, "index.html").read_bytes()
     except (InputError, MissingExtraError) as error:
         raise Problem("no-answer", detail=str(error)) from None
 
