@@ -41,26 +41,26 @@ function makeBar(shell, views, place, signOut) {
   const { key } = session.state;
   const open = Object.entries(views).filter(([, one]) => !one.hidden && session.can(one.scope));
   const links = place === null ? [] : open.map(([view, one]) => h("a", {
-    href: address(place.stream, view), "data-view": view, "data-testid": `nav-${view}`,
+    href: address(place.stream, view), "data-view": view, testid: `nav-${view}`,
   }, one.title));
-  const mode = h("span", { class: "mode", "data-testid": "mode" });
-  const waiting = h("span", { class: "bar-count", "data-testid": "waiting" });
-  const alive = h("span", { class: "alive", "data-testid": "alive" });
-  replace(shell, h("header", { class: "bar" },
-    h("a", { class: "brand", href: place === null ? "#/" : address(place.stream, "queue"), "aria-label": "appletaste, to the queue" },
-      h("span", { class: "brand-mark", "aria-hidden": "true" }), h("span", { class: "brand-word" }, "appletaste")),
-    h("div", { class: "bar-stream" }, streamChoice(place), mode),
+  const mode = h("span.mode#mode");
+  const waiting = h("span.bar-count#waiting");
+  const alive = h("span.alive#alive");
+  replace(shell, h("header.bar",
+    h("a.brand", { href: place === null ? "#/" : address(place.stream, "queue"), "aria-label": "appletaste, to the queue" },
+      h("span.brand-mark", { "aria-hidden": "true" }), h("span.brand-word", "appletaste")),
+    h("div.bar-stream", streamChoice(place), mode),
     links.length > 0 && h("nav", { "aria-label": "Pages of the stream" }, links),
-    h("div", { class: "bar-end" }, waiting, alive,
-      h("button", { type: "button", class: "button plain icon", "aria-label": "Keys and help", title: "Keys and help (?)", "data-testid": "help", onclick: showHelp }, "?"),
+    h("div.bar-end", waiting, alive,
+      h("button.button.plain.icon#help", { "aria-label": "Keys and help", title: "Keys and help (?)", onclick: showHelp }, "?"),
       themeButton(),
-      h("span", { class: "who", title: `Signed in with the key ${key.name}`, "data-testid": "who" }, key.name),
-      h("button", { type: "button", class: "button small", "data-testid": "sign-out", onclick: signOut }, "Sign out"))));
+      h("span.who", { title: `Signed in with the key ${key.name}`, testid: "who" }, key.name),
+      h("button.button.small#sign-out", { onclick: signOut }, "Sign out"))));
   const stops = [];
   if (place) stops.push(place.state.watch((state) => state && drawState(state, mode, waiting)));
   if (place?.live) stops.push(place.live.status.watch((status) => {
     alive.dataset.state = status;
-    replace(alive, h("span", { class: "dot", "aria-hidden": "true" }), h("span", { class: "alive-word" }, ALIVE[status]));
+    replace(alive, h("span.dot", { "aria-hidden": "true" }), h("span.alive-word", ALIVE[status]));
   }));
   return { place, session: session.state, links, stop: () => stops.forEach((stop) => stop()) };
 }
@@ -75,20 +75,20 @@ function drawState(state, mode, waiting) {
 function streamChoice(place) {
   const { streams } = session.state;
   const select = h("select", {
-    id: "stream-choice", "data-testid": "stream-choice",
+    id: "stream-choice", testid: "stream-choice",
     onchange: () => { location.hash = select.value === NEW ? FIRST_USE : address(select.value, "queue"); },
   }, place === null && h("option", { value: NEW }, streams.length ? "Choose a stream" : "No stream yet"),
   streams.map((name) => h("option", { value: name }, name)),
   place !== null && session.can("admin") && h("option", { value: NEW }, "New stream …"));
   select.value = place === null ? NEW : place.stream;
-  return [h("label", { class: "only-read", for: "stream-choice" }, "Stream"), select];
+  return [h("label.only-read", { for: "stream-choice" }, "Stream"), select];
 }
 
 function themeButton() {
   const root = document.documentElement;
   const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   return h("button", {
-    type: "button", class: "button plain icon", "aria-label": "Light or dark", title: "Light or dark", "data-testid": "theme",
+    class: "button plain icon", "aria-label": "Light or dark", title: "Light or dark", testid: "theme",
     onclick: () => {
       root.dataset.theme = dark() ? "light" : "dark";
       remembered("appletaste.theme", root.dataset.theme);

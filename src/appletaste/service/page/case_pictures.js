@@ -30,27 +30,27 @@ export function chanceScale(chance, interval, threshold) {
   const end = reachOf([chance, high, threshold, 0.02]);
   const words = `${percent(chance)}${known(low) ? `, between ${percent(low)} and ${percent(high)} with 90 % probability` : ""}${known(threshold) ? `; acting pays from ${percent(threshold)}` : ""}`;
   const late = known(threshold) && threshold / end > 0.6;
-  return h("div", { class: "scale", role: "img", "aria-label": words, "data-testid": "chance-scale" },
+  return h("div.scale#chance-scale", { role: "img", "aria-label": words },
     known(threshold) && h("div", { class: `scale-threshold${late ? " late" : ""}`, style: { left: within(threshold / end) } },
-      h("span", {}, `acting pays from ${percent(threshold)}`)),
-    h("div", { class: "scale-track" }, known(threshold) && piece("scale-pays", threshold / end, 1),
+      h("span", `acting pays from ${percent(threshold)}`)),
+    h("div.scale-track", known(threshold) && piece("scale-pays", threshold / end, 1),
       known(low) && piece("scale-band", low / end, high / end), known(chance) && mark("scale-dot", chance / end)),
-    h("div", { class: "scale-axis" }, [0, end / 2, end].map((at) => h("span", {}, percent(at)))));
+    h("div.scale-axis", [0, end / 2, end].map((at) => h("span", percent(at)))));
 }
 
 export function costBars({ act, pass }, word) {
   const reach = Math.max(Math.abs(act ?? 0), Math.abs(pass ?? 0)) || 1;
   const row = (name, words, value, better) => h("div", { class: `cost-row${better ? " better" : ""}` },
-    h("span", { class: "cost-name" }, words),
-    h("span", { class: "cost-track" }, known(value) && piece(value < 0 ? "cost-bar gain" : "cost-bar", 0, Math.abs(value) / reach)),
+    h("span.cost-name", words),
+    h("span.cost-track", known(value) && piece(value < 0 ? "cost-bar gain" : "cost-bar", 0, Math.abs(value) / reach)),
     figure(name, value, money(value, word), { class: "cost-value" }));
-  return h("div", { class: "costs" }, row("cost_act", "Acting", act, act <= pass), row("cost_pass", "Passing", pass, pass < act));
+  return h("div.costs", row("cost_act", "Acting", act, act <= pass), row("cost_pass", "Passing", pass, pass < act));
 }
 
 export function effectBar(contribution, low, high, reach) {
   const at = (value) => 0.5 + value / reach / 2;
   const side = contribution >= 0 ? "warm" : "cool";
-  return h("span", { class: "effect", "aria-hidden": "true" }, h("span", { class: "effect-zero" }), piece(`effect-bar ${side}`, 0.5, at(contribution)),
+  return h("span.effect", { "aria-hidden": "true" }, h("span.effect-zero"), piece(`effect-bar ${side}`, 0.5, at(contribution)),
     known(low) && known(high) && piece("effect-whisker", Math.max(at(low), 0), Math.min(at(high), 1)));
 }
 
@@ -58,9 +58,9 @@ export function usualStrip(value, usual) {
   if (!usual) return null;
   if (usual.kind === "number") return numberStrip(value, usual);
   const most = usual.top?.[0]?.[0] ?? null;
-  return h("div", { class: "usual", title: (usual.top ?? []).map(([level, share]) => `${level} ${percent(share)}`).join(", ") },
-    h("span", { class: "strip" }, known(usual.share) && piece("strip-share", 0, usual.share)),
-    h("span", { class: "usual-words" }, known(usual.share) && `${percent(usual.share)} are like this`, most !== null && most !== String(value) && h("span", { class: "usual-most" }, `most often ${most}`)));
+  return h("div.usual", { title: (usual.top ?? []).map(([level, share]) => `${level} ${percent(share)}`).join(", ") },
+    h("span.strip", known(usual.share) && piece("strip-share", 0, usual.share)),
+    h("span.usual-words", known(usual.share) && `${percent(usual.share)} are like this`, most !== null && most !== String(value) && h("span.usual-most", `most often ${most}`)));
 }
 
 function numberStrip(value, { low, median, high }) {
@@ -69,8 +69,8 @@ function numberStrip(value, { low, median, high }) {
   const pad = (to - from) * 0.06 || 1;
   const at = (x) => (x - from + pad) / (to - from + 2 * pad);
   const odd = known(value) && (value < low || value > high);
-  return h("div", { class: "usual" },
-    h("span", { class: "strip" }, piece("strip-band", at(low), at(high)), mark("strip-median", at(median)),
+  return h("div.usual",
+    h("span.strip", piece("strip-band", at(low), at(high)), mark("strip-median", at(median)),
       known(value) && mark(odd ? "strip-dot odd" : "strip-dot", at(value))),
-    h("span", { class: "usual-words" }, `usually ${number(low, 3)} to ${number(high, 3)}`, odd && h("strong", {}, value < low ? "lower" : "higher")));
+    h("span.usual-words", `usually ${number(low, 3)} to ${number(high, 3)}`, odd && h("strong", value < low ? "lower" : "higher")));
 }

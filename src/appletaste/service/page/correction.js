@@ -9,8 +9,8 @@ import { WORDS } from "./undo.js";
 
 /** A dialog with a form: `send(values)` is tried, and its problem shown in the dialog. */
 function ask(title, testid, content, button, send, done) {
-  const wrong = h("p", { class: "sign-wrong", role: "alert" });
-  const go = h("button", { type: "submit", class: "button primary", "data-testid": `${testid}-send` }, button);
+  const wrong = h("p.sign-wrong", { role: "alert" });
+  const go = h("button.button.primary", { type: "submit", testid: `${testid}-send` }, button);
   const form = h("form", {
     onsubmit: async (event) => {
       event.preventDefault();
@@ -27,7 +27,7 @@ function ask(title, testid, content, button, send, done) {
         go.disabled = false;
       }
     },
-  }, content, wrong, h("div", { class: "dialog-end" }, h("button", { type: "button", class: "button plain", onclick: () => dialog.close() }, "Cancel"), go));
+  }, content, wrong, h("div.dialog-end", h("button.button.plain", { onclick: () => dialog.close() }, "Cancel"), go));
   const dialog = openDialog(title, form, { testid });
   form.querySelector("textarea")?.focus();
   return dialog;
@@ -35,12 +35,12 @@ function ask(title, testid, content, button, send, done) {
 
 export function correctLabel(context, id, value, done) {
   const other = 1 - value;
-  const choice = (name, words, checked) => h("label", { class: "check" }, h("input", { type: "radio", name: "to", value: name, checked }), words);
+  const choice = (name, words, checked) => h("label.check", h("input", { type: "radio", name: "to", value: name, checked }), words);
   ask("Correct the label", "correction", [
-    h("p", {}, h("span", { class: "mono" }, id), " has the label ", h("strong", {}, WORDS[value]), ". What was learnt from it is learnt anew."),
-    h("fieldset", { class: "choices" }, h("legend", {}, "What is right?"), choice(String(other), ` ${WORDS[other]}`, true), choice("none", " not known: withdraw the label", false)),
-    h("div", { class: "field" }, h("label", { for: "correction-reason" }, "Reason"),
-      h("textarea", { id: "correction-reason", name: "reason", required: true, maxlength: "1000", "data-testid": "correction-reason" })),
+    h("p", h("span.mono", id), " has the label ", h("strong", WORDS[value]), ". What was learnt from it is learnt anew."),
+    h("fieldset.choices", h("legend", "What is right?"), choice(String(other), ` ${WORDS[other]}`, true), choice("none", " not known: withdraw the label", false)),
+    h("div.field", h("label", { for: "correction-reason" }, "Reason"),
+      h("textarea#correction-reason", { id: "correction-reason", name: "reason", required: true, maxlength: "1000" })),
   ], "Correct", async ({ to, reason }) => {
     if (to !== "none") return api.post(context.path("decisions", id, "label", "corrections"), { value: Number(to), reason: reason.trim() });
     await api.delete(context.path("decisions", id, "label"));
@@ -50,8 +50,8 @@ export function correctLabel(context, id, value, done) {
 
 export function escalate(context, id, done) {
   ask("Escalate the case", "escalation", [
-    h("p", {}, h("span", { class: "mono" }, id), " is flagged in the queue for somebody else, and is yours no longer."),
-    h("div", { class: "field" }, h("label", { for: "escalation-text" }, "What should be looked at? (may be left empty)"),
-      h("textarea", { id: "escalation-text", name: "text", maxlength: "1000", "data-testid": "escalation-text" })),
+    h("p", h("span.mono", id), " is flagged in the queue for somebody else, and is yours no longer."),
+    h("div.field", h("label", { for: "escalation-text" }, "What should be looked at? (may be left empty)"),
+      h("textarea#escalation-text", { id: "escalation-text", name: "text", maxlength: "1000" })),
   ], "Escalate", ({ text }) => api.post(context.path("decisions", id, "escalation"), text.trim() ? { text: text.trim() } : {}), done);
 }

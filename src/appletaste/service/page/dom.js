@@ -1,7 +1,7 @@
 // Small helpers for all views: elements, figures, words for numbers and times.
 //
-//   h("p", { class: "quiet", onclick: go }, "text", anotherElement)   an element; text never becomes markup
-//   svg("path", { d: "M0 0" })                                        the same for SVG
+//   h("p.quiet#why", { onclick: go }, "text", anotherElement)         an element with classes and a data-testid; text
+//   svg("path.axis", { d: "M0 0" })                                   never becomes markup; the same for SVG
 //   figure("waiting", 312)                                            a number with data-name and data-value for tests
 //   number(3.14159), percent(0.183), money(1234.5), count(9164)       words; "–" where there is no number
 //   moment(time), ago(time)                                           <time> in the reader's zone, full time as title
@@ -10,17 +10,24 @@
 const NONE = "–";
 const SVG = "http://www.w3.org/2000/svg";
 
-function fill(element, props, children) {
-  for (const [name, value] of Object.entries(props ?? {})) {
+function fill(tag, make, [first, ...rest]) {
+  const [path, testid] = tag.split("#");
+  const [kind, ...classes] = path.split(".");
+  const element = make(kind);
+  const given = first?.constructor === Object;
+  if (kind === "button") element.type = "button";
+  if (testid) element.dataset.testid = testid;
+  if (classes.length) element.classList.add(...classes);
+  for (const [name, value] of Object.entries(given ? first : {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name === "dataset") Object.assign(element.dataset, value);
+    else if (name === "class") element.classList.add(...value.split(" ").filter(Boolean));
     else if (name === "style") Object.assign(element.style, value);
+    else if (name === "dataset") Object.assign(element.dataset, value);
     else if (name === "value" && "value" in element) element.value = value;
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name === "testid" ? "data-testid" : name, value === true ? "" : String(value));
   }
-  add(element, children);
-  return element;
+  return add(element, given ? rest : [first, ...rest]);
 }
 
 function add(element, children) {
@@ -28,20 +35,20 @@ function add(element, children) {
     if (child === null || child === undefined || child === false) continue;
     element.append(child instanceof Node ? child : String(child));
   }
+  return element;
 }
 
-export function h(tag, props, ...children) {
-  return fill(document.createElement(tag), props, children);
+export function h(tag, ...rest) {
+  return fill(tag, (kind) => document.createElement(kind), rest);
 }
 
-export function svg(tag, props, ...children) {
-  return fill(document.createElementNS(SVG, tag), props, children);
+export function svg(tag, ...rest) {
+  return fill(tag, (kind) => document.createElementNS(SVG, kind), rest);
 }
 
 export function replace(parent, ...children) {
   parent.replaceChildren();
-  add(parent, children);
-  return parent;
+  return add(parent, children);
 }
 
 export function on(target, type, listener, options) {
@@ -125,7 +132,7 @@ export function day(time) {
 
 function timed(time, words) {
   const found = instant(time);
-  if (!found) return h("span", {}, time === null || time === undefined ? NONE : typeof time === "number" ? `at ${number(time, 8)}` : String(time));
+  if (!found) return h("span", time === null || time === undefined ? NONE : typeof time === "number" ? `at ${number(time, 8)}` : String(time));
   return h("time", { datetime: found.toISOString(), title: FULL.format(found) }, words(found));
 }
 
@@ -148,22 +155,22 @@ export function ago(time, now = Date.now()) {
 
 /** What a view shows while there is nothing else: a title, a sentence, and perhaps what to do. */
 export function emptyState(title, words, ...actions) {
-  return h("section", { class: "empty", "data-testid": "empty" }, h("h2", {}, title), h("p", {}, words), actions);
+  return h("section.empty#empty", h("h2", title), h("p", words), actions);
 }
 
 /** A problem in words, with its remedy. */
 export function trouble(problem) {
-  return h("div", { class: "notice bad", role: "alert", "data-testid": "problem" },
-    h("strong", {}, problem.title ?? "Something went wrong"), h("p", {}, problem.words ?? String(problem)));
+  return h("div.notice.bad#problem", { role: "alert" },
+    h("strong", problem.title ?? "Something went wrong"), h("p", problem.words ?? String(problem)));
 }
 
 /** A dialog that closes with Escape and gives the focus back; returns the element, opened. */
 export function openDialog(title, content, { testid = "dialog", wide = false } = {}) {
   const before = document.activeElement;
   const id = `dialog-${Math.random().toString(36).slice(2)}`;
-  const close = h("button", { type: "button", class: "button plain icon", "aria-label": "Close", onclick: () => dialog.close() }, "✕");
-  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": id, "data-testid": testid },
-    h("header", {}, h("h2", { id }, title), close), content);
+  const close = h("button.button.plain.icon", { "aria-label": "Close", onclick: () => dialog.close() }, "✕");
+  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": id, testid: testid },
+    h("header", h("h2", { id }, title), close), content);
   dialog.addEventListener("close", () => {
     dialog.remove();
     if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -177,7 +184,7 @@ export function openDialog(title, content, { testid = "dialog", wide = false } =
 /** Say something to people who listen to the page, and for tests. */
 export function announce(words) {
   const place = document.getElementById("announce");
-  place.append(h("p", {}, words));
+  place.append(h("p", words));
   while (place.childElementCount > 5) place.firstElementChild.remove();
 }
 
@@ -189,9 +196,9 @@ export function notify(words, { bad = false, action = null, gone = () => {} } = 
     note.remove();
     gone();
   };
-  const note = h("div", { class: bad ? "note bad" : "note", "data-testid": "notice" }, h("p", {}, words), action && h("button", {
-    type: "button", class: "button small", onclick: () => { away(); action.run(); },
-  }, action.words), h("button", { type: "button", class: "button plain icon", "aria-label": "Dismiss", onclick: away }, "✕"));
+  const note = h("div#notice", { class: bad ? "note bad" : "note" }, h("p", words), action && h("button", {
+    class: "button small", onclick: () => { away(); action.run(); },
+  }, action.words), h("button.button.plain.icon", { "aria-label": "Dismiss", onclick: away }, "✕"));
   place.append(note);
   while (place.childElementCount > 4) place.firstElementChild.remove();
   if (!bad) setTimeout(away, 6000);

@@ -14,7 +14,7 @@ function dayBegins(text, after = 0) {
 }
 
 function select(id, label, options, onchange) {
-  const element = h("select", { id, "data-testid": id, onchange });
+  const element = h("select", { id, testid: id, onchange });
   const draw = (all) => {
     const before = element.value;
     const wanted = JSON.stringify(all);
@@ -24,7 +24,7 @@ function select(id, label, options, onchange) {
     if (all.some(([value]) => value === before)) element.value = before;
   };
   draw(options);
-  return { element, draw, field: h("div", { class: "field" }, h("label", { for: id }, label), element) };
+  return { element, draw, field: h("div.field", h("label", { for: id }, label), element) };
 }
 
 export function queueTools(rows, changed) {
@@ -35,25 +35,25 @@ export function queueTools(rows, changed) {
   const order = select("order", "Order", Object.entries(ORDERS), tell);
   const code = select("filter-code", "Why it is there", [["", "Every reason"]], tell);
   const stratum = select("filter-stratum", "Stratum", [["", "Every stratum"]], tell);
-  const since = h("input", { id: "filter-since", type: "date", "data-testid": "filter-since", onchange: tell });
-  const until = h("input", { id: "filter-until", type: "date", "data-testid": "filter-until", onchange: tell });
-  const escalated = h("input", { id: "filter-escalated", type: "checkbox", "data-testid": "filter-escalated", onchange: tell });
-  const days = h("div", { class: "filter-days" }, h("div", { class: "field" }, h("label", { for: "filter-since" }, "From"), since),
-    h("div", { class: "field" }, h("label", { for: "filter-until" }, "Until"), until));
-  const clear = h("button", { type: "button", class: "button plain small", "data-testid": "filter-clear", onclick: () => reset() }, "Show all");
+  const since = h("input#filter-since", { id: "filter-since", type: "date", onchange: tell });
+  const until = h("input#filter-until", { id: "filter-until", type: "date", onchange: tell });
+  const escalated = h("input#filter-escalated", { id: "filter-escalated", type: "checkbox", onchange: tell });
+  const days = h("div.filter-days", h("div.field", h("label", { for: "filter-since" }, "From"), since),
+    h("div.field", h("label", { for: "filter-until" }, "Until"), until));
+  const clear = h("button.button.plain.small#filter-clear", { onclick: () => reset() }, "Show all");
   const filters = h("div", { id: "filters", class: "filters", hidden: true }, code.field, stratum.field, days,
-    h("label", { class: "check" }, escalated, "Only escalated"), clear);
+    h("label.check", escalated, "Only escalated"), clear);
   const toggle = h("button", {
-    type: "button", class: "button small", "aria-expanded": "false", "aria-controls": "filters", "data-testid": "filter",
+    class: "button small", "aria-expanded": "false", "aria-controls": "filters", testid: "filter",
     onclick: () => {
       filters.hidden = !filters.hidden;
       toggle.setAttribute("aria-expanded", String(!filters.hidden));
     },
   }, "Filter");
-  const total = h("p", { class: "queue-total", "data-testid": "queue-total" });
-  const element = h("div", { class: "queue-tools" },
-    h("div", { class: "queue-title" }, h("h2", {}, "Queue"), total),
-    h("div", { class: "row" }, h("label", { class: "only-read", for: "order" }, "Order"), order.element, toggle), filters);
+  const total = h("p.queue-total#queue-total");
+  const element = h("div.queue-tools",
+    h("div.queue-title", h("h1", "Queue"), total),
+    h("div.row", h("label.only-read", { for: "order" }, "Order"), order.element, toggle), filters);
 
   function reset() {
     for (const field of [code.element, stratum.element, since, until]) field.value = "";

@@ -97,7 +97,7 @@ async function show(name, stream, view, params) {
   const controller = new AbortController();
   const mine = { module: name, stream, controller, teardown: null };
   shown = mine;
-  const root = h("div", { class: `view view-${view}`, "data-testid": `view-${view}` });
+  const root = h("div", { class: `view view-${view}`, testid: `view-${view}` });
   replace(main, root);
   main.setAttribute("aria-busy", "true");
   const context = {

@@ -135,6 +135,7 @@ class Outbox extends Watched {
 
   #later(least = 0) {
     clearTimeout(this.timer);
+    if (this.by === null) return;
     const next = Math.min(...[...this.entries.values()].filter((one) => !one.refused).map((one) => one.due));
     if (next < Infinity) this.timer = setTimeout(() => void this.#run(), Math.max(least, next - Date.now(), 0));
   }

@@ -35,10 +35,10 @@ class DeskView {
       mark: (item) => (this.work.said.has(item.id) ? `✓ ${WORDS[this.work.said.get(item.id).value]}` : this.work.skipped.has(item.id) ? "skipped" : null),
     });
     this.tools = queueTools(() => this.rows, (asked) => this.ask(asked));
-    this.news = h("button", { type: "button", class: "queue-news", hidden: true, "data-testid": "queue-news", onclick: () => this.ask(this.rows.asked) });
-    this.nothing = h("div", { class: "queue-nothing", "data-testid": "queue-empty" });
-    this.pane = h("section", { class: "case-pane", "aria-label": "Case", "data-testid": "case-pane", tabindex: "-1" });
-    this.left = h("section", { class: "queue-pane", "aria-label": "Queue" }, this.tools.element, this.news, this.nothing, this.list.element);
+    this.news = h("button.queue-news#queue-news", { hidden: true, onclick: () => this.ask(this.rows.asked) });
+    this.nothing = h("div.queue-nothing#queue-empty");
+    this.pane = h("section.case-pane#case-pane", { "aria-label": "Case", tabindex: "-1" });
+    this.left = h("section.queue-pane", { "aria-label": "Queue" }, this.tools.element, this.news, this.nothing, this.list.element);
   }
 
   async begin() {
@@ -110,9 +110,9 @@ class DeskView {
 
   emptyWords() {
     const state = this.context.state?.state;
-    if (this.rows.filtered) return [h("p", {}, "No case fits the filter."), h("button", { type: "button", class: "button small", onclick: () => this.tools.reset() }, "Show all")];
-    if (state && state.events <= 1) return h("p", { "data-testid": "empty-stream" }, "Nothing has arrived in this stream yet. Cases appear here by themselves.");
-    return h("p", {}, "All done: no case waits for a label.");
+    if (this.rows.filtered) return [h("p", "No case fits the filter."), h("button.button.small", { onclick: () => this.tools.reset() }, "Show all")];
+    if (state && state.events <= 1) return h("p#empty-stream", "Nothing has arrived in this stream yet. Cases appear here by themselves.");
+    return h("p", "All done: no case waits for a label.");
   }
 
   happened(events) {
@@ -209,13 +209,13 @@ class DeskView {
     const { told, total } = this.rows;
     if (!told) return;
     const codes = Object.entries(told.codes);
-    replace(this.pane, h("div", { class: "welcome", "data-testid": "welcome" },
+    replace(this.pane, h("div.welcome#welcome",
       total === 0 ? emptyState("Nothing to do", "New cases appear here by themselves.") : [
-        h("h1", {}, figure("waiting_now", total, count(total)), total === 1 ? " case waits for a label" : " cases wait for a label"),
-        h("p", { class: "quiet" }, "Open a case from the queue, or begin with the first one."),
-        h("button", { type: "button", class: "button primary", "data-testid": "start", onclick: () => this.step("next") }, "Begin with the first ", h("kbd", { "aria-hidden": "true" }, "j")),
-        codes.length > 0 && h("dl", { class: "codes" }, codes.map(([code, one]) => h("div", {},
-          h("dt", {}, h("span", { class: "code", "data-code": code }, code), figure(`code_${code}`, one.count, count(one.count))), h("dd", {}, CODES[code] ?? one.why)))),
+        h("h2", figure("waiting_now", total, count(total)), total === 1 ? " case waits for a label" : " cases wait for a label"),
+        h("p.quiet", "Open a case from the queue, or begin with the first one."),
+        h("button.button.primary#start", { onclick: () => this.step("next") }, "Begin with the first ", h("kbd", { "aria-hidden": "true" }, "j")),
+        codes.length > 0 && h("dl.codes", codes.map(([code, one]) => h("div",
+          h("dt", h("span.code", { "data-code": code }, code), figure(`code_${code}`, one.count, count(one.count))), h("dd", CODES[code] ?? one.why)))),
       ]));
   }
 

@@ -14,9 +14,9 @@ const BEYOND = 6; // rows that are drawn above and below what is seen
 export class QueueList {
   constructor(rows, { choose, mark, name }) {
     Object.assign(this, { rows, choose, mark, name, current: null, active: 0, drawn: null });
-    this.content = h("div", { class: "rows" });
-    this.element = h("div", {
-      class: "queue-list", role: "listbox", tabindex: "0", "aria-label": "Cases that wait for a label", "data-testid": "queue-list",
+    this.content = h("div.rows");
+    this.element = h("div.queue-list", {
+      role: "listbox", tabindex: "0", "aria-label": "Cases that wait for a label", testid: "queue-list",
       onkeydown: (event) => this.#key(event),
       onclick: (event) => {
         const row = event.target.closest("[data-place]");
@@ -87,24 +87,24 @@ export class QueueList {
   #row(place) {
     const item = this.rows.at(place);
     const style = { top: `${place * HEIGHT}px` };
-    if (!item) return h("div", { class: "queue-row waiting", role: "option", "aria-selected": "false", "aria-label": "loading", style });
+    if (!item) return h("div.queue-row.waiting", { role: "option", "aria-selected": "false", "aria-label": "loading", style });
     const mark = this.mark(item);
     const held = item.by && item.by !== this.name ? item.by : null;
     return h("div", {
       class: `queue-row${place === this.active ? " active" : ""}${mark ? " done" : ""}`, role: "option", id: `row-${place}`, style,
       "aria-selected": item.id === this.current ? "true" : "false", "aria-setsize": this.rows.total, "aria-posinset": place + 1,
-      "data-place": place, "data-id": item.id, "data-testid": "queue-row",
+      "data-place": place, "data-id": item.id, testid: "queue-row",
     },
-    h("div", { class: "row-top" }, h("span", { class: "row-id mono" }, item.id),
-      mark && h("span", { class: "badge strong", "data-testid": "row-mark" }, mark),
-      item.escalated && h("span", { class: "badge warn", "data-testid": "row-escalated" }, "⚑ escalated"),
-      held && h("span", { class: "badge", "data-testid": "row-held" }, `held by ${held}`),
+    h("div.row-top", h("span.row-id.mono", item.id),
+      mark && h("span.badge.strong#row-mark", mark),
+      item.escalated && h("span.badge.warn#row-escalated", "⚑ escalated"),
+      held && h("span.badge#row-held", `held by ${held}`),
       figure("chance", item.chance, percent(item.chance), { class: "row-chance", title: "chance of positive" })),
-    h("div", { class: "row-why", title: item.why }, item.code && h("span", { class: "code", "data-code": item.code }, item.code), CODES[item.code] ?? item.why),
-    h("div", { class: "row-end" },
+    h("div.row-why", { title: item.why }, item.code && h("span.code", { "data-code": item.code }, item.code), CODES[item.code] ?? item.why),
+    h("div.row-end",
       h("span", { title: "what acting is expected to save, plus what the label teaches" }, "worth ", figure("worth", item.worth, money(item.worth))),
       h("span", { title: "what a look at a positive case saves" }, figure("amount", item.amount, money(item.amount)), " at stake"),
-      ago(item.time), item.stratum && h("span", { class: "row-stratum" }, item.stratum)));
+      ago(item.time), item.stratum && h("span.row-stratum", item.stratum)));
   }
 
   #key(event) {

@@ -7,19 +7,19 @@ import { home } from "./places.js";
 
 export async function show(root) {
   const input = h("input", {
-    id: "key", name: "key", type: "password", autocomplete: "current-password", spellcheck: "false", required: true, "data-testid": "key",
+    id: "key", name: "key", type: "password", autocomplete: "current-password", spellcheck: "false", required: true, testid: "key",
     "aria-describedby": "key-hint key-wrong",
   });
-  const wrong = h("p", { id: "key-wrong", class: "sign-wrong", role: "alert", "data-testid": "sign-in-problem" });
-  const button = h("button", { type: "submit", class: "button primary", "data-testid": "sign-in" }, "Sign in");
+  const wrong = h("p#sign-in-problem", { id: "key-wrong", class: "sign-wrong", role: "alert" });
+  const button = h("button.button.primary#sign-in", { type: "submit" }, "Sign in");
   const { others } = outbox.state;
-  const form = h("form", { class: "card sign-in", onsubmit: submit },
-    h("div", { class: "sign-brand" }, h("span", { class: "brand-mark", "aria-hidden": "true" }), "appletaste"),
-    h("h1", {}, "Sign in to the review desk"),
-    session.why && h("p", { class: session.why.includes("revoked") ? "notice" : "quiet", "data-testid": "why" }, session.why),
-    others && h("p", { class: "notice", "data-testid": "kept" }, `${others.labels === 1 ? "1 label" : `${others.labels} labels`} of ${others.by} wait here, and go on when ${others.by} signs in.`),
-    h("div", { class: "field" }, h("label", { for: "key" }, "Key"), input,
-      h("p", { class: "hint", id: "key-hint" }, "It begins with at_. Whoever runs the service makes keys: ", h("code", {}, "appletaste keys create"), ".")),
+  const form = h("form.card.sign-in", { onsubmit: submit },
+    h("div.sign-brand", h("span.brand-mark", { "aria-hidden": "true" }), "appletaste"),
+    h("h1", "Sign in to the review desk"),
+    session.why && h("p#why", { class: session.why.includes("revoked") ? "notice" : "quiet" }, session.why),
+    others && h("p.notice#kept", `${others.labels === 1 ? "1 label waits" : `${others.labels} labels wait`} here until ${others.by} signs in again.`),
+    h("div.field", h("label", { for: "key" }, "Key"), input,
+      h("p.hint", { id: "key-hint" }, "It begins with at_. Whoever runs the service makes keys: ", h("code", "appletaste keys create"), ".")),
     wrong, button);
   replace(root, form);
   input.focus();

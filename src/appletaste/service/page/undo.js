@@ -14,11 +14,11 @@ export const undoBar = {
   offer({ id, value, until }, undo) {
     clearTimeout(timer);
     const left = until - Date.now();
-    const line = h("span", { class: "undo-line" });
+    const line = h("span.undo-line");
     line.style.animationDuration = `${left}ms`;
-    replace(place, h("div", { class: "undo", "data-testid": "undo-bar" },
-      h("p", {}, h("span", { class: "mono undo-id" }, id), " is ", h("strong", {}, WORDS[value])),
-      h("button", { type: "button", class: "button small", "data-testid": "undo", onclick: undo }, "Undo ", h("kbd", {}, "u")), line));
+    replace(place, h("div.undo#undo-bar",
+      h("p", h("span.mono.undo-id", id), " is ", h("strong", WORDS[value])),
+      h("button.button.small#undo", { onclick: undo }, "Undo ", h("kbd", "u")), line));
     timer = setTimeout(() => undoBar.hide(), left);
   },
   hide() {
