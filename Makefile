@@ -58,7 +58,7 @@ test-browser: $(VENV)/browser  ## the review desk in a real browser: journeys, i
 	.ci/browser $(BIN)/python -m pytest tests/browser -m browser $(ARGS)
 
 desk-pictures: $(VENV)/browser  ## the pictures of docs/desk.md, made anew: docs/pictures
-	APPLETASTE_PICTURES=1 .ci/browser $(BIN)/python -m pytest tests/browser/test_pictures.py -m browser
+	APPLETASTE_PICTURES=1 .ci/browser $(BIN)/python -m pytest tests/browser/test_views.py -m browser
 
 bench-page: $(VENV)/browser  ## the review desk measured in a browser: first view, live updates, a hundred cases: docs/desk.md
 	.ci/browser $(BIN)/python -m bench.service.desk $(ARGS)

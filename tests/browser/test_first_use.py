@@ -13,21 +13,24 @@ from .test_numbers import shown
 
 
 def to_replay(page, path):
-    """Go from the first step to the outcome of the replay."""
+    """Go from the first step to the outcome of the replay; stop at each step on the way."""
+    yield 1
     page.get_by_test_id("file-input").set_input_files(path)
     expect(page.get_by_test_id("step-2")).to_be_visible()
     page.get_by_test_id("role-label").select_option("fraud")
     page.get_by_test_id("role-time").select_option("placed_at")
     page.get_by_test_id("role-id").select_option("order")
     for late in ("settled_on", "reviewed"):
-        box = page.get_by_test_id(f"use-{late}")
-        box.uncheck()
+        page.get_by_test_id(f"use-{late}").uncheck()
+    yield 2
     page.get_by_test_id("next").click()
     expect(page.get_by_test_id("step-3")).to_be_visible()
     for name, value in (("miss", "95"), ("false_alarm", "6"), ("hit", "4")):
         page.get_by_test_id(f"cost-{name}").fill(value)
+    yield 3
     page.get_by_test_id("next").click()
     expect(page.get_by_test_id("replay-headline")).to_be_visible(timeout=60_000)
+    yield 4
 
 
 def test_from_a_file_to_shadow_mode(empty_desk, opened, tmp_path):
@@ -37,12 +40,12 @@ def test_from_a_file_to_shadow_mode(empty_desk, opened, tmp_path):
     page = opened(desk)
     sign_in(page, desk.secret)
     expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
-    to_replay(page, path)
+    assert list(to_replay(page, path)) == [1, 2, 3, 4]
     assert page.get_by_test_id("replay-table").locator("tbody tr").count() >= 3
     saved = shown(page, "saved_against_never", "[data-testid=replay-headline]")
     assert saved[0] > 0
     page.get_by_test_id("next").click()
-    expect(page.get_by_test_id("go-shadow")).to_be_checked()
+    expect(page.get_by_role("radio", name="In shadow mode")).to_be_checked()
     page.get_by_test_id("stream-name").fill("orders")
     page.get_by_test_id("go-live").click()
     expect(page.get_by_test_id("code-python")).to_be_visible()

@@ -8,10 +8,12 @@ import pytest
 from playwright.sync_api import expect
 
 from appletaste.logs.stores import open_store
+from appletaste.problems import write_orders
 
 from .conftest import DeskServer, sign_in
 from .looking import SIZES, findings, overflow, picture, settled
 from .shop import make_shop
+from .test_first_use import to_replay
 
 VIEWS = ("queue", "case", "stream", "model", "what-if", "health", "report")
 EVENING = datetime(2024, 6, 30, 18, tzinfo=UTC)
@@ -54,7 +56,54 @@ def test_all_views(full_desk, opened, theme, size):
         if view == "case":
             first = full_desk.of("/queue?limit=1")["items"][0]["id"]
             page.goto(f"/#/stream/orders/case/{first}")
+            expect(page.get_by_test_id("case")).to_be_visible()
         else:
             page.goto(f"/#/stream/orders/{view}")
             expect(page.get_by_test_id(f"view-{view}")).to_be_visible()
         look(page, view, theme, size)
+
+
+def test_first_use(empty_desk, opened, theme, size, tmp_path):
+    path = tmp_path / "orders.csv"
+    write_orders(path, 3000)
+    page = opened(empty_desk, viewport=SIZES[size], color_scheme=theme)
+    sign_in(page, empty_desk.secret)
+    for step in to_replay(page, path):
+        settled(page)
+        assert findings(page) == [], step
+        assert overflow(page) == [0, []], step
+    look(page, "first-use", theme, size)
+
+
+def test_dialogs_and_help(full_desk, opened, theme, size):
+    """What opens over a view is held against the same."""
+    page = opened(full_desk, viewport=SIZES[size], color_scheme=theme)
+    sign_in(page, full_desk.secret)
+    page.get_by_test_id("queue-row").first.click()
+    expect(page.get_by_test_id("case")).to_be_visible()
+    for key, name in (("?", "help-dialog"), ("e", "escalation")):
+        page.keyboard.press(key)
+        expect(page.get_by_test_id(name)).to_be_visible()
+        assert findings(page) == []
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id(name)).to_have_count(0)
+    page.goto("/#/stream/orders/health")
+    page.get_by_test_id("mode-frozen").click()
+    expect(page.get_by_test_id("mode-dialog")).to_be_visible()
+    assert findings(page) == []
+
+
+@pytest.mark.parametrize("wide", [360, 720, 1024, 3840])
+def test_every_width(full_desk, opened, wide):
+    """From a small phone to 4K nothing sticks out; 720 pixels are a desk of 1440 at 200 %."""
+    page = opened(full_desk, viewport={"width": wide, "height": 800})
+    sign_in(page, full_desk.secret)
+    for view in VIEWS:
+        if view == "case":
+            page.get_by_test_id("queue-row").first.click()
+            expect(page.get_by_test_id("case")).to_be_visible()
+        else:
+            page.goto(f"/#/stream/orders/{view}")
+            expect(page.get_by_test_id(f"view-{view}")).to_be_visible()
+        settled(page)
+        assert overflow(page) == [0, []], view
