@@ -1,6 +1,7 @@
 """Alarms and health: raised as a watch raises them, acknowledged once, and the same after a restart."""
 
 import numpy as np
+
 import appletaste as at
 from appletaste.drift import Watch
 from appletaste.logs.stores import open_store
