@@ -30,7 +30,9 @@ KINDS: dict[str, Kind] = {
     "malformed-json": Kind(400, "the body is not JSON", "send one JSON object, not too deeply nested"),
     "bad-encoding": Kind(400, "the request is not UTF-8", "send UTF-8, and percent-encode what stands in the address"),
     "unauthenticated": Kind(
-        401, "no valid key", "send 'Authorization: Bearer at_...' with a key that is neither expired nor revoked"
+        401,
+        "no valid key",
+        "send 'Authorization: Bearer at_...' with a key that is neither expired nor revoked, or sign in again",
     ),
     "csrf": Kind(
         403, "a change by cookie needs a token", "send 'X-CSRF-Token' with the csrf that GET /v1/session tells"
