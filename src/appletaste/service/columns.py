@@ -1,4 +1,4 @@
-"""The decisions of a stream as columns in memory, fed event by event: about 150 bytes a decision, and no features.
+"""The decisions of a stream as columns in memory, fed event by event: some 350 bytes a decision, and no features.
 
 Every question of numbers (a day, a month, what if) is one to these columns, so the record is read once and not again
 for each question. What stands in a row is what ``Entries`` and ``table_of`` would make of the same events.
