@@ -5,12 +5,13 @@ import gzip
 import re
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from appletaste.logs.stores import MemoryStore
 from appletaste.service import pages, sessions
-from appletaste.service.keys import Keys
+from appletaste.service.keys import Keys, digest_of
 from appletaste.service.sessions import COOKIE, Sessions
 
 from .serving import Running, new_store
@@ -198,3 +199,25 @@ def test_every_file_of_the_page_is_sent_once(service):
 def test_nothing_else_is_sent(service, name):
     told = service.ask("GET", f"/desk/{name}")
     assert told.problem in ("unknown-route", "bad-encoding")
+
+
+def test_what_ends_while_others_begin_stays_ended(monkeypatch):
+    """Threads begin and end sessions at once: none that is over comes back."""
+
+    def slowly(secret):
+        time.sleep(0.0005)  # others have their turn in the middle of every change
+        return digest_of(secret)
+
+    monkeypatch.setattr(sessions, "digest_of", slowly)
+    store = MemoryStore()
+    keys = Keys(store)
+    secret, _ = keys.create("ann", ["read"])
+    mine = Sessions(store, keys)
+
+    def one(_):
+        token, _ = mine.begin(secret)
+        mine.end(token)
+        return token
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [token for token in pool.map(one, range(60)) if mine.known(token)] == []

@@ -25,8 +25,8 @@ from .desk_answers import Similar, UsualLevels, UsualNumber
 
 #: Decisions that say what is usual, and labelled cases that are compared.
 MOST = 2000
-#: Rows of the first part that is read, and of all parts: what is older than these counts no more.
-FIRST, FARTHEST = 5000, 200_000
+#: Rows of the first part that is read, of the largest, and of all: what is older than these counts no more.
+FIRST, LARGEST, FARTHEST = 5000, 20_000, 200_000
 #: Decisions below which nothing is usual, and after which what is usual is worked out again.
 LEAST, OLD = 10, 200
 #: Past cases and levels that are told, and decisions that are read at once.
@@ -99,7 +99,7 @@ class Past:
                     event = unpack_event(row.kind, row.body, None, self._sheets)
                     if row.id not in labels:
                         labels[row.id] = event.label if isinstance(event, _LABELS) else None
-            end, size = start, 2 * size
+            end, size = start, min(2 * size, LARGEST)
         self._recent = [*self._recent, *reversed(recent)][-MOST:]
         self._fresh += len(recent)
         if labels:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+import threading
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -65,12 +66,14 @@ class Sessions:
     def __init__(self, store: Store, keys: Keys) -> None:
         self._store, self._keys = store, keys
         self._known: dict[str, Session] = {}
+        self._change = threading.Lock()  # or what one thread has ended another could bring back
         self.reload()
 
     def reload(self) -> None:
         """Read all sessions again: another process may have begun or ended some."""
-        found = self._store.values(SPACE).items()
-        self._known = {digest: msgspec.json.decode(value, type=Session) for digest, value in found}
+        with self._change:
+            found = self._store.values(SPACE).items()
+            self._known = {digest: msgspec.json.decode(value, type=Session) for digest, value in found}
 
     def begin(self, secret: str) -> tuple[str, SignedIn] | None:
         """Begin a session for the holder of a key; return its token, which is told this once. None: no valid key."""
@@ -78,12 +81,13 @@ class Sessions:
         if key is None:
             return None
         now = time.time()
-        self._forget(digest, now)
         until = now + LASTS if key.expires is None else min(now + LASTS, key.expires)
         session = Session(digest, secrets.token_urlsafe(24), until)
         token = secrets.token_urlsafe(32)
-        self._store.put(SPACE, digest_of(token), msgspec.json.encode(session))
-        self._known = {**self._known, digest_of(token): session}
+        with self._change:
+            self._forget(digest, now)
+            self._store.put(SPACE, digest_of(token), msgspec.json.encode(session))
+            self._known = {**self._known, digest_of(token): session}
         return token, SignedIn(key, session)
 
     def _forget(self, key: str, now: float) -> None:
@@ -96,7 +100,8 @@ class Sessions:
 
     def end(self, token: str) -> None:
         """End a session, if there is one."""
-        self._end(digest_of(token))
+        with self._change:
+            self._end(digest_of(token))
 
     def _end(self, digest: str) -> None:
         self._store.remove(SPACE, digest)
@@ -104,7 +109,9 @@ class Sessions:
 
     def known(self, token: str) -> SignedIn | None:
         """Return who a token stands for, as far as this process knows."""
-        session = self._known.get(digest_of(token))
+        return self._signed_in(self._known.get(digest_of(token)))
+
+    def _signed_in(self, session: Session | None) -> SignedIn | None:
         if session is None or session.until <= time.time():
             return None
         key = self._keys.of_digest(session.key)
@@ -113,12 +120,10 @@ class Sessions:
     async def find(self, token: str) -> SignedIn | None:
         """Return who a token stands for; a session that has just begun in another process is looked up."""
         digest = digest_of(token)
-        if digest not in self._known:
-            value = await asyncio.to_thread(self._store.get, SPACE, digest)
-            if value is None:
-                return None
-            self._known = {**self._known, digest: msgspec.json.decode(value, type=Session)}
-        return self.known(token)
+        if digest in self._known:
+            return self.known(token)
+        value = await asyncio.to_thread(self._store.get, SPACE, digest)
+        return None if value is None else self._signed_in(msgspec.json.decode(value, type=Session))
 
     async def key_of(self, headers: Mapping[bytes, bytes], method: str) -> Key:
         """Return the key of a request without one of its own, or the problem that it has no session or no token."""
