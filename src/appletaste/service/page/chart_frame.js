@@ -1,6 +1,6 @@
 // What every chart has around its marks: a title, words, a legend, the values under the pointer or the arrow keys, and
 // all numbers as a table. The marks themselves are drawn by charts.js.
-import { h, svg as s } from "./dom.js";
+import { h, replace, svg as s } from "./dom.js";
 
 const MOST_ROWS = 500;
 let serial = 0;
@@ -17,29 +17,24 @@ export function frame(first, draw) {
   let width = 0;
   let waiting = 0;
 
-  const title = h("span", { class: "chart-title", id: `${id}-title` });
-  const words = h("span", { class: "chart-words", id: `${id}-words` });
+  const title = h("span.chart-title", { id: `${id}-title` });
+  const words = h("span.chart-words", { id: `${id}-words` });
   const marks = s("g");
-  const cursor = s("g", { class: "chart-cursor", "aria-hidden": "true" });
-  const svg = s("svg", { class: "chart-svg", role: "img", tabindex: "0" }, marks, cursor);
-  svg.setAttribute("aria-labelledby", `${id}-title`);
-  svg.setAttribute("aria-describedby", `${id}-words`);
-  const tip = h("div", { class: "chart-tip", "aria-hidden": "true", hidden: true });
-  const said = h("div", { class: "only-read", role: "status" });
-  const stage = h("div", { class: "chart-stage" }, svg, tip);
-  const legend = h("ul", { class: "chart-legend" });
-  const numbers = h("div", { class: "chart-numbers", id: `${id}-numbers`, hidden: true, tabindex: "0" });
-  const button = h("button", { class: "chart-button", type: "button", "aria-expanded": "false" }, "Show numbers");
-  button.setAttribute("aria-controls", `${id}-numbers`);
-  const head = h("div", { class: "chart-head" }, title, button);
-  const element = h("figure", { class: "chart" }, head, words, stage, said, legend, numbers);
-
-  button.addEventListener("click", () => {
+  const cursor = s("g.chart-cursor", { "aria-hidden": "true" });
+  const svg = s("svg.chart-svg", { role: "img", tabindex: "0", "aria-labelledby": `${id}-title`, "aria-describedby": `${id}-words` }, marks, cursor);
+  const tip = h("div.chart-tip", { "aria-hidden": "true", hidden: true });
+  const said = h("div.only-read", { role: "status" });
+  const stage = h("div.chart-stage", svg, tip);
+  const legend = h("ul.chart-legend");
+  const numbers = h("div.chart-numbers", { id: `${id}-numbers`, hidden: true, tabindex: "0", role: "region" });
+  const button = h("button.chart-button", { "aria-expanded": "false", "aria-controls": `${id}-numbers`, onclick: () => {
     numbers.hidden = !numbers.hidden;
     button.textContent = numbers.hidden ? "Show numbers" : "Hide numbers";
     button.setAttribute("aria-expanded", String(!numbers.hidden));
     table();
-  });
+  } }, "Show numbers");
+  const element = h("figure.chart", h("div.chart-head", title, button), words, stage, said, legend, numbers);
+
   svg.addEventListener("pointermove", (event) => {
     const box = svg.getBoundingClientRect();
     if (drawn?.count) point(drawn.nearest(event.clientX - box.left, event.clientY - box.top), false);
@@ -77,8 +72,7 @@ export function frame(first, draw) {
     }
     const lines = spec.columns.map((column) => [column.name, cellText(column, spec.rows[index])]);
     const [heading, ...rest] = lines;
-    const list = h("dl", {}, ...rest.filter((line) => line[1] !== "").flatMap(pair));
-    tip.replaceChildren(h("strong", {}, heading[1]), list);
+    replace(tip, h("strong", heading[1]), h("dl", rest.filter(([, text]) => text).map(([name, text]) => [h("dt", name), h("dd", text)])));
     const { x, y, nodes } = drawn.anchor(index);
     cursor.replaceChildren(...nodes);
     const wide = tip.offsetWidth;
@@ -101,12 +95,9 @@ export function frame(first, draw) {
   function table() {
     if (numbers.hidden) return;
     const rows = spec.rows.slice(-MOST_ROWS);
-    const body = rows.map((row) => h("tr", {}, ...spec.columns.map((column, k) => cell(column, row, k === 0))));
-    const heads = spec.columns.map((column) => h("th", { scope: "col" }, column.name));
     const note = rows.length < spec.rows.length ? ` (the last ${MOST_ROWS} of ${spec.rows.length})` : "";
-    const caption = h("caption", {}, spec.title + note);
-    numbers.replaceChildren(h("table", {}, caption, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...body)));
-    numbers.setAttribute("role", "region");
+    replace(numbers, h("table", h("caption", spec.title + note), h("thead", h("tr", spec.columns.map((column) => h("th", { scope: "col" }, column.name)))),
+      h("tbody", rows.map((row) => h("tr", spec.columns.map((column, k) => cell(column, row, k === 0)))))));
     numbers.setAttribute("aria-label", `Numbers of: ${spec.title}`);
   }
 
@@ -120,15 +111,13 @@ export function frame(first, draw) {
     const key = JSON.stringify(entries);
     if (legend.dataset.key !== key) {
       legend.dataset.key = key;
-      legend.replaceChildren(...entries.map((entry) => h("li", {}, swatch(entry, id), entry.text)));
+      replace(legend, entries.map((entry) => h("li", swatch(entry, id), entry.text)));
     }
     table();
-    if (!waiting) {
-      waiting = requestAnimationFrame(() => {
-        waiting = 0;
-        paint();
-      });
-    }
+    waiting ||= requestAnimationFrame(() => {
+      waiting = 0;
+      paint();
+    });
   }
 
   function remove() {
@@ -142,39 +131,33 @@ export function frame(first, draw) {
   return { element, update, remove };
 }
 
-const pair = ([name, text]) => [h("dt", {}, name), h("dd", {}, text)];
+const missing = (value) => value === null || value === undefined;
 
 function cellText(column, row) {
   const value = column.value(row);
-  return value === null || value === undefined ? (column.missing ?? "") : column.text(value, row);
+  return missing(value) ? "" : column.text(value);
 }
 
 function cell(column, row, heading) {
-  const made = heading ? h("th", { scope: "row" }) : h("td");
-  made.textContent = cellText(column, row) || "–";
   const value = column.value(row);
-  if (column.key && value !== null && value !== undefined) {
-    made.dataset.name = column.key;
-    made.dataset.value = String(value);
-  }
-  return made;
+  const data = column.key && !missing(value) ? { "data-name": column.key, "data-value": value } : {};
+  return h(heading ? "th" : "td", { scope: heading && "row", ...data }, cellText(column, row) || "–");
 }
 
 function swatch({ tone, shape }, id) {
-  const box = s("svg", { width: 20, height: 12, "aria-hidden": "true", class: `tone-${tone}` });
-  if (shape === "line") box.append(s("path", { class: "mark-line", d: "M1 6H19" }));
-  else if (shape === "dashed") box.append(s("path", { class: "mark-line mark-dashed", d: "M1 6H19" }));
-  else if (shape === "interval") {
-    box.append(s("path", { class: "mark-whisker", d: "M2 6H18M2 3V9M18 3V9" }), s("circle", { class: "mark-dot", cx: 10, cy: 6, r: 3 }));
-  } else if (shape === "hatch") {
-    const name = `${id}-key-${tone}`;
-    box.append(hatching(name), s("rect", { class: "mark-hatch", x: 1, y: 1, width: 18, height: 10, fill: `url(#${name})` }));
-  } else box.append(s("rect", { class: `mark-${shape}`, x: 1, y: 1, width: 18, height: 10, rx: 1 }));
-  return box;
+  const name = `${id}-key-${tone}`;
+  const whole = { x: 1, y: 1, width: 18, height: 10 };
+  const marks = {
+    line: () => [s("path.mark-line", { d: "M1 6H19" })],
+    dashed: () => [s("path.mark-line.mark-dashed", { d: "M1 6H19" })],
+    interval: () => [s("path.mark-whisker", { d: "M2 6H18M2 3V9M18 3V9" }), s("circle.mark-dot", { cx: 10, cy: 6, r: 3 })],
+    hatch: () => [hatching(name), s("rect.mark-hatch", { ...whole, fill: `url(#${name})` })],
+  };
+  return s("svg", { width: 20, height: 12, "aria-hidden": "true", class: `tone-${tone}` }, marks[shape]?.() ?? s(`rect.mark-${shape}`, whole));
 }
 
 /** Slanted lines: what is not known yet. */
 export function hatching(name) {
-  const lines = s("path", { class: "hatch-lines", d: "M-1 1L1 -1M0 6L6 0M5 7L7 5" });
-  return s("defs", {}, s("pattern", { id: name, width: 6, height: 6, patternUnits: "userSpaceOnUse" }, lines));
+  const lines = s("path.hatch-lines", { d: "M-1 1L1 -1M0 6L6 0M5 7L7 5" });
+  return s("defs", s("pattern", { id: name, width: 6, height: 6, patternUnits: "userSpaceOnUse" }, lines));
 }

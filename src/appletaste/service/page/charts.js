@@ -1,16 +1,26 @@
 // Charts as plain SVG. `plot` puts layers over one horizontal axis (lines, bands, bars by day, a histogram under a
-// curve); `intervals` puts one row for each name (a mean with its intervals, or a signed bar); `multiples` shows many.
+// curve); `intervals` puts one row for each name (a mean with its intervals, on both sides of 0); `multiples` shows many.
 //
-// A chart is told: title, words, rows, columns (`{ name, key, value(row), text(value, row), missing }`; the first names
-// the row), and for a plot `x` and `y` (`{ kind: "number" | "money" | "share" | "date", label, symbol, domain, zero }`,
-// `x` also `value(row)`) and `layers`, drawn in their order. A layer with a `name` stands in the legend.
-import { h, svg as s } from "./dom.js";
+// A chart is told: title, words, rows, columns (made by `column`; the first names the row), and for a plot `x` and `y`
+// (`{ kind: "number" | "money" | "share" | "date", label, domain, zero, robust }`, `x` also `value(row)` and `step`) and
+// `layers`, drawn in their order. A layer with a `name` stands in the legend.
+import { h, number, svg as s } from "./dom.js";
 import { frame, hatching } from "./chart_frame.js";
 import { dateTicks, linear, numberTicks, widened } from "./scales.js";
 
 const LETTER = 6.7; // pixels of a letter of an axis, rounded up
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+const path = (kind, tone, d, more) => s(`path.mark-${kind}.tone-${tone}`, { d, ...more });
+const text = (kind, x, y, anchor, words) => s(`text.axis-${kind}`, { x, y, "text-anchor": anchor }, words);
+
+const grid = (tick, d) => s(tick.value === 0 ? "path.axis-zero" : "path.axis-grid", { d });
+
+/** The text of a tick below the axis, kept inside of the picture. */
+const below = (tick, place, y, width) => {
+  const half = (tick.text.length * LETTER) / 2;
+  return text("text", Math.max(half, Math.min(width - half, place)), y + 16, "middle", tick.text);
+};
 
 const chart = (draw) => (spec) => {
   const made = frame(withLegend(spec), draw);
@@ -20,13 +30,20 @@ const chart = (draw) => (spec) => {
 /** Layers over one horizontal axis. */
 export const plot = chart(drawPlot);
 
-/** One row for each name, with a point, its intervals, or a signed bar. */
+/** One row for each name, with a point and its intervals. */
 export const intervals = chart(drawIntervals);
 
+/** A column of the numbers of a chart: its name, the name of the figure, how it is written, and its value in a row. */
+export const column = (name, key, text = number, value = (row) => row[key]) => ({ name, key, text: (one) => text(one), value });
+
+/** An estimate with its interval, as columns. */
+export const ends = (name, key, text) => [["estimate", name, ""], ["low", "90 % from", ".low"], ["high", "to", ".high"]].map(
+  ([end, title, more]) => column(title, key + more, text, (row) => row[key]?.[end]));
+
 /** Many small charts side by side, each `[make, spec]`; charts of the same place are updated, not made again. */
-export function multiples(parts) {
+export function multiples(parts, tag = "div.chart-grid") {
   let charts = [];
-  const element = h("div", { class: "chart-grid" });
+  const element = h(tag);
   const update = (next) => {
     const same = charts.length === next.length && charts.every((one, k) => one.make === next[k][0]);
     if (same) return charts.forEach((one, k) => one.update(next[k][1]));
@@ -57,7 +74,7 @@ function verticalDomain(spec) {
   for (const layer of spec.layers) {
     if (layer.type === "rule" && known(layer.at)) middles.push(layer.at);
     for (const [, y] of layer.points ?? []) middles.push(y);
-    for (const row of layer.rows ?? spec.rows) {
+    for (const row of spec.rows) {
       if (layer.y) middles.push(layer.y(row));
       if (layer.low) ends.push(layer.low(row), layer.high(row));
     }
@@ -91,36 +108,30 @@ function drawPlot(spec, width, id) {
   const horizontal = first < last || step ? [first - step / 2, last + step / 2] : [first - 0.5, last + 0.5];
   const count = Math.max(2, Math.floor((height - 40) / 44));
   const { domain: vertical, step: rise } = spec.y.domain ? { domain: spec.y.domain } : widened(verticalDomain(spec), count);
-  const ticks = numberTicks(vertical, count, spec.y.kind, spec.y.symbol, rise);
+  const ticks = numberTicks(vertical, count, spec.y.kind, rise);
   const left = 10 + LETTER * Math.max(3, ...ticks.map((tick) => tick.text.length));
   const inner = { left, right: width - 10, top: spec.y.label ? 22 : 8, bottom: height - (spec.x.label ? 40 : 24) };
   const x = linear(horizontal, [inner.left, inner.right]);
   const y = linear(vertical, [inner.bottom, inner.top]);
 
-  const nodes = [s("defs", {}, s("clipPath", { id: `${id}-clip` }, s("rect", box(inner)))), hatching(`${id}-hatch`)];
+  const nodes = [s("defs", s("clipPath", { id: `${id}-clip` }, s("rect", box(inner)))), hatching(`${id}-hatch`)];
   for (const tick of ticks) {
     const place = y(tick.value);
-    nodes.push(s("path", { class: tick.value === 0 ? "axis-zero" : "axis-grid", d: `M${at(inner.left, place)}H${inner.right}` }));
-    nodes.push(s("text", { class: "axis-text", x: inner.left - 6, y: place, dy: "0.35em", "text-anchor": "end" }, tick.text));
+    nodes.push(grid(tick, `M${at(inner.left, place)}H${inner.right}`));
+    nodes.push(text("text", inner.left - 6, place + 4, "end", tick.text));
   }
   const room = Math.max(2, Math.floor((inner.right - inner.left) / (spec.x.kind === "date" ? 78 : 66)));
-  const below = spec.x.kind === "date" ? dateTicks(horizontal, room) : numberTicks(horizontal, room, spec.x.kind, spec.x.symbol);
-  for (const tick of below) {
-    const half = (tick.text.length * LETTER) / 2;
-    const place = Math.min(width - half, x(tick.value));
-    nodes.push(s("text", { class: "axis-text", x: place, y: inner.bottom + 16, "text-anchor": "middle" }, tick.text));
-  }
-  if (spec.y.label) nodes.push(s("text", { class: "axis-name", x: 0, y: 12 }, spec.y.label));
-  if (spec.x.label) {
-    nodes.push(s("text", { class: "axis-name", x: inner.right, y: height - 6, "text-anchor": "end" }, spec.x.label));
-  }
+  const across = spec.x.kind === "date" ? dateTicks(horizontal, room) : numberTicks(horizontal, room, spec.x.kind);
+  for (const tick of across) nodes.push(below(tick, x(tick.value), inner.bottom, width));
+  if (spec.y.label) nodes.push(text("name", 0, 12, "start", spec.y.label));
+  if (spec.x.label) nodes.push(text("name", inner.right, height - 6, "end", spec.x.label));
   const body = s("g", { "clip-path": `url(#${id}-clip)` });
   const places = { x, y, xs, inner, step, id };
-  for (const layer of spec.layers) body.append(...LAYERS[layer.type](layer, layer.rows ?? spec.rows, places));
+  for (const layer of spec.layers) body.append(...LAYERS[layer.type](layer, spec.rows, places));
   nodes.push(body);
 
   const pixels = xs.map(x);
-  const dotted = spec.layers.filter((layer) => layer.y && !layer.rows);
+  const dotted = spec.layers.filter((layer) => layer.y);
   return {
     height,
     nodes,
@@ -159,7 +170,7 @@ const LAYERS = {
       if (known(value)) d += `${open ? "L" : "M"}${at(x(xs[k]), y(value))}`;
       open = known(value);
     });
-    return [s("path", { class: `mark-line tone-${layer.tone}${layer.dashed ? " mark-dashed" : ""}`, d })];
+    return [path(layer.dashed ? "line.mark-dashed" : "line", layer.tone, d)];
   },
   band(layer, rows, { x, y, xs }) {
     let d = "";
@@ -174,7 +185,7 @@ const LAYERS = {
       else close();
     });
     close();
-    return [s("path", { class: `mark-band tone-${layer.tone}`, d })];
+    return [path("band", layer.tone, d)];
   },
   bars(layer, rows, { x, y, xs, step, id }) {
     const half = Math.max(0.5, Math.min(18, ((x(step) - x(0)) * 0.72) / 2));
@@ -185,8 +196,7 @@ const LAYERS = {
       const place = x(xs[k]);
       d[layer.hatch?.(row) ? "hatched" : "whole"] += `M${at(place - half, y(0))}V${y(value).toFixed(1)}h${(2 * half).toFixed(1)}V${y(0).toFixed(1)}Z`;
     });
-    const hatched = { class: `mark-hatch tone-${layer.tone}`, d: d.hatched, fill: `url(#${id}-hatch)` };
-    return [s("path", { class: `mark-bar tone-${layer.tone}`, d: d.whole }), s("path", hatched)];
+    return [path("bar", layer.tone, d.whole), path("hatch", layer.tone, d.hatched, { fill: `url(#${id}-hatch)` })];
   },
   shade(layer, rows, { x, xs, step, inner, id }) {
     const half = (x(step) - x(0)) / 2;
@@ -194,7 +204,7 @@ const LAYERS = {
     rows.forEach((row, k) => {
       if (layer.hatch(row)) d += `M${at(x(xs[k]) - half, inner.bottom)}V${inner.top}h${(2 * half).toFixed(1)}V${inner.bottom}Z`;
     });
-    return [s("path", { class: "mark-shade", d, fill: `url(#${id}-hatch)` })];
+    return [path("shade", layer.tone, d, { fill: `url(#${id}-hatch)` })];
   },
   whiskers(layer, rows, { x, y, xs, step }) {
     const cap = Math.max(0, Math.min(4, ((x(step) - x(0)) * 0.5) / 2));
@@ -208,34 +218,31 @@ const LAYERS = {
       }
       if (known(middle) && layer.dots !== false) dots += `M${at(place, y(middle))}h0`;
     });
-    const nodes = [s("path", { class: `mark-whisker tone-${layer.tone}`, d: whiskers })];
-    return dots ? [...nodes, s("path", { class: `mark-dots tone-${layer.tone}`, d: dots })] : nodes;
+    return [path("whisker", layer.tone, whiskers), path("dots", layer.tone, dots)];
   },
   histogram(layer, rows, { x, inner }) {
     const most = Math.max(1, ...layer.bins.map((bin) => bin.count));
-    const tall = (inner.bottom - inner.top) * (layer.share ?? 0.25);
+    const tall = (inner.bottom - inner.top) * (0.25);
     let d = "";
     for (const bin of layer.bins) {
       const wide = Math.max(0.5, x(bin.to) - x(bin.from) - 1);
       const high = (bin.count / most) * tall;
       d += `M${at(x(bin.from), inner.bottom)}v${(-high).toFixed(1)}h${wide.toFixed(1)}v${high.toFixed(1)}Z`;
     }
-    return [s("path", { class: `mark-histogram tone-${layer.tone}`, d })];
+    return [path("histogram", layer.tone, d)];
   },
   path(layer, rows, { x, y }) {
     const d = `M${layer.points.map(([a, b]) => at(x(a), y(b))).join("L")}`;
-    return [s("path", { class: `mark-line tone-${layer.tone}${layer.dashed ? " mark-dashed" : ""}`, d })];
+    return [path(layer.dashed ? "line.mark-dashed" : "line", layer.tone, d)];
   },
   rule(layer, rows, { y, inner }) {
-    const place = y(layer.at);
-    const text = s("text", { class: "axis-text", x: inner.right - 2, y: place - 4, "text-anchor": "end" }, layer.text ?? "");
-    return [s("path", { class: `mark-rule tone-${layer.tone}`, d: `M${at(inner.left, place)}H${inner.right}` }), text];
+    return [path("rule", layer.tone, `M${at(inner.left, y(layer.at))}H${inner.right}`)];
   },
 };
 
 /**
  * Rows by name: `label(row)`, `middle(row)`, `inside(row)` and `outside(row)` as [low, high], `before(row)` for a mark of
- * what was; with `bars` a signed bar from 0 to the middle. On narrow screens a name stands above its row.
+ * what was. On narrow screens a name stands above its row.
  */
 function drawIntervals(spec, width) {
   const narrow = width < 340;
@@ -252,13 +259,12 @@ function drawIntervals(spec, width) {
   const bottom = top + tall * spec.rows.length;
   const height = bottom + (spec.x.label ? 40 : 24);
   const nodes = [];
-  for (const tick of numberTicks(domain, count, spec.x.kind, spec.x.symbol, step)) {
+  for (const tick of numberTicks(domain, count, spec.x.kind, step)) {
     const place = x(tick.value);
-    nodes.push(s("path", { class: Math.abs(tick.value) < 1e-12 ? "axis-zero" : "axis-grid", d: `M${at(place, top)}V${bottom}` }));
-    const half = (tick.text.length * LETTER) / 2;
-    nodes.push(s("text", { class: "axis-text", x: Math.max(half, Math.min(width - half, place)), y: bottom + 16, "text-anchor": "middle" }, tick.text));
+    nodes.push(grid(tick, `M${at(place, top)}V${bottom}`));
+    nodes.push(below(tick, place, bottom, width));
   }
-  if (spec.x.label) nodes.push(s("text", { class: "axis-name", x: right, y: height - 6, "text-anchor": "end" }, spec.x.label));
+  if (spec.x.label) nodes.push(text("name", right, height - 6, "end", spec.x.label));
   const heightOf = (k) => top + tall * (k + (narrow ? 0.72 : 0.5));
   spec.rows.forEach((row, k) => {
     const place = heightOf(k);
@@ -266,18 +272,15 @@ function drawIntervals(spec, width) {
     const tone = spec.tone?.(row) ?? (middle < 0 ? "second" : "accent");
     const short = names[k].length > letters && !narrow ? `${names[k].slice(0, letters - 1)}…` : names[k];
     const where = narrow ? { x: left, y: place - 12 } : { x: left - 12, y: place, dy: "0.35em", "text-anchor": "end" };
-    nodes.push(s("text", { class: "row-name", ...where }, short, s("title", {}, names[k])));
-    const group = s("g", { class: `tone-${tone}` });
+    nodes.push(s("text.row-name", { ...where }, short, s("title", {}, names[k])));
+    const group = s(`g.tone-${tone}`);
     const [inside, outside] = [spec.inside?.(row), spec.outside?.(row)];
-    if (spec.bars && known(middle)) {
-      const [from, to] = [Math.min(x(0), x(middle)), Math.max(x(0), x(middle))];
-      group.append(s("rect", { class: "mark-bar", x: from, y: place - 7, width: Math.max(1, to - from), height: 14, rx: 2 }));
-    }
-    if (outside?.every(known)) group.append(s("path", { class: `mark-whisker${spec.bars ? " tone-ink" : ""}`, d: `M${at(x(outside[0]), place)}H${x(outside[1]).toFixed(1)}` }));
-    if (!spec.bars && inside?.every(known)) group.append(s("path", { class: "mark-thick", d: `M${at(x(inside[0]), place)}H${x(inside[1]).toFixed(1)}` }));
-    if (!spec.bars && known(middle)) group.append(s("circle", { class: "mark-dot", cx: x(middle), cy: place, r: 4 }));
+    const line = (kind, [from, to]) => group.append(s(`path.mark-${kind}`, { d: `M${at(x(from), place)}H${x(to).toFixed(1)}` }));
+    if (outside?.every(known)) line("whisker", outside);
+    if (inside?.every(known)) line("thick", inside);
+    if (known(middle)) group.append(s("circle.mark-dot", { cx: x(middle), cy: place, r: 4 }));
     const then = spec.before?.(row);
-    if (known(then)) group.append(s("path", { class: "mark-then", d: `M${at(x(then), place - 8)}v16` }));
+    if (known(then)) group.append(s("path.mark-then", { d: `M${at(x(then), place - 8)}v16` }));
     nodes.push(group);
   });
   return {
@@ -287,7 +290,7 @@ function drawIntervals(spec, width) {
     nearest: (_, place) => Math.max(0, Math.min(spec.rows.length - 1, Math.floor((place - top) / tall))),
     anchor(index) {
       const middle = spec.middle(spec.rows[index]);
-      const shade = s("rect", { class: "row-shade", x: 0, y: top + tall * index, width, height: tall });
+      const shade = s("rect.row-shade", { x: 0, y: top + tall * index, width, height: tall });
       return { x: x(known(middle) ? middle : 0), y: heightOf(index), nodes: [shade] };
     },
   };

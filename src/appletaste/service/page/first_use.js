@@ -13,8 +13,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 
 export async function show(root, context) {
   const state = { file: null, name: "", mode: "shadow", roles: null, costs: null, replayed: null, made: null };
-  const line = h("ol", { class: "steps", "aria-label": "Steps" });
-  const place = h("div", { class: "step" });
+  const line = h("ol.steps", { "aria-label": "Steps" });
+  const place = h("div.step");
   const first = session.state.streams.length === 0;
   replace(root, heading(first ? "Welcome" : "New stream", first ? "This service has no stream yet. Six steps lead from a file of yours to a running one; nothing is switched on before step 5."
     : "Six steps lead from a file to a running stream; nothing is switched on before step 5."), line, place);
@@ -24,9 +24,9 @@ export async function show(root, context) {
     stop?.();
     stop = null;
     replace(line, STEPS.map((title, k) => h("li", { "aria-current": k === step ? "step" : null, class: k < step ? "done" : "" },
-      h("span", { class: "step-mark", "aria-hidden": "true" }, k < step ? "✓" : String(k + 1)), h("span", { class: "only-read" }, k < step ? "Done: " : ""), title)));
-    const title = h("h2", { tabindex: "-1", "data-testid": `step-${step + 1}` });
-    const body = h("div", { class: "step-body" });
+      h("span.step-mark", { "aria-hidden": "true" }, k < step ? "✓" : String(k + 1)), h("span.only-read", k < step ? "Done: " : ""), title)));
+    const title = h("h2", { tabindex: "-1", testid: `step-${step + 1}` });
+    const body = h("div.step-body");
     replace(place, title, body);
     stop = DRAW[step](title, body, state, go, context) ?? null;
     if (step > 0) title.focus();
@@ -39,15 +39,15 @@ const DRAW = [fileStep, columnsPage, costsPage, replayPage, livePage, donePage];
 
 /** The last line of a step: back, and on. */
 function ends(go, step, next, ...more) {
-  return h("div", { class: "step-ends" }, step > 0 && h("button", { type: "button", class: "button", "data-testid": "back", onclick: () => go(step - 1) }, "Back"), next, more);
+  return h("div.step-ends", step > 0 && h("button.button", { testid: "back", onclick: () => go(step - 1) }, "Back"), next, more);
 }
 
 function fileStep(title, body, state, go, context) {
   title.textContent = "Choose a file of the past";
   const outcome = h("div", { "aria-live": "polite" });
-  const input = h("input", { type: "file", id: "first-file", accept: ".csv,.tsv,.txt,text/csv", class: "only-read", "data-testid": "file-input", onchange: () => input.files[0] && void take(input.files[0]) });
-  const zone = h("label", { for: "first-file", class: "drop", "data-testid": "drop-zone" }, h("strong", {}, "Drop a CSV file here, or choose one"),
-    h("span", { class: "quiet" }, "As a spreadsheet saves it: Save as, then CSV. At most 64 MB."), h("span", { class: "button", "aria-hidden": "true" }, "Choose a file"));
+  const input = h("input.only-read", { testid: "file-input", type: "file", id: "first-file", accept: ".csv,.tsv,.txt,text/csv", onchange: () => input.files[0] && void take(input.files[0]) });
+  const zone = h("label.drop", { testid: "drop-zone", for: "first-file" }, h("strong", "Drop a CSV file here, or choose one"),
+    h("span.quiet", "As a spreadsheet saves it: Save as, then CSV. At most 64 MB."), h("span.button", { "aria-hidden": "true" }, "Choose a file"));
   const over = (event) => {
     event.preventDefault();
     zone.classList.toggle("over", event.type === "dragover");
@@ -56,7 +56,7 @@ function fileStep(title, body, state, go, context) {
   for (const type of ["dragover", "dragleave", "drop"]) zone.addEventListener(type, over);
   const take = async (file) => {
     if (file.size > LARGEST) return replace(outcome, trouble({ title: "The file is too large", words: "At most 64 MB. Leave out older rows, or columns that are not needed." }));
-    replace(outcome, h("p", { class: "working", "data-testid": "reading" }, `Reading ${file.name} …`));
+    replace(outcome, h("p.working", { testid: "reading" }, `Reading ${file.name} …`));
     try {
       const answer = await api.send("POST", "files", { body: file, type: "text/csv", signal: context.signal });
       state.file = await answer.json();
@@ -70,15 +70,15 @@ function fileStep(title, body, state, go, context) {
     }
   };
   replace(body, input, zone, outcome,
-    h("div", { class: "grid" },
-      h("div", {}, h("h3", {}, "What the file needs"), h("ul", { class: "plain-list" },
-        h("li", {}, "A first line with the names of the columns, then one row for each item: orders, claims, calls, whatever you decide on."),
-        h("li", {}, "A label in every row: how the item turned out. 0 and 1, yes and no, or two words of your own."),
-        h("li", {}, "Columns known at the time of the decision: numbers, words and dates as they are, gaps included."),
-        h("li", {}, "Useful, if you have it: a column with the time of each item."))),
-      h("div", {}, h("h3", {}, "What happens to the file"), h("ul", { class: "plain-list" },
-        h("li", {}, "The file goes to this service and nowhere else."),
-        h("li", {}, "The file is deleted within a day. A stream that you make keeps what it learnt from the file.")))));
+    h("div.grid",
+      h("div", h("h3", "What the file needs"), h("ul.plain-list",
+        h("li", "A first line with the names of the columns, then one row for each item: orders, claims, calls, whatever you decide on."),
+        h("li", "A label in every row: how the item turned out. 0 and 1, yes and no, or two words of your own."),
+        h("li", "Columns known at the time of the decision: numbers, words and dates as they are, gaps included."),
+        h("li", "Useful, if you have it: a column with the time of each item."))),
+      h("div", h("h3", "What happens to the file"), h("ul.plain-list",
+        h("li", "The file goes to this service and nowhere else."),
+        h("li", "The file is deleted within a day. A stream that you make keeps what it learnt from the file.")))));
 }
 
 /** A name for the stream, from that of the file; another one where it is taken. */
@@ -92,23 +92,23 @@ function freeName(file) {
 
 function columnsPage(title, body, state, go) {
   title.textContent = "What the columns are";
-  const next = h("button", { type: "button", class: "button primary", "data-testid": "next", onclick: () => go(2) }, "Next: what mistakes cost");
-  const why = h("span", { class: "hint", role: "status" });
+  const next = h("button.button.primary", { testid: "next", onclick: () => go(2) }, "Next: what mistakes cost");
+  const why = h("span.hint", { role: "status" });
   const checked = () => {
     const { problem } = columnsOf(state.file, state.roles);
     next.disabled = Boolean(problem);
     why.textContent = problem;
     state.replayed = null;
   };
-  replace(body, h("p", { class: "quiet" }, `${state.fileName}: `, h("span", { "data-name": "rows", "data-value": state.file.rows }, count(state.file.rows)), " rows, ",
+  replace(body, h("p.quiet", `${state.fileName}: `, h("span", { "data-name": "rows", "data-value": state.file.rows }, count(state.file.rows)), " rows, ",
     `${count(state.file.columns.length)} columns.`), columnsStep(state.file, state.roles, checked), ends(go, 1, next, why));
   checked();
 }
 
 function costsPage(title, body, state, go) {
   title.textContent = "What mistakes cost";
-  const next = h("button", { type: "button", class: "button primary", "data-testid": "next", onclick: () => go(3) }, "Next: replay the file");
-  const why = h("span", { class: "hint", role: "status" });
+  const next = h("button.button.primary", { testid: "next", onclick: () => go(3) }, "Next: replay the file");
+  const why = h("span.hint", { role: "status" });
   const checked = (problem) => {
     next.disabled = Boolean(problem);
     why.textContent = problem;
@@ -125,7 +125,7 @@ function played(state) {
 
 function replayPage(title, body, state, go) {
   title.textContent = "What would it have saved?";
-  const next = h("button", { type: "button", class: "button primary", "data-testid": "next", disabled: !state.replayed, onclick: () => go(4) }, "Next: go live");
+  const next = h("button.button.primary", { testid: "next", disabled: !state.replayed, onclick: () => go(4) }, "Next: go live");
   const step = replayStep(state, () => played(state), () => { next.disabled = false; });
   replace(body, step.element, ends(go, 3, next));
   return step.stop;
@@ -134,18 +134,18 @@ function replayPage(title, body, state, go) {
 function livePage(title, body, state, go, context) {
   title.textContent = "Go live";
   const outcome = h("div", { "aria-live": "polite" });
-  const name = h("input", { type: "text", value: state.name, maxlength: "100", autocomplete: "off", spellcheck: "false", "data-testid": "stream-name", oninput: () => checked() });
+  const name = h("input", { testid: "stream-name", type: "text", value: state.name, maxlength: "100", autocomplete: "off", spellcheck: "false", oninput: () => checked() });
   const words = { shadow: "Go live in shadow mode", live: "Go live" };
   const mode = (value, head, help) => {
-    const radio = h("input", { type: "radio", name: "first-mode", value, checked: state.mode === value, "data-testid": `begin-${value}`, onchange: () => {
+    const radio = h("input", { type: "radio", name: "first-mode", value, checked: state.mode === value, testid: `begin-${value}`, onchange: () => {
       state.mode = value;
       button.textContent = words[value];
     } });
-    return h("label", { class: "choice" }, radio, h("span", {}, h("strong", {}, head), h("span", { class: "hint" }, help)));
+    return h("label.choice", radio, h("span", h("strong", head), h("span.hint", help)));
   };
-  const button = h("button", { type: "button", class: "button primary", "data-testid": "go-live", onclick: async () => {
+  const button = h("button.button.primary", { testid: "go-live", onclick: async () => {
     button.disabled = true;
-    replace(outcome, h("p", { class: "working" }, "Making the stream, and teaching it the labels of the file …"));
+    replace(outcome, h("p.working", "Making the stream, and teaching it the labels of the file …"));
     try {
       state.made = await api.post(`files/${encodeURIComponent(state.file.file)}/stream`, { ...played(state), name: state.name, mode: state.mode }, { signal: context.signal });
       session.begin(await api.get("session"));
@@ -163,10 +163,10 @@ function livePage(title, body, state, go, context) {
     name.setAttribute("aria-invalid", String(Boolean(wrong)));
     replace(hint, wrong);
   };
-  const hint = h("p", { class: "hint", role: "status", id: "stream-name-hint" });
+  const hint = h("p.hint", { role: "status", id: "stream-name-hint" });
   name.setAttribute("aria-describedby", "stream-name-hint");
-  replace(body, h("div", { class: "narrow" }, field("Name of the stream", name), hint),
-    h("fieldset", { class: "choices" }, h("legend", {}, "How to begin"),
+  replace(body, h("div.narrow", field("Name of the stream", name), hint),
+    h("fieldset.choices", h("legend", "How to begin"),
       mode("shadow", "In shadow mode", "Recommended. Your own decisions stand; the stream records beside them what it would have done, and learns. Nobody notices anything. Switch to live when you like what you see."),
       mode("live", "Live", "The stream's decisions stand from the first one on.")),
     outcome, ends(go, 4, button));
@@ -176,14 +176,14 @@ function livePage(title, body, state, go, context) {
 function donePage(title, body, state) {
   const { try_it: tryIt, stream, notes, taught } = state.made;
   title.textContent = "The stream is running. Send the first decision";
-  const lines = (name, language, text) => h("section", { class: "card lines" }, h("header", {}, h("h3", {}, language), copyButton(text, { "data-testid": `copy-${name}`, "aria-label": `Copy the lines for ${language}` })),
-    h("pre", { tabindex: "0", role: "region", "aria-label": `Lines for ${language}`, "data-testid": `code-${name}` }, h("code", {}, text)));
+  const lines = (name, language, text) => h("section.card.lines", h("header", h("h3", language), copyButton(text, { testid: `copy-${name}`, "aria-label": `Copy the lines for ${language}` })),
+    h("pre", { tabindex: "0", role: "region", "aria-label": `Lines for ${language}`, testid: `code-${name}` }, h("code", text)));
   replace(body,
-    h("p", {}, h("strong", {}, stream.name), ` is in ${stream.mode} mode`, taught > 0 && [" and has learnt ", h("span", { "data-name": "taught", "data-value": taught }, count(taught)), " labels from your file"], ". Hand these lines to whoever runs your systems."),
+    h("p", h("strong", stream.name), ` is in ${stream.mode} mode`, taught > 0 && [" and has learnt ", h("span", { "data-name": "taught", "data-value": taught }, count(taught)), " labels from your file"], ". Hand these lines to whoever runs your systems."),
     notesOf(notes),
-    h("section", { class: "card secret" }, h("header", {}, h("h3", {}, "The key"), copyButton(tryIt.key, { "data-testid": "copy-key", "aria-label": "Copy the key" })),
-      h("code", { "data-testid": "new-key" }, tryIt.key),
-      h("p", { class: "hint" }, "This key is shown once: copy it now, and keep it like a password. It may send decisions and labels to this stream, and nothing else.")),
+    h("section.card.secret", h("header", h("h3", "The key"), copyButton(tryIt.key, { testid: "copy-key", "aria-label": "Copy the key" })),
+      h("code", { testid: "new-key" }, tryIt.key),
+      h("p.hint", "This key is shown once: copy it now, and keep it like a password. It may send decisions and labels to this stream, and nothing else.")),
     lines("python", "Python", tryIt.python), lines("curl", "curl, for any other language", tryIt.curl),
-    h("div", { class: "step-ends" }, h("a", { class: "button primary", href: address(stream.name, "stream"), "data-testid": "open-stream" }, "Open the stream")));
+    h("div.step-ends", h("a.button.primary", { testid: "open-stream", href: address(stream.name, "stream") }, "Open the stream")));
 }

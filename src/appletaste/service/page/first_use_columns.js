@@ -50,50 +50,50 @@ export function columnsStep(file, roles, changed) {
     if (role === "label") roles.positive = positiveOf(file, value);
     draw();
     changed();
-  }, { "data-testid": `role-${role}` });
+  }, { testid: `role-${role}` });
   const draw = () => {
     const levels = levelsToChoose(file, roles.label);
     positive.hidden = !levels;
     replace(positive, levels && field("Which one is positive?", choice(levels.map((level) => [String(level), String(level)]), roles.positive, (value) => {
       roles.positive = value;
       changed();
-    }, { "data-testid": "role-positive" }), "Positive: acting was right."));
+    }, { testid: "role-positive" }), "Positive: acting was right."));
     replace(rows, file.columns.map((column) => rowOf(column, roles, changed)));
   };
   draw();
-  return h("div", { class: "step-part" },
-    h("div", { class: "grid" },
+  return h("div.step-part",
+    h("div.grid",
       field("Label", chosen("label", "Choose …"), "How the item turned out. An item is positive if acting was right."),
       positive,
       field("Time", chosen("time", "There is none"), "When the item arrived. Without a time the order of the rows counts."),
       field("Name of the item", chosen("id", "There is none"), "An order number, say. Nothing is learnt from a name.")),
-    h("p", {}, h("strong", {}, "Ask of every column: was this known when the item arrived?"),
+    h("p", h("strong", "Ask of every column: was this known when the item arrived?"),
       " A column that gives the answer away makes every policy look brilliant, and useless on the day the policy is switched on. Take the tick away from such columns."),
-    h("div", { class: "card scroll-x", tabindex: "0", role: "region", "aria-label": "Columns" }, h("table", { class: "columns", "data-testid": "columns" },
-      h("thead", {}, h("tr", {}, ["Use", "Column", "Holds", "A look", "Missing"].map((name) => h("th", { scope: "col" }, name)))), rows)),
-    names.length > 60 && h("p", { class: "hint" }, `${count(names.length)} columns: scroll to see all.`));
+    h("div.card.scroll-x", { tabindex: "0", role: "region", "aria-label": "Columns" }, h("table.columns", { testid: "columns" },
+      h("thead", h("tr", ["Use", "Column", "Holds", "A look", "Missing"].map((name) => h("th", { scope: "col" }, name)))), rows)),
+    names.length > 60 && h("p.hint", `${count(names.length)} columns: scroll to see all.`));
 }
 
 function rowOf(column, roles, changed) {
   const role = ["label", "time", "id"].find((one) => roles[one] === column.name);
   const words = { label: "the label", time: "the time", id: "the name" }[role];
   const id = `use-${column.name}`;
-  const box = h("input", { type: "checkbox", id, checked: !roles.drop.has(column.name), "aria-label": `Use ${column.name}`, "data-testid": `use-${column.name}`, onchange: () => {
+  const box = h("input", { type: "checkbox", id, checked: !roles.drop.has(column.name), "aria-label": `Use ${column.name}`, testid: `use-${column.name}`, onchange: () => {
     if (box.checked) roles.drop.delete(column.name);
     else roles.drop.add(column.name);
     changed();
   } });
-  return h("tr", {}, h("td", {}, role ? h("span", { class: "badge strong" }, words) : box),
-    h("th", { scope: "row" }, h("strong", {}, column.name), column.findings.map((finding) => h("p", { class: "finding" }, finding.replace(/^[A-Z_]+: /, "")))),
-    h("td", {}, h("span", { class: "badge" }, KINDS[column.kind] ?? column.kind), h("p", { class: "hint" }, column.summary)),
-    h("td", {}, lookOf(column)), h("td", { class: "num" }, h("span", { "data-name": "missing", "data-value": column.missing }, column.missing > 0 ? percent(column.missing) : "none")));
+  return h("tr", h("td", role ? h("span.badge.strong", words) : box),
+    h("th", { scope: "row" }, h("strong", column.name), column.findings.map((finding) => h("p.finding", finding.replace(/^[A-Z_]+: /, "")))),
+    h("td", h("span.badge", KINDS[column.kind] ?? column.kind), h("p.hint", column.summary)),
+    h("td", lookOf(column)), h("td.num", h("span", { "data-name": "missing", "data-value": column.missing }, column.missing > 0 ? percent(column.missing) : "none")));
 }
 
 /** A small picture: bars with their names for words, without for numbers. */
 function lookOf(column) {
   const most = Math.max(...column.look.map((bar) => bar.share), 1e-9);
   const told = column.look.map((bar) => `${bar.name} ${percent(bar.share)}`).join(", ");
-  const bars = column.look.map((bar) => h("span", { class: "look-bar", title: `${bar.name}: ${percent(bar.share)}`, style: { height: `${Math.max(1, Math.round((28 * bar.share) / most))}px` } }));
-  return h("div", { class: "look" }, h("div", { class: "look-bars", role: "img", "aria-label": told || "nothing to see" }, bars),
-    column.look.length > 0 && h("div", { class: "look-ends", "aria-hidden": "true" }, h("span", {}, column.look[0].name), column.look.length > 1 && h("span", {}, column.look.at(-1).name)));
+  const bars = column.look.map((bar) => h("span.look-bar", { title: `${bar.name}: ${percent(bar.share)}`, style: { height: `${Math.max(1, Math.round((28 * bar.share) / most))}px` } }));
+  return h("div.look", h("div.look-bars", { role: "img", "aria-label": told || "nothing to see" }, bars),
+    column.look.length > 0 && h("div.look-ends", { "aria-hidden": "true" }, h("span", column.look[0].name), column.look.length > 1 && h("span", column.look.at(-1).name)));
 }

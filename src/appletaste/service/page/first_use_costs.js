@@ -36,7 +36,7 @@ function priceAt({ by, sum, share }, amount) {
 }
 
 export function costsStep(file, roles, costs, changed) {
-  const told = h("div", { class: "notice calm-notice", role: "status", "data-testid": "costs-words" });
+  const told = h("div.notice.calm-notice", { testid: "costs-words", role: "status" });
   const numbers = file.columns.filter((column) => column.kind === "number" && column.name !== roles.label && column.name !== roles.time);
   const draw = () => {
     const problem = problemOf(costs);
@@ -49,35 +49,35 @@ export function costsStep(file, roles, costs, changed) {
     draw();
   } });
   const cards = OUTCOMES.map(([name, title, help]) => outcome(name, title, help, costs.written[name], numbers, number, draw));
-  const element = h("div", { class: "step-part" },
-    h("p", {}, "Four numbers in your own currency. Only differences count. A good guess is enough: you can change costs later, and see under ", h("em", {}, "What if"), " what a change would do."),
-    h("div", { class: "costs" }, cards), told,
-    h("div", { class: "grid" },
-      field("How many items can your team act on in a day?", number(costs, "capacity", { "data-testid": "capacity" }), "Leave empty if there is no limit. A limit needs a column with the time."),
-      field("Audits, in % of passes", number(costs, "audit", { "data-testid": "audit" }), "A few passes are acted on by chance: nobody can say what is being missed without them. 2 is a good start.")));
+  const element = h("div.step-part",
+    h("p", "Four numbers in your own currency. Only differences count. A good guess is enough: you can change costs later, and see under ", h("em", "What if"), " what a change would do."),
+    h("div.costs", cards), told,
+    h("div.grid",
+      field("How many items can your team act on in a day?", number(costs, "capacity", { testid: "capacity" }), "Leave empty if there is no limit. A limit needs a column with the time."),
+      field("Audits, in % of passes", number(costs, "audit", { testid: "audit" }), "A few passes are acted on by chance: nobody can say what is being missed without them. 2 is a good start.")));
   draw();
   return element;
 }
 
 function outcome(name, title, help, written, numbers, number, draw) {
-  const place = h("div", { class: "cost-fields" });
+  const place = h("div.cost-fields");
   const fill = () => {
-    const sum = number(written, "sum", { "data-testid": `cost-${name}` });
+    const sum = number(written, "sum", { testid: `cost-${name}` });
     const column = () => choice(numbers.map((one) => [one.name, one.name]), written.column, (value) => {
       written.column = value;
       draw();
-    }, { "data-testid": `cost-${name}-column` });
+    }, { testid: `cost-${name}-column` });
     if (written.by === "column" && !written.column) written.column = numbers[0].name;
     replace(place, written.by === "sum" ? field("Cost", sum)
-      : [field("Per cent", number(written, "share", { "data-testid": `cost-${name}-share` })), field("of the column", column()), field("and on top", sum)]);
+      : [field("Per cent", number(written, "share", { testid: `cost-${name}-share` })), field("of the column", column()), field("and on top", sum)]);
   };
   const by = choice([["sum", "the same for every item"], ["column", "depends on a column"]], written.by, (value) => {
     written.by = value;
     fill();
     draw();
-  }, { "data-testid": `cost-${name}-by`, "aria-label": `${title} is` });
+  }, { testid: `cost-${name}-by`, "aria-label": `${title} is` });
   fill();
-  return h("fieldset", { class: "cost card" }, h("legend", {}, title), h("p", { class: "hint" }, help), numbers.length > 0 && by, place);
+  return h("fieldset.cost.card", h("legend", title), h("p.hint", help), numbers.length > 0 && by, place);
 }
 
 function problemOf(costs) {

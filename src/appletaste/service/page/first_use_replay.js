@@ -14,7 +14,7 @@ const called = (row) => WORDS[row.name] ?? `appletaste (${row.name})`;
 export function replayStep(state, played, ready) {
   const controller = new AbortController();
   let chart = null;
-  const outcome = h("div", { class: "step-part", "aria-live": "polite", "data-testid": "replay-outcome" });
+  const outcome = h("div.step-part", { testid: "replay-outcome", "aria-live": "polite" });
   const draw = () => {
     chart?.remove();
     chart = plot(pictureOf(state.replayed));
@@ -23,19 +23,19 @@ export function replayStep(state, played, ready) {
     ready();
   };
   const run = async () => {
-    replace(outcome, h("p", { class: "working", "data-testid": "replaying" }, "Playing your file, item by item. The first time takes up to a minute …"));
+    replace(outcome, h("p.working", { testid: "replaying" }, "Playing your file, item by item. The first time takes up to a minute …"));
     try {
       state.replayed = await api.post(`files/${encodeURIComponent(state.file.file)}/replay`, played(), { signal: controller.signal });
       draw();
     } catch (error) {
       if (error.name === "AbortError") return;
-      replace(outcome, trouble(error), h("div", { class: "row" }, h("button", { type: "button", class: "button", onclick: run }, "Try again")));
+      replace(outcome, trouble(error), h("div.row", h("button.button", { onclick: run }, "Try again")));
     }
   };
   if (state.replayed) draw();
   else void run();
   return {
-    element: h("div", { class: "step-part" }, h("p", { class: "quiet" }, "Your file is played as if you had seen only the labels of what was acted on. The policy starts knowing nothing."), outcome),
+    element: h("div.step-part", h("p.quiet", "Your file is played as if you had seen only the labels of what was acted on. The policy starts knowing nothing."), outcome),
     stop() {
       controller.abort();
       chart?.remove();
@@ -49,7 +49,7 @@ function told(replayed) {
   const row = own(replayed);
   const saved = row.saved_against_never;
   if (typeof saved !== "number") return null;
-  return h("p", { class: "headline", "data-testid": "replay-headline" }, saved > 0 ? "Saves " : "Costs ", figure("saved_against_never", saved, money(Math.abs(saved)), { class: "headline-number" }),
+  return h("p.headline", { testid: "replay-headline" }, saved > 0 ? "Saves " : "Costs ", figure("saved_against_never", saved, money(Math.abs(saved)), { class: "headline-number" }),
     saved > 0 ? " for every 1,000 items, against passing everything." : " more for every 1,000 items than passing everything: look at the costs and the columns again.");
 }
 
@@ -67,12 +67,12 @@ function pictureOf(replayed) {
 
 function tableOf(replayed) {
   const heads = ["", "Cost for 1,000 items", "Saved against passing all", "Saved against acting on all", "Precision", "Recall", "Acted on"];
-  const share = (name, value) => h("td", { class: "num" }, figure(name, value, percent(value)));
-  return h("div", { class: "card scroll-x", tabindex: "0", role: "region", "aria-label": "The replay as a table" }, h("table", { "data-testid": "replay-table" },
-    h("thead", {}, h("tr", {}, heads.map((name, k) => (k === 0 ? h("th", { scope: "col" }, "Who decides") : h("th", { scope: "col", class: "num" }, name))))),
-    h("tbody", {}, replayed.rows.map((row) => h("tr", { class: row === own(replayed) ? "own" : "", "data-policy": row.name }, h("th", { scope: "row" }, called(row)),
-      h("td", { class: "num" }, figure("cost_per_1000", row.cost_per_1000, money(row.cost_per_1000)), row.se > 0 && h("span", { class: "hint" }, ` ± ${money(row.se)}`)),
-      h("td", { class: "num" }, figure("saved_against_never", row.saved_against_never, money(row.saved_against_never))),
-      h("td", { class: "num" }, figure("saved_against_always", row.saved_against_always, money(row.saved_against_always))),
+  const share = (name, value) => h("td.num", figure(name, value, percent(value)));
+  return h("div.card.scroll-x", { tabindex: "0", role: "region", "aria-label": "The replay as a table" }, h("table", { testid: "replay-table" },
+    h("thead", h("tr", heads.map((name, k) => (k === 0 ? h("th", { scope: "col" }, "Who decides") : h("th.num", { scope: "col" }, name))))),
+    h("tbody", replayed.rows.map((row) => h("tr", { class: row === own(replayed) ? "own" : "", "data-policy": row.name }, h("th", { scope: "row" }, called(row)),
+      h("td.num", figure("cost_per_1000", row.cost_per_1000, money(row.cost_per_1000)), row.se > 0 && h("span.hint", ` ± ${money(row.se)}`)),
+      h("td.num", figure("saved_against_never", row.saved_against_never, money(row.saved_against_never))),
+      h("td.num", figure("saved_against_always", row.saved_against_always, money(row.saved_against_always))),
       share("precision", row.precision), share("recall", row.recall), share("act_rate", row.act_rate))))));
 }

@@ -1,7 +1,7 @@
 // Whether all is well: alarms and who took note of them, the mode and who set it, the record and the store.
 import { api, Problem } from "./api.js";
-import { ago, count, figure, h, moment, notify, number, openDialog, replace, trouble } from "./dom.js";
-import { field, follow, heading, notesOf, section, tile } from "./parts.js";
+import { ago, count, figure, h, moment, notify, number, replace } from "./dom.js";
+import { ask, field, follow, heading, notesOf, section, tile } from "./parts.js";
 import { address } from "./places.js";
 
 const MODES = [
@@ -12,32 +12,25 @@ const MODES = [
 ];
 
 export async function show(root, context) {
-  const problem = h("div");
-  const tiles = h("dl", { class: "tiles", "data-testid": "health-tiles" });
-  const alarms = h("div", { "data-testid": "alarms" });
-  const modes = h("div");
-  const record = h("div");
+  const [problem, modes, record, alarms] = [h("div"), h("div"), h("div"), h("div", { testid: "alarms" })];
+  const tiles = h("dl.tiles", { testid: "health-tiles" });
   let health = null;
   replace(root, heading("Health", "Whether the stream is still the one that was learnt, and the record still whole."), problem,
-    tiles, alarms, h("div", { class: "grid health-grid" }, modes, record));
+    tiles, alarms, h("div.grid.health-grid", modes, record));
   const load = async () => {
-    const signal = { signal: context.signal };
-    let watched;
-    [health, watched] = await Promise.all([api.get(context.path("health"), signal), api.get(context.path("alarms"), signal)]);
-    draw(watched);
-  };
-  const draw = (watched) => {
+    const [told, watched] = await Promise.all(["health", "alarms"].map((name) => api.get(context.path(name), { signal: context.signal })));
+    health = told;
+    const focused = document.activeElement?.dataset.testid;
     replace(tiles, tilesOf(health));
-    keepFocus(() => {
-      replace(alarms, alarmsOf(watched, context, acknowledge));
-      replace(modes, modesOf(health.mode, context, openMode));
-      replace(record, recordOf(health, context, verify));
-    });
+    replace(alarms, alarmsOf(watched, context, acknowledge));
+    replace(modes, modesOf(health.mode, context, openMode));
+    replace(record, recordOf(health, context, verify));
+    if (focused && document.activeElement === document.body) document.querySelector(`[data-testid="${CSS.escape(focused)}"]`)?.focus();
   };
 
   const acknowledge = (alarm) => {
-    const text = h("textarea", { maxlength: "1000", "data-testid": "acknowledge-text" });
-    ask("Acknowledge this alarm", [h("p", {}, alarm.what), h("p", { class: "quiet" }, alarm.remedy), field("What was found, or done", text, "May be left empty.")],
+    const text = h("textarea", { testid: "acknowledge-text", maxlength: "1000" });
+    ask("Acknowledge this alarm", [h("p", alarm.what), h("p.quiet", alarm.remedy), field("What was found, or done", text, "May be left empty.")],
       "Acknowledge", "acknowledge", async () => {
         await api.post(context.path("alarms", alarm.id, "acknowledge"), { text: text.value.trim() });
         notify("Acknowledged.");
@@ -45,8 +38,8 @@ export async function show(root, context) {
       });
   };
   const openMode = (mode, title, words) => {
-    const reason = h("textarea", { maxlength: "1000", required: true, "data-testid": "mode-reason" });
-    ask(`Set the mode to ${title.toLowerCase()}?`, [h("p", {}, words), h("p", { class: "quiet" }, `Today: ${health.mode.mode}. The change holds from the next decision on, and is an event of the record.`),
+    const reason = h("textarea", { testid: "mode-reason", maxlength: "1000", required: true });
+    ask(`Set the mode to ${title.toLowerCase()}?`, [h("p", words), h("p.quiet", `Today: ${health.mode.mode}. The change holds from the next decision on, and is an event of the record.`),
       field("Reason", reason, "The record keeps the reason and your name.")], `Set to ${title.toLowerCase()}`, "mode", async () => {
       if (!reason.value.trim()) {
         reason.focus();
@@ -68,37 +61,9 @@ export async function show(root, context) {
     }
     await loading.run();
   };
-  const loading = follow(context, problem, load, 5000);
+  const loading = follow(context, problem, load);
   await loading.run();
-  return () => loading.stop();
-}
-
-/** Draws again, and puts the focus where it was. */
-function keepFocus(draw) {
-  const name = document.activeElement?.dataset?.testid;
-  draw();
-  if (name && !document.activeElement?.dataset?.testid) document.querySelector(`[data-testid="${CSS.escape(name)}"]`)?.focus();
-}
-
-/** A dialog with one thing to do; what is refused is said in the dialog. */
-function ask(title, content, verb, testid, act) {
-  const problem = h("div");
-  const go = h("button", { type: "submit", class: "button primary", "data-testid": `${testid}-confirm` }, verb);
-  const form = h("form", { novalidate: true, onsubmit: async (event) => {
-    event.preventDefault();
-    go.disabled = true;
-    try {
-      await act();
-      dialog.close();
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      replace(problem, trouble(error));
-      go.disabled = false;
-    }
-  } }, content, problem, h("div", { class: "dialog-end" }, h("button", { type: "button", class: "button", onclick: () => dialog.close() }, "Cancel"), go));
-  const dialog = openDialog(title, form, { testid: `${testid}-dialog` });
-  form.querySelector("textarea")?.focus();
-  return dialog;
+  return loading.stop;
 }
 
 function tilesOf(health) {
@@ -117,43 +82,43 @@ function tilesOf(health) {
 function alarmsOf({ alarms, notes, items }, context, acknowledge) {
   const open = alarms.filter((alarm) => !alarm.acknowledged).length;
   const words = alarms.length ? `${count(open)} of ${count(alarms.length)} not acknowledged yet.` : "";
-  const list = alarms.length === 0 ? h("p", { class: "calm", "data-testid": "no-alarms" }, h("span", { class: "calm-mark", "aria-hidden": "true" }, "✓"),
+  const list = alarms.length === 0 ? h("p.calm", { testid: "no-alarms" }, h("span.calm-mark", { "aria-hidden": "true" }, "✓"),
     `No alarms. ${count(items)} items were watched.`)
-    : h("ul", { class: "alarms" }, alarms.map((alarm) => alarmOf(alarm, context, acknowledge)));
+    : h("ul.alarms", alarms.map((alarm) => alarmOf(alarm, context, acknowledge)));
   return section("Alarms", words, list, notesOf(notes));
 }
 
 function alarmOf(alarm, context, acknowledge) {
   const noted = alarm.acknowledged;
-  return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), "data-testid": `alarm-${alarm.id}`, "data-acknowledged": String(Boolean(noted)) },
-    h("div", { class: "alarm-head" }, h("span", { class: `badge ${noted ? "" : "warn"}` }, noted ? "acknowledged" : "open"),
-      h("strong", {}, alarm.what), h("span", { class: "quiet" }, ago(alarm.raised))),
-    h("p", {}, h("span", { class: "quiet" }, "What to do: "), alarm.remedy),
-    h("p", { class: "hint" }, "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ", figure("statistic", alarm.statistic),
+  return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), testid: `alarm-${alarm.id}`, "data-acknowledged": String(Boolean(noted)) },
+    h("div.alarm-head", h("span", { class: `badge ${noted ? "" : "warn"}` }, noted ? "acknowledged" : "open"),
+      h("strong", alarm.what), h("span.quiet", ago(alarm.raised))),
+    h("p", h("span.quiet", "What to do: "), alarm.remedy),
+    h("p.hint", "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ", figure("statistic", alarm.statistic),
       " against a threshold of ", figure("threshold", alarm.threshold)),
-    noted ? h("p", { class: "hint", "data-testid": "acknowledged-by" }, "Acknowledged by ", h("strong", {}, noted.by), " ", ago(noted.time), noted.text && `: ${noted.text}`)
-      : context.can("review") && h("button", { type: "button", class: "button small", "data-testid": `acknowledge-${alarm.id}`, onclick: () => acknowledge(alarm) }, "Acknowledge …"));
+    noted ? h("p.hint", { testid: "acknowledged-by" }, "Acknowledged by ", h("strong", noted.by), " ", ago(noted.time), noted.text && `: ${noted.text}`)
+      : context.can("review") && h("button.button.small", { testid: `acknowledge-${alarm.id}`, onclick: () => acknowledge(alarm) }, "Acknowledge …"));
 }
 
 function modesOf(now, context, change) {
-  return h("section", { class: "card" }, h("h2", {}, "Mode"),
-    h("p", {}, h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since), now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`),
-    h("ul", { class: "modes" }, MODES.map(([mode, title, words]) => h("li", { "aria-current": mode === now.mode ? "true" : null },
-      h("div", {}, h("strong", {}, title), h("p", { class: "hint" }, words)),
-      mode === now.mode ? h("span", { class: "badge strong" }, "holds now")
-        : context.can("admin") && h("button", { type: "button", class: "button small", "data-testid": `mode-${mode}`, onclick: () => change(mode, title, words) }, "Switch …")))));
+  return h("section.card", h("h2", "Mode"),
+    h("p", h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since), now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`),
+    h("ul.modes", MODES.map(([mode, title, words]) => h("li", { "aria-current": mode === now.mode ? "true" : null },
+      h("div", h("strong", title), h("p.hint", words)),
+      mode === now.mode ? h("span.badge.strong", "holds now")
+        : context.can("admin") && h("button.button.small", { testid: `mode-${mode}`, onclick: () => change(mode, title, words) }, "Switch …")))));
 }
 
 function recordOf(health, context, verify) {
   const { verified } = health;
-  const button = h("button", { type: "button", class: "button", "data-testid": "verify", onclick: () => verify(button) }, "Verify now");
-  return h("section", { class: "card" }, h("h2", {}, "Record"),
-    health.trouble && h("div", { class: "notice bad", role: "alert" }, h("strong", {}, "The record does not verify"), h("p", {}, health.trouble)),
-    h("dl", { class: "pairs" },
-      h("dt", {}, "Last verified event"), h("dd", {}, verified ? [figure("verified.events", verified.events, count(verified.events)), ` of ${count(health.events)}, `, ago(verified.time)] : "not verified since the service started"),
-      verified && [h("dt", {}, "Outcome"), h("dd", { "data-testid": "verified-told" }, verified.told)],
-      h("dt", {}, "Store"), h("dd", { "data-name": "store", "data-value": health.store }, health.store),
-      h("dt", {}, "Downloads"), h("dd", {}, h("a", { href: address(context.stream, "report") }, "Report and log"))),
-    h("p", { class: "hint" }, "To verify, the record is folded again from its first event and compared, bit for bit. No decision waits for it."),
+  const button = h("button.button", { testid: "verify", onclick: () => verify(button) }, "Verify now");
+  return h("section.card", h("h2", "Record"),
+    health.trouble && h("div.notice.bad", { role: "alert" }, h("strong", "The record does not verify"), h("p", health.trouble)),
+    h("dl.pairs",
+      h("dt", "Last verified event"), h("dd", verified ? [figure("verified.events", verified.events, count(verified.events)), ` of ${count(health.events)}, `, ago(verified.time)] : "not verified since the service started"),
+      verified && [h("dt", "Outcome"), h("dd", { testid: "verified-told" }, verified.told)],
+      h("dt", "Store"), h("dd", { "data-name": "store", "data-value": health.store }, health.store),
+      h("dt", "Downloads"), h("dd", h("a", { href: address(context.stream, "report") }, "Report and log"))),
+    h("p.hint", "To verify, the record is folded again from its first event and compared, bit for bit. No decision waits for it."),
     context.can("admin") && button);
 }

@@ -1,101 +1,99 @@
 // Pieces that the views of the stream, the model, what-if and health share: tiles, estimates in words, fields, and
 // loading again when something happened.
 import { Problem } from "./api.js";
-import { figure, h, number, replace, trouble } from "./dom.js";
+import { figure, h, on, openDialog, replace, trouble } from "./dom.js";
 
 /** A heading of a view, with what stands beside it. */
 export function heading(title, words, ...beside) {
-  return h("header", { class: "view-head" }, h("div", {}, h("h1", {}, title), words && h("p", { class: "quiet" }, words)),
-    beside.length > 0 && h("div", { class: "view-tools" }, beside));
+  return h("header.view-head", h("div", h("h1", title), words && h("p.quiet", words)),
+    beside.length > 0 && h("div.view-tools", beside));
 }
 
 /** A part of a view under a heading of its own. */
 export function section(title, words, ...content) {
-  return h("section", { class: "part" }, h("h2", {}, title), words && h("p", { class: "quiet" }, words), content);
+  return h("section.part", h("h2", title), words && h("p.quiet", words), content);
 }
 
-/** A number with its name, and words below. */
-export function tile(name, title, value, text, words = "", tone = "") {
-  return h("div", { class: `tile ${tone}`.trim(), "data-testid": `tile-${name}` }, h("dt", {}, title),
-    h("dd", {}, figure(name, value, text, { class: "tile-value" }), words && h("span", { class: "tile-words" }, words)));
+/** A number with its name, and words below; a value that the service did not say has no figure. */
+export function tile(name, title, value, text, ...words) {
+  return h("div.tile", { testid: `tile-${name}` }, h("dt", title), h("dd", value === undefined ? h("span.tile-value", text) : figure(name, value, text, { class: "tile-value" }),
+    words.filter(Boolean).map((one) => h("span.tile-words", one))));
 }
 
 /** An estimate with its interval, or the words that say why there is none. */
 export function estimateTile(name, title, told, format, words = "", unknown = "cannot be told") {
-  if (told && typeof told.estimate === "number") {
-    return h("div", { class: "tile", "data-testid": `tile-${name}` }, h("dt", {}, title), h("dd", {},
-      figure(name, told.estimate, format(told.estimate), { class: "tile-value" }), h("span", { class: "tile-words" }, interval(name, told, format)),
-      words && h("span", { class: "tile-words" }, words)));
-  }
-    const why = told?.too_few ?? words;
-  return h("div", { class: "tile unknown", "data-testid": `tile-${name}` }, h("dt", {}, title),
-    h("dd", {}, figure(name, null, unknown, { class: "tile-value" }), why && h("span", { class: "tile-words" }, why)));
-}
-
-/** "12 to 34", each end a figure. */
-export function interval(name, { low, high }, format = number) {
-  if (typeof low !== "number" || typeof high !== "number") return null;
-  return [figure(`${name}.low`, low, format(low)), " to ", figure(`${name}.high`, high, format(high))];
+  if (typeof told?.estimate !== "number") return tile(name, title, null, unknown, told?.too_few ?? words);
+  const end = (key) => figure(`${name}.${key}`, told[key], format(told[key]));
+  return tile(name, title, told.estimate, format(told.estimate), typeof told.low === "number" && [end("low"), " to ", end("high")], words);
 }
 
 /**
  * Runs `load` now, and again after events of the stream: at most every `pause` milliseconds, one at a time, and not
- * while nobody looks. A problem is shown in `place` and does not end the view. Returns a function that ends it.
+ * while nobody looks. A problem is shown in `place` and does not end the view. Returns `{ run, stop }`.
  */
 export function follow(context, place, load, pause = 5000) {
   let timer = 0;
   let busy = false;
-  let again = false;
+  let again = ""; // "soon": something happened; "now": somebody waits for it
   let over = false;
   const run = async () => {
-    if (busy || over) {
-      again = true;
-      return;
-    }
+    if (busy) again = "now";
+    if (busy || over) return;
     busy = true;
-    again = false;
+    again = "";
     try {
       await load();
-      if (place.dataset.trouble) replace(place);
-      delete place.dataset.trouble;
+      replace(place);
     } catch (error) {
-      if (error.name !== "AbortError") {
-        if (!(error instanceof Problem)) throw error;
-        place.dataset.trouble = "yes";
-        replace(place, trouble(error));
-      }
+      if (!(error instanceof Problem) && error.name !== "AbortError") throw error;
+      if (error instanceof Problem) replace(place, trouble(error));
     } finally {
       busy = false;
-      if (again) soon();
+      if (again === "now") void run();
+      else if (again) soon();
     }
   };
   const soon = () => {
-    if (timer || over) return;
-    timer = setTimeout(() => {
-      timer = 0;
-      if (document.hidden) again = true;
-      else void run();
-    }, pause);
+    again ||= "soon";
+    if (!busy && !over) {
+      timer ||= setTimeout(() => {
+        timer = 0;
+        if (!document.hidden) void run();
+      }, pause);
+    }
   };
-  const seen = () => {
-    if (!document.hidden && again) void run();
+  const stops = [context.live?.watch(soon), on(document, "visibilitychange", () => !document.hidden && again && void run())];
+  const stop = () => {
+    over = true;
+    clearTimeout(timer);
+    stops.forEach((one) => one?.());
   };
-  const stop = context.live?.watch(() => (busy ? (again = true) : soon()));
-  document.addEventListener("visibilitychange", seen);
-  return {
-    run,
-    stop() {
-      over = true;
-      clearTimeout(timer);
-      stop?.();
-      document.removeEventListener("visibilitychange", seen);
-    },
-  };
+  return { run, stop };
+}
+
+/** A dialog with one thing to do; what is refused is said in the dialog. */
+export function ask(title, content, verb, testid, act, wide = false) {
+  const problem = h("div");
+  const go = h("button.button.primary", { type: "submit", testid: `${testid}-confirm` }, verb);
+  const form = h("form", { novalidate: true, onsubmit: async (event) => {
+    event.preventDefault();
+    go.disabled = true;
+    try {
+      await act();
+      dialog.close();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      replace(problem, trouble(error));
+      go.disabled = false;
+    }
+  } }, content, problem, h("div.dialog-end", h("button.button", { onclick: () => dialog.close() }, "Cancel"), go));
+  const dialog = openDialog(title, form, { testid: `${testid}-dialog`, wide });
+  (form.querySelector("textarea") ?? go).focus();
 }
 
 /** Sentences of the service as a list. */
 export function notesOf(lines, props = {}) {
-  return lines?.length > 0 && h("ul", { class: "notes", ...props }, lines.map((line) => h("li", {}, line[0].toUpperCase() + line.slice(1))));
+  return lines?.length > 0 && h("ul.notes", props, lines.map((line) => h("li", line[0].toUpperCase() + line.slice(1))));
 }
 
 let fields = 0;
@@ -105,7 +103,7 @@ export function field(title, input, help = "") {
   const id = input.id || `field-${(fields += 1)}`;
   input.id = id;
   if (help) input.setAttribute("aria-describedby", `${id}-help`);
-  return h("div", { class: "field" }, h("label", { for: id }, title), input, help && h("p", { class: "hint", id: `${id}-help` }, help));
+  return h("div.field", h("label", { for: id }, title), input, help && h("p.hint", { id: `${id}-help` }, help));
 }
 
 /** A list of choices: [value, words] each. */
@@ -117,7 +115,7 @@ export function choice(values, chosen, onchange, props = {}) {
 
 /** Copies a text, and says so on the button. */
 export function copyButton(text, props = {}) {
-  const button = h("button", { type: "button", class: "button small", ...props, onclick: async () => {
+  const button = h("button.button.small", { ...props, onclick: async () => {
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";

@@ -11,12 +11,12 @@ export async function show(root, context) {
   const months = monthsOf(first, last);
   let month = months[0] ?? "";
   let made = null;
-  const outcome = h("div", { "aria-live": "polite", "data-testid": "report-outcome" });
+  const outcome = h("div", { testid: "report-outcome", "aria-live": "polite" });
   const forget = () => {
     if (made) URL.revokeObjectURL(made);
     made = null;
   };
-  const button = h("button", { type: "button", class: "button primary", "data-testid": "report-make", disabled: months.length === 0, onclick: async () => {
+  const button = h("button.button.primary", { testid: "report-make", disabled: months.length === 0, onclick: async () => {
     button.disabled = true;
     button.textContent = "Making the report …";
     try {
@@ -24,8 +24,8 @@ export async function show(root, context) {
       const page = await answer.blob();
       forget();
       made = URL.createObjectURL(new Blob([page], { type: "text/html" }));
-      const link = h("a", { class: "button", href: made, download: `${context.stream}-${month}.html`, "data-testid": "report-download" }, "Download again");
-      replace(outcome, h("p", {}, `The report of ${MONTH.format(new Date(month))} is made and downloaded: one page that opens without a network.`), link);
+      const link = h("a.button", { href: made, download: `${context.stream}-${month}.html`, testid: "report-download" }, "Download again");
+      replace(outcome, h("p", `The report of ${MONTH.format(new Date(month))} is made and downloaded: one page that opens without a network.`), link);
       link.click();
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -35,18 +35,18 @@ export async function show(root, context) {
     button.textContent = "Make and download";
   } }, "Make and download");
   const base = api.base + context.path();
-  const file = (name, title, words) => h("li", {}, h("div", {}, h("strong", {}, title), h("p", { class: "hint" }, words)),
-    h("a", { class: "button", href: `${base}/${name}`, download: `${context.stream}-${name}`, "data-testid": `download-${name}`, onclick: () => notify(`${title} is on its way.`) }, "Download"));
+  const file = (name, title, words) => h("li", h("div", h("strong", title), h("p.hint", words)),
+    h("a.button", { href: `${base}/${name}`, download: `${context.stream}-${name}`, testid: `download-${name}`, onclick: () => notify(`${title} is on its way.`) }, "Download"));
   replace(root, heading("Report", "What was saved, what is missed, what to change: for whoever answers for the stream."),
-    h("div", { class: "grid report-grid" },
-      h("section", { class: "card" }, h("h2", {}, "Report of a month"),
-        h("p", { class: "quiet" }, "Three questions in money, then the evidence: what was saved, what is being missed, and what to change. Made from the record as it stands now."),
-        months.length > 0 ? field("Month", choice(months.map((one) => [one, MONTH.format(new Date(one))]), month, (value) => { month = value; }, { "data-testid": "report-month" }))
-          : h("p", { class: "notice" }, "There are no decisions yet."),
-        h("div", { class: "row" }, button), outcome),
-      h("section", { class: "card" }, h("h2", {}, "The log"),
-        h("p", { class: "quiet" }, "One row for each decision: what was decided, with which probability and why, and how it turned out."),
-        h("ul", { class: "files" },
+    h("div.grid.report-grid",
+      h("section.card", h("h2", "Report of a month"),
+        h("p.quiet", "Three questions in money, then the evidence: what was saved, what is being missed, and what to change. Made from the record as it stands now."),
+        months.length > 0 ? field("Month", choice(months.map((one) => [one, MONTH.format(new Date(one))]), month, (value) => { month = value; }, { testid: "report-month" }))
+          : h("p.notice", "There are no decisions yet."),
+        h("div.row", button), outcome),
+      h("section.card", h("h2", "The log"),
+        h("p.quiet", "One row for each decision: what was decided, with which probability and why, and how it turned out."),
+        h("ul.files",
           file("log.csv", "Log as CSV", "For a spreadsheet."),
           file("log.parquet", "Log as Parquet", "For appletaste missed, what-if and report, and for other programs.")))));
   return forget;

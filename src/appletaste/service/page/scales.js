@@ -3,13 +3,8 @@
 const DAY = 86_400_000;
 const MONTH_LENGTHS = [1, 2, 3, 6, 12, 24, 60, 120];
 
-/** A straight map from [low, high] to [from, to]; `back` goes the other way. */
-export function linear([low, high], [from, to]) {
-  const slope = (to - from) / (high - low || 1);
-  const map = (value) => from + (value - low) * slope;
-  map.back = (place) => low + (place - from) / (slope || 1);
-  return map;
-}
+/** A straight map from [low, high] to [from, to]. */
+export const linear = ([low, high], [from, to]) => (value) => from + ((value - low) * (to - from)) / (high - low || 1);
 
 /** The least step of 1, 2 or 5 times a power of ten that gives at most `count` steps over a length. */
 function niceStep(length, count) {
@@ -19,24 +14,24 @@ function niceStep(length, count) {
 }
 
 /** Ticks of a number axis: values at round steps, and the text of each. */
-export function numberTicks([low, high], count, kind = "number", symbol = "", step = niceStep(high - low, count)) {
-  if (!(high > low)) return [{ value: low, text: tickText(low, Math.abs(low) || 1, kind, symbol) }];
+export function numberTicks([low, high], count, kind = "number", step = niceStep(high - low, count)) {
+  if (!(high > low)) return [{ value: low, text: tickText(low, Math.abs(low) || 1, kind) }];
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) {
     const value = k * step + 0; // never -0
-    ticks.push({ value, text: tickText(value, step, kind, symbol) });
+    ticks.push({ value, text: tickText(value, step, kind) });
   }
   return ticks;
 }
 
 /** A tick in few letters: 1.5k, 2M, 30 %. */
-function tickText(value, step, kind, symbol) {
+function tickText(value, step, kind) {
   if (value === 0) return kind === "share" ? "0 %" : "0";
   if (kind === "share") return `${trimmed(value * 100, step * 100)} %`;
   const size = Math.max(Math.abs(value), step);
   const [unit, letter] = size >= 1e9 ? [1e9, "B"] : size >= 1e6 ? [1e6, "M"] : size >= 1e4 ? [1e3, "k"] : [1, ""];
   const text = trimmed(Math.abs(value) / unit, step / unit) + letter;
-  return `${value < 0 ? "−" : ""}${kind === "money" ? symbol : ""}${text}`;
+  return `${value < 0 ? "−" : ""}${text}`;
 }
 
 function trimmed(value, step) {
