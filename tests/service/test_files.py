@@ -68,8 +68,21 @@ def test_a_look_at_a_file(post):
     assert columns["order_id"]["could_be"] == ["id"]
     assert "amount" in columns["amount"]["could_be"]
     assert sum(bar["share"] for bar in columns["country"]["look"]) == pytest.approx(1.0)
-    assert columns["order_id"]["findings"]  # a name, not a feature
+    assert columns["order_id"]["findings"][0].startswith("IDENTIFIER: ")
+    assert "take the tick of 'order_id' away" in columns["order_id"]["findings"][0]
     assert "drop=" not in json.dumps(found)  # the words of the page, not of Python
+
+
+def test_what_is_known_only_afterwards_is_said_at_once(post):
+    lines = table().decode().splitlines()
+    paid = [f"{line},2024-07-{1 + k % 28:02d},{9 if line.endswith('yes') else 1}" for k, line in enumerate(lines[1:])]
+    found = upload(post, "\n".join([lines[0] + ",settled_on,paid_back", *paid]).encode()).json()
+    said = {column["name"]: column["findings"] for column in found["columns"]}
+    assert found["suggested"]["time"] == "placed_at"
+    assert said["settled_on"][0].startswith("DATE_AFTER: ")
+    assert said["paid_back"][0].startswith("LEAK: ")
+    odd = upload(post, b"a,kind\n" + b"1,x\n2,x\n3,y\n4,x\n" * 20).json()  # no value says that it is positive
+    assert odd["suggested"]["label"] == "kind"
 
 
 BAD = {

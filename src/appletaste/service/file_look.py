@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import warnings
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import DataError, InputError
 from ..features import Records, read_records
+from ..features.label_column import read_labels
+from ..features.values import MISSING
 from ..remedies import Remedy, worded
-from ..replays.findings import is_number, present
+from ..replays.findings import Finding, is_number, present
 from ..replays.looking import ColumnLook, look
 from .desk_numbers import FileColumn, FileRead, LookBar, Suggested
 from .files import plain_words, unreadable
@@ -30,7 +38,6 @@ LAST = (LABEL,)
 LEVELS, SPREAD = 20, 20
 #: How the page words a setting that a message names.
 WORDS = {
-    "drop": "leave out",
     "time": "the column with the time",
     "label_time": "the column that says when labels arrived",
     "positive": "the value that means positive",
@@ -49,8 +56,10 @@ def in_words(remedy: Remedy) -> str:
     Examples
     --------
     >>> in_words(Remedy("drop", ["settled_on"])), in_words(Remedy("time"))
-    ("leave out 'settled_on'", 'the column with the time')
+    ("take the tick of 'settled_on' away", 'the column with the time')
     """
+    if remedy.option == "drop" and remedy.value:
+        return f"take the tick of {', '.join(map(repr, remedy.value))} away"
     name = WORDS.get(remedy.option, remedy.option.replace("_", " "))
     if remedy.value is None:
         return name
@@ -72,26 +81,47 @@ def look_at(file: str, path: Path) -> FileRead:
         raise unreadable(words_of(path, error)) from None
     if len(records.columns) < 2:
         raise unreadable("the file has one column: a table has a column with labels and others to decide by")
-    columns = [_column(records, one, path) for one in found.columns]
+    columns = [_column(records, one) for one in found.columns]
     suggested = {role: _likeliest(role, columns) for role in (LABEL, TIME, ID, AMOUNT)}
     if suggested[LABEL] is None:
         raise unreadable(
             "no column has two values, such as 0 and 1 or yes and no: one has to say of past items what turned out"
         )
-    whole = [words_of(path, finding.message) for finding in found.findings if finding.column is None]
-    return FileRead(file, found.rows, columns, Suggested(**suggested), whole)
+    said: dict[str | None, list[str]] = {}
+    for finding in findings_of(records, suggested[LABEL], suggested[TIME], found.findings):
+        said.setdefault(finding.column, []).append(f"{finding.code}: {words_of(path, finding.message)}")
+    columns = [replace(one, findings=said.get(one.name, [])) for one in columns]
+    return FileRead(file, found.rows, columns, Suggested(**suggested), said.get(None, []))
 
 
-def _column(records: Records, seen: ColumnLook, path: Path) -> FileColumn:
+def findings_of(records: Records, label: str, time: str | None, blind: Sequence[Finding]) -> Sequence[Finding]:
+    """Return what is wrong with the columns if these are the label and the time; what was found blind where not."""
+    column, rest = records.columns[label], {name: one for name, one in records.columns.items() if name != label}
+
+    def labels_by(positive: Any) -> NDArray[np.int8]:
+        return read_labels(label, column.tolist(), positive, MISSING, records.source, "row {}".format, True)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to say is a finding
+            try:
+                labels = labels_by(None)
+            except DataError:  # neither value says that it is positive: the rarer one is likelier to be
+                labels = labels_by(Counter(present(column).tolist()).most_common()[-1][0])
+            return look(dataclasses.replace(records, columns=rest, labels=labels), label, time=time).findings
+    except InputError:  # the label or the time is another one after all
+        return blind
+
+
+def _column(records: Records, seen: ColumnLook) -> FileColumn:
     values = present(records.columns[seen.name])
     levels = None
     if seen.distinct <= LEVELS:
         counted = Counter(np.asarray(values).tolist()).most_common()
         levels = [f"{level:g}" if isinstance(level, float) else str(level) for level, _ in counted]
     bars = [LookBar(bar.name, bar.share) for bar in seen.bars]
-    said = [words_of(path, finding.message) for finding in seen.findings]
     could = _could_be(records, seen)
-    return FileColumn(seen.name, seen.kind, seen.missing, seen.distinct, seen.summary, bars, could, said, levels)
+    return FileColumn(seen.name, seen.kind, seen.missing, seen.distinct, seen.summary, bars, could, [], levels)
 
 
 def _could_be(records: Records, seen: ColumnLook) -> list[str]:
