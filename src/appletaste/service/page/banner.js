@@ -9,7 +9,8 @@ import { outbox } from "./outbox.js";
 let stream = null;
 let stop = null;
 
-function labels(number, verb = ["waits", "wait"]) {
+/** So many labels wait, in words. */
+export function labels(number, verb = ["waits", "wait"]) {
   return number === 1 ? `1 label ${verb[0]}` : `${count(number)} labels ${verb[1]}`;
 }
 

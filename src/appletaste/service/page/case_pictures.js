@@ -1,11 +1,11 @@
 // Small pictures of a case, as elements whose places are set in per cent: they fit every width and both themes.
 //
-//   chanceScale(chance, [low, high], threshold)      where the chance lies, how sure, and from where acting pays
+//   chanceScale(chance, low, high, threshold)        where the chance lies, how sure, and from where acting pays
 //   costBars({ act, pass })                          what either action is expected to cost
 //   effectBar(contribution, low, high, reach)        a signed bar with a whisker
 //   usualStrip(value, usual)                         a value beside what is usual
 
-import { figure, h, money, number, percent } from "./dom.js";
+import { h, number, percent, price } from "./dom.js";
 
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const within = (share) => `${Math.min(Math.max(share, 0), 1) * 100}%`;
@@ -25,33 +25,29 @@ function reachOf(values) {
   return [0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8].find((end) => end >= most) ?? 1;
 }
 
-export function chanceScale(chance, interval, threshold) {
-  const [low, high] = interval ?? [null, null];
+export function chanceScale(chance, low, high, threshold) {
   const end = reachOf([chance, high, threshold, 0.02]);
-  const words = `${percent(chance)}${known(low) ? `, between ${percent(low)} and ${percent(high)} with 90 % probability` : ""}${known(threshold) ? `; acting pays from ${percent(threshold)}` : ""}`;
-  const late = known(threshold) && threshold / end > 0.6;
+  const pays = `acting pays from ${percent(threshold)}`;
+  const words = `${percent(chance)}, ${known(low) ? `between ${percent(low)} and ${percent(high)} with 90 % probability, ` : ""}${pays}`;
   return h("div.scale#chance-scale", { role: "img", "aria-label": words },
-    known(threshold) && h("div", { class: `scale-threshold${late ? " late" : ""}`, style: { left: within(threshold / end) } },
-      h("span", `acting pays from ${percent(threshold)}`)),
+    known(threshold) && h("div.scale-threshold", { class: threshold / end > 0.6 ? "late" : "", style: { left: within(threshold / end) } }, h("span", pays)),
     h("div.scale-track", known(threshold) && piece("scale-pays", threshold / end, 1),
       known(low) && piece("scale-band", low / end, high / end), known(chance) && mark("scale-dot", chance / end)),
     h("div.scale-axis", [0, end / 2, end].map((at) => h("span", percent(at)))));
 }
 
-export function costBars({ act, pass }, word) {
-  const reach = Math.max(Math.abs(act ?? 0), Math.abs(pass ?? 0)) || 1;
-  const row = (name, words, value, better) => h("div", { class: `cost-row${better ? " better" : ""}` },
-    h("span.cost-name", words),
-    h("span.cost-track", known(value) && piece(value < 0 ? "cost-bar gain" : "cost-bar", 0, Math.abs(value) / reach)),
-    figure(name, value, money(value, word), { class: "cost-value" }));
+export function costBars({ act, pass }) {
+  const reach = Math.max(Math.abs(act), Math.abs(pass)) || 1;
+  const row = (name, words, value, better) => h("div.cost-row", { class: better ? "better" : "" }, h("span", words),
+    h("span.cost-track", known(value) && piece("cost-bar", 0, Math.abs(value) / reach)), price(name, value, { class: "cost-value" }));
   return h("div.costs", row("cost_act", "Acting", act, act <= pass), row("cost_pass", "Passing", pass, pass < act));
 }
 
 export function effectBar(contribution, low, high, reach) {
   const at = (value) => 0.5 + value / reach / 2;
-  const side = contribution >= 0 ? "warm" : "cool";
+  const side = contribution < 0 ? "cool" : "warm";
   return h("span.effect", { "aria-hidden": "true" }, h("span.effect-zero"), piece(`effect-bar ${side}`, 0.5, at(contribution)),
-    known(low) && known(high) && piece("effect-whisker", Math.max(at(low), 0), Math.min(at(high), 1)));
+    piece("effect-whisker", at(low), at(high)));
 }
 
 export function usualStrip(value, usual) {

@@ -2,9 +2,10 @@
 //
 //   h("p.quiet#why", { onclick: go }, "text", anotherElement)         an element with classes and a data-testid; text
 //   svg("path.axis", { d: "M0 0" })                                   never becomes markup; the same for SVG
-//   figure("waiting", 312)                                            a number with data-name and data-value for tests
+//   figure("waiting", 312), share("low", 0.1), price("hit", 4)        a number with data-name and data-value for tests
 //   number(3.14159), percent(0.183), money(1234.5), count(9164)       words; "–" where there is no number
 //   moment(time), ago(time)                                           <time> in the reader's zone, full time as title
+//   template("bar"), part(root, "mode")                               what is static stands in index.html
 //   replace(parent, ...children), on(target, type, listener)          `on` returns a function that takes it back
 
 const NONE = "–";
@@ -49,6 +50,15 @@ export function svg(tag, ...rest) {
 export function replace(parent, ...children) {
   parent.replaceChildren();
   return add(parent, children);
+}
+
+/** A copy of a template of index.html, and an element in it by its data-testid. */
+export function template(id) {
+  return document.getElementById(`${id}-template`).content.firstElementChild.cloneNode(true);
+}
+
+export function part(root, testid) {
+  return root.querySelector(`[data-testid="${testid}"]`);
 }
 
 export function on(target, type, listener, options) {
@@ -103,8 +113,20 @@ export function signed(value, digits = 3) {
 
 /** A figure of the API on screen: tests read `data-value`, people read `text`. */
 export function figure(name, value, text = number(value), props = {}) {
-  const told = value === null || value === undefined ? "null" : String(value);
-  return h("span", { ...props, class: `figure ${props.class ?? ""}`.trim(), "data-name": name, "data-value": told }, text);
+  return h("span.figure", { ...props, "data-name": name, "data-value": String(value ?? null) }, text);
+}
+
+/** The same for a share, and for an amount of money. */
+export function share(name, value, props) {
+  return figure(name, value, percent(value), props);
+}
+
+export function price(name, value, props) {
+  return figure(name, value, money(value), props);
+}
+
+export function sentence(words) {
+  return words ? `${words[0].toUpperCase()}${words.slice(1)}.` : "";
 }
 
 // ---- times: a date without a zone is UTC, as the library reads it; a number is a clock of the stream's own

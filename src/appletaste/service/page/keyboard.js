@@ -4,7 +4,7 @@
 //
 // Keys are quiet while somebody types, while a dialog is open, and with Ctrl, Alt or Meta held.
 
-import { h, openDialog } from "./dom.js";
+import { h, openDialog, template } from "./dom.js";
 
 const groups = [];
 
@@ -36,12 +36,8 @@ addEventListener("keydown", (event) => {
 });
 
 export function showHelp() {
-  const all = [...groups, { title: "Everywhere", keys: { "?": ["this help"], Tab: ["next control"], Esc: ["close a dialog"] } }];
-  openDialog("Keys", h("div.help",
-    all.map(({ title, keys }) => h("section", h("h3", title), h("dl",
-      Object.entries(keys).map(([key, [words]]) => h("div", h("dt", h("kbd", key)), h("dd", words)))))),
-    h("section.help-words", h("h3", "Good to know"),
-      h("p", "A label is sent after five seconds, or when the next one is given. Until then u takes it back; afterwards a change is a correction, with a reason."),
-      h("p", "Labels are written down in this browser first. When the service is away, they wait here and are sent when it answers."))),
-  { testid: "help-dialog", wide: true });
+  const help = template("help");
+  help.prepend(...groups.map(({ title, keys }) => h("section", h("h3", title), h("dl",
+    Object.entries(keys).map(([key, [words]]) => h("div", h("dt", h("kbd", key)), h("dd", words)))))));
+  openDialog("Keys", help, { testid: "help-dialog", wide: true });
 }

@@ -34,16 +34,15 @@ class DeskView {
       name: context.key.name, choose: (id) => this.go(id),
       mark: (item) => (this.work.said.has(item.id) ? `✓ ${WORDS[this.work.said.get(item.id).value]}` : this.work.skipped.has(item.id) ? "skipped" : null),
     });
-    this.tools = queueTools(() => this.rows, (asked) => this.ask(asked));
+    this.tools = queueTools(this.rows, (asked) => this.ask(asked));
     this.news = h("button.queue-news#queue-news", { hidden: true, onclick: () => this.ask(this.rows.asked) });
     this.nothing = h("div.queue-nothing#queue-empty");
     this.pane = h("section.case-pane#case-pane", { "aria-label": "Case", tabindex: "-1" });
-    this.left = h("section.queue-pane", { "aria-label": "Queue" }, this.tools.element, this.news, this.nothing, this.list.element);
   }
 
   async begin() {
     const { context } = this;
-    replace(this.root, this.left, this.pane);
+    replace(this.root, h("section.queue-pane", { "aria-label": "Queue" }, this.tools.element, this.news, this.nothing, this.list.element), this.pane);
     this.root.classList.add("desk");
     const answered = (entry, problem) => this.answered(entry, problem);
     outbox.answers.add(answered);
@@ -109,17 +108,15 @@ class DeskView {
   }
 
   emptyWords() {
-    const state = this.context.state?.state;
     if (this.rows.filtered) return [h("p", "No case fits the filter."), h("button.button.small", { onclick: () => this.tools.reset() }, "Show all")];
-    if (state && state.events <= 1) return h("p#empty-stream", "Nothing has arrived in this stream yet. Cases appear here by themselves.");
+    if (this.context.state?.state?.events <= 1) return h("p#empty-stream", "Nothing has arrived in this stream yet.");
     return h("p", "All done: no case waits for a label.");
   }
 
   happened(events) {
-    let drawn = false;
     for (const event of events) {
       if (event.kind === "decided" && event.act) this.arrived += 1;
-      if (LEAVES.has(event.kind)) drawn = this.work.gone(event.id) || drawn;
+      if (LEAVES.has(event.kind)) this.work.gone(event.id);
     }
     const touched = events.filter((event) => event.id === this.id && event.kind !== "decided" && event.by !== this.context.key.name);
     if (touched.length && !this.work.said.has(this.id)) {
@@ -128,7 +125,6 @@ class DeskView {
     }
     if (this.rows.total === 0 && this.arrived) void this.ask(this.rows.asked);
     else this.drawList();
-    return drawn;
   }
 
   /** Who does nothing for a while sees who holds what by now. */
@@ -265,17 +261,18 @@ class DeskView {
     });
   }
 
+  /** Take the last label back; where it was sent, correct the case that is open, or else the last one. */
   undo() {
-    if (!this.last) return undefined;
-    const { id, value } = this.last;
-    if (this.work.unlabel(id)) {
+    const { last, found } = this;
+    if (last && this.work.unlabel(last.id)) {
       this.last = null;
       undoBar.hide();
-      announce(`The label of ${id} is taken back.`);
-      if (this.id === id) return this.drawCase(true);
-      return this.go(id, true);
+      announce(`The label of ${last.id} is taken back.`);
+      return this.id === last.id ? this.drawCase(true) : this.go(last.id, true);
     }
-    return this.correct(id, value);
+    const label = found?.label ?? found?.outcome ?? null;
+    if (this.id !== null && label !== null) return this.correct(this.id, label);
+    return last && this.correct(last.id, last.value);
   }
 
   correct(id, value) {

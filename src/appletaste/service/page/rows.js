@@ -9,7 +9,6 @@ import { api } from "./api.js";
 
 const WINDOW = 200;
 const KEPT = 25; // windows
-export const ORDERS = { worth: "Most worth a look", age: "Longest waiting", amount: "Largest amount", chance: "Highest chance" };
 
 export class Rows {
   constructor(context, asked) {
