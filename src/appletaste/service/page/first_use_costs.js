@@ -11,11 +11,11 @@ const OUTCOMES = [
 
 /** The costs of a file as they are written down; `told` is what the service takes. */
 export function costsOf(file) {
-  const written = { miss: { sum: "" }, false_alarm: { sum: "" }, hit: { sum: "" }, correct_pass: { sum: "0" } };
-  for (const one of Object.values(written)) Object.assign(one, { share: "100", column: file.suggested.amount ?? "", by: "sum" });
+  const one = (sum) => ({ by: "sum", sum, share: "100", column: file.suggested.amount ?? "" });
+  const written = { miss: one(""), false_alarm: one(""), hit: one(""), correct_pass: one("0") };
   return { written, capacity: "", audit: "2", told() {
-    const costs = Object.fromEntries(OUTCOMES.map(([name]) => [name, priceOf(written[name])]));
-    return { costs, capacity: this.capacity.trim() ? `${Number(this.capacity)}/day` : null, audit: Number(this.audit) > 0 ? `${Number(this.audit)}%` : null };
+    return { costs: Object.fromEntries(OUTCOMES.map(([name]) => [name, priceOf(written[name])])), ...(this.capacity.trim() && { capacity: `${Number(this.capacity)}/day` }),
+      ...(Number(this.audit) > 0 && { audit: `${Number(this.audit)}%` }) };
   } };
 }
 
@@ -26,8 +26,8 @@ function priceOf({ by, sum, share, column }) {
   if (by === "sum") return numeric(sum);
   const [part, rest] = [numeric(share), sum.trim() === "" ? 0 : numeric(sum)];
   if (part === null || rest === null || !column) return null;
-  const name = /^[A-Za-z_][A-Za-z0-9_]*$/.test(column) ? column : `\`${column}\``;
-  return `${name}*${part / 100}${rest < 0 ? "-" : "+"}${Math.abs(rest)}`;
+  const quote = /^[A-Za-z_]\w*$/.test(column) ? "" : ['"', "'", "`"].find((one) => !column.includes(one)) ?? "";
+  return `${quote}${column}${quote}*${part / 100}${rest < 0 ? "-" : "+"}${Math.abs(rest)}`;
 }
 
 /** What the price comes to for an item whose column holds a number. */
@@ -49,14 +49,11 @@ export function costsStep(file, roles, costs, changed) {
     draw();
   } });
   const cards = OUTCOMES.map(([name, title, help]) => outcome(name, title, help, costs.written[name], numbers, number, draw));
-  const element = h("div.step-part",
-    h("p", "Four numbers in your own currency. Only differences count. A good guess is enough: you can change costs later, and see under ", h("em", "What if"), " what a change would do."),
-    h("div.costs", cards), told,
+  return { draw, element: h("div.step-part",
+    h("p", "Four numbers in your own currency. Only differences count. A good guess is enough to begin."), h("div.costs", cards), told,
     h("div.grid",
       field("How many items can your team act on in a day?", number(costs, "capacity", { testid: "capacity" }), "Leave empty if there is no limit. A limit needs a column with the time."),
-      field("Audits, in % of passes", number(costs, "audit", { testid: "audit" }), "A few passes are acted on by chance: nobody can say what is being missed without them. 2 is a good start.")));
-  draw();
-  return element;
+      field("Audits, in % of passes", number(costs, "audit", { testid: "audit" }), "A few passes are acted on by chance: nobody can say what is being missed without them. 2 is a good start."))) };
 }
 
 function outcome(name, title, help, written, numbers, number, draw) {
