@@ -54,7 +54,9 @@ def test_ids_may_hold_anything_that_an_address_may_not(ask):
 def test_labels(ask):
     decide(ask, "l1")
     path = ORDERS + "/decisions/l1/label"
+    before = ask("GET", ORDERS).json()["labels"]
     assert ask("PUT", path, {"value": 1, "source": "bank"}).json()["status"] == "applied"
+    assert ask("GET", ORDERS).json()["labels"] == before + 1
     assert ask("PUT", path, {"value": 1}).json()["status"] == "already_applied"
     other = ask("PUT", path, {"value": 0})
     assert (other.status, other.problem) == (409, "label-conflict")

@@ -114,6 +114,7 @@ class StreamRead(Struct, frozen=True):
     columns: list[ColumnRead] | None
     pending: int
     trouble: str | None
+    labels: int | None  #: that were learnt; null: the policy keeps none
 
 
 class StreamNames(Struct, frozen=True):

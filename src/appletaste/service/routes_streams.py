@@ -12,7 +12,7 @@ from ..costs import Costs
 from ..errors import AppleTasteError, ConflictError, CostsError, InputError, OptionError, RecordError, StoreError
 from ..features import Encoder
 from ..live import Stream
-from ..policies import policy
+from ..policies import Policy, policy
 from ..replays.players import Staffing
 from ..streams import Awaiting, Desk
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
@@ -41,9 +41,17 @@ def described(stream: Stream) -> StreamRead:
         settings["costs_by_item"] or dict(stream.costs.outcomes()),
         policy_.n_features,
         columns,
-        len(stream.pending),
+        len(stream.awaited),
         trouble,
+        labels_of(policy_),
     )
+
+
+def labels_of(policy: Policy) -> int | None:
+    """Return how many labels a policy has learnt; None: it keeps none."""
+    belief = policy.learner.belief
+    labels = None if belief is None else belief.labels
+    return None if labels is None else labels.n
 
 
 def sheet_of(costs: CostSheet) -> Costs:
