@@ -187,6 +187,28 @@ def test_what_has_moved_since_a_day(shop, ask):
     assert ask("GET", "/v1/streams/orders/model/curves").json()["columns"] is None  # a stream of vectors
 
 
+def test_what_was_believed_earlier():
+    rng, kept = np.random.default_rng(4), {}
+    policy = at.policy("voi", n_features=2, costs=at.Costs(5, 1, 0))
+    stream = at.Stream.create("memory", "a", at.Awaiting(policy), seed=2)
+    for k in range(60):
+        if stream.decide(rng.normal(size=2), id=str(k), time="2024-05-01").act:
+            stream.label(str(k), int(rng.random() < 0.3))
+        if k == 30:
+            stream.snapshot()
+        if k in (10, 40):
+            stream.set_costs(at.Costs(5 + k, 1, 0))
+        kept[len(stream)] = stream.player.policy.posterior.mean, stream.costs
+    for seq, (mean, costs) in kept.items():
+        then = policy_at(stream.record.place, seq)
+        assert then.posterior.mean.tolist() == mean.tolist()
+        assert then.costs == costs
+    assert policy_at(stream.record.place, 0).round == 0
+    stream.erase("50")
+    with pytest.raises(at.errors.InputError, match="erased"):
+        policy_at(stream.record.place, len(stream) - 8)
+
+
 def test_the_log_as_csv(shop, ask):
     rows = list(csv.DictReader(io.StringIO(ask("GET", SHOP + "/log.csv").body.decode())))
     log = shop.log(features=False)

@@ -83,12 +83,13 @@ def look_at(file: str, path: Path) -> FileRead:
         raise unreadable("the file has one column: a table has a column with labels and others to decide by")
     columns = [_column(records, one) for one in found.columns]
     suggested = {role: _likeliest(role, columns) for role in (LABEL, TIME, ID, AMOUNT)}
-    if suggested[LABEL] is None:
+    label = suggested[LABEL]
+    if label is None:
         raise unreadable(
             "no column has two values, such as 0 and 1 or yes and no: one has to say of past items what turned out"
         )
     said: dict[str | None, list[str]] = {}
-    for finding in findings_of(records, suggested[LABEL], suggested[TIME], found.findings):
+    for finding in findings_of(records, label, suggested[TIME], found.findings):
         said.setdefault(finding.column, []).append(f"{finding.code}: {words_of(path, finding.message)}")
     columns = [replace(one, findings=said.get(one.name, [])) for one in columns]
     return FileRead(file, found.rows, columns, Suggested(**suggested), said.get(None, []))
