@@ -1,10 +1,10 @@
 // From a file to a running stream, step by step: file, columns, costs, replay, go live, first decision.
 import { api, Problem, session } from "./api.js";
-import { count, h, replace, trouble } from "./dom.js";
+import { count, h, part, replace, template, trouble } from "./dom.js";
 import { columnsOf, columnsStep, rolesOf } from "./first_use_columns.js";
 import { costsOf, costsStep } from "./first_use_costs.js";
 import { replayStep } from "./first_use_replay.js";
-import { copyButton, field, heading, notesOf } from "./parts.js";
+import { copyButton, heading, notesOf } from "./parts.js";
 import { address } from "./places.js";
 
 const STEPS = [["File", "Choose a file of the past", fileStep], ["Columns", "What the columns are", columnsPage], ["Costs", "What mistakes cost", costsPage],
@@ -22,12 +22,12 @@ export async function show(root, context) {
     replace(line, STEPS.map(([name], k) => h(k < step ? "li.done" : "li", { "aria-current": k === step && "step" },
       h("span.step-mark", { "aria-hidden": "true" }, k < step ? "✓" : k + 1), k < step && h("span.only-read", "Done: "), name)));
     const title = h("h2", { tabindex: "-1", testid: `step-${step + 1}` }, STEPS[step][1]);
-    const [body, why] = [h("div.step-body"), h("span.hint", { role: "status" })];
+    const [body, why] = [h("div.step-body"), h("span.hint#why-not", { role: "status", id: "why-not" })];
     replace(place, title, body);
     /** What a step shows, and the button that leads on; `ready("")` lets people press it, other words say what is missing. */
     const page = (content, words, on = () => go(step + 1), testid = "next") => {
       const next = h("button.button.primary", { testid, onclick: on }, words);
-      replace(body, content, h("div.step-ends", step > 0 && h("button.button", { testid: "back", onclick: () => go(step - 1) }, "Back"), next, why));
+      replace(body, content, h("div.step-ends", step > 0 && h("button.button#back", { onclick: () => go(step - 1) }, "Back"), next, why));
       return next;
     };
     const ready = (next, problem) => {
@@ -42,18 +42,12 @@ export async function show(root, context) {
 }
 
 function fileStep({ state, go, body, signal }) {
-  const outcome = h("div", { "aria-live": "polite" });
-  const input = h("input.only-read", { type: "file", id: "first-file", accept: ".csv,.tsv,.txt,text/csv", testid: "file-input", onchange: () => input.files[0] && void take(input.files[0]) });
-  const over = (event) => {
-    event.preventDefault();
-    zone.classList.toggle("over", event.type === "dragover");
-    if (event.type === "drop" && event.dataTransfer.files[0]) void take(event.dataTransfer.files[0]);
-  };
-  const zone = h("label.drop", { for: "first-file", testid: "drop-zone", ondragover: over, ondragleave: over, ondrop: over }, h("strong", "Drop a CSV file here, or choose one"),
-    h("span.quiet", "As a spreadsheet saves it: Save as, then CSV. At most 64 MB."), h("span.button", { "aria-hidden": "true" }, "Choose a file"));
+  const page = template("file");
+  const [input, zone, outcome] = ["file-input", "drop-zone", "file-outcome"].map((name) => part(page, name));
   const take = async (file) => {
+    if (!file) return null;
     if (file.size > LARGEST) return replace(outcome, trouble({ title: "The file is too large", words: "At most 64 MB. Leave out older rows, or columns that are not needed." }));
-    replace(outcome, h("p.working", { testid: "reading" }, `Reading ${file.name} …`));
+    replace(outcome, h("p.working#reading", `Reading ${file.name} …`));
     try {
       const told = await (await api.send("POST", "files", { body: file, type: "text/csv", signal })).json();
       Object.assign(state, { file: told, fileName: file.name, name: freeName(file.name), roles: rolesOf(told), costs: costsOf(told), replayed: null });
@@ -62,13 +56,13 @@ function fileStep({ state, go, body, signal }) {
       return error.name !== "AbortError" && replace(outcome, trouble(error));
     }
   };
-  const list = (title, ...lines) => h("div", h("h3", title), h("ul.plain-list", lines.map((one) => h("li", one))));
-  replace(body, input, zone, outcome, h("div.grid",
-    list("What the file needs", "A first line with the names of the columns, then one row for each item: orders, claims, calls, whatever you decide on.",
-      "A label in every row: how the item turned out. 0 and 1, yes and no, or two words of your own.",
-      "Columns known at the time of the decision: numbers, words and dates as they are, gaps included.", "Useful, if you have it: a column with the time of each item."),
-    list("What happens to the file", "The file goes to this service and nowhere else.",
-      "The file is deleted within a day. A stream that you make keeps what it learnt from the file.")));
+  input.onchange = () => void take(input.files[0]);
+  zone.ondragover = zone.ondragleave = zone.ondrop = (event) => {
+    event.preventDefault();
+    zone.classList.toggle("over", event.type === "dragover");
+    if (event.type === "drop") void take(event.dataTransfer.files[0]);
+  };
+  replace(body, page);
 }
 
 /** A name for the stream, from that of the file; another one where it is taken. */
@@ -111,13 +105,9 @@ function replayPage({ state, page, ready }) {
 }
 
 function livePage({ state, go, page, ready, signal }) {
-  const outcome = h("div", { "aria-live": "polite" });
-  const name = h("input", { type: "text", value: state.name, maxlength: "100", autocomplete: "off", spellcheck: "false", testid: "stream-name", oninput: () => checked() });
+  const form = template("live");
+  const [name, outcome] = [part(form, "stream-name"), part(form, "live-outcome")];
   const words = { shadow: "Go live in shadow mode", live: "Go live" };
-  const mode = (value, head, help) => h("label.choice", h("input", { type: "radio", name: "first-mode", value, checked: state.mode === value, testid: `begin-${value}`, onchange: () => {
-    state.mode = value;
-    button.textContent = words[value];
-  } }), h("span", h("strong", head), h("span.hint", help)));
   const make = async () => {
     button.disabled = true;
     replace(outcome, h("p.working", "Making the stream, and teaching it the labels of the file …"));
@@ -133,14 +123,16 @@ function livePage({ state, go, page, ready, signal }) {
   };
   const checked = () => {
     state.name = name.value.trim();
+    state.mode = part(form, "begin-live").checked ? "live" : "shadow";
+    button.textContent = words[state.mode];
     const wrong = !/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(state.name) ? "A name has letters, digits, dots, lines and underscores, and no spaces." : session.state.streams.includes(state.name) ? "There is a stream with this name already." : "";
     name.setAttribute("aria-invalid", String(Boolean(wrong)));
     ready(button, wrong);
   };
-  const button = page([h("div.narrow", field("Name of the stream", name)),
-    h("fieldset.choices", h("legend", "How to begin"),
-      mode("shadow", "In shadow mode", "Recommended. Your own decisions stand; the stream records beside them what it would have done, and learns. Nobody notices anything. Switch to live when you like what you see."),
-      mode("live", "Live", "The stream's decisions stand from the first one on.")), outcome], words[state.mode], make, "go-live");
+  name.value = state.name;
+  part(form, `begin-${state.mode}`).checked = true;
+  form.oninput = () => checked();
+  const button = page(form, words[state.mode], make, "go-live");
   checked();
 }
 
@@ -151,8 +143,8 @@ function donePage({ state, body }) {
   replace(body,
     h("p", h("strong", stream.name), ` is in ${stream.mode} mode`, taught > 0 && [" and has learnt ", h("span", { "data-name": "taught", "data-value": taught }, count(taught)), " labels from your file"], ". Hand these lines to whoever runs your systems."),
     notesOf(notes),
-    copied("The key", "key", tryIt.key, h("code.secret", { testid: "new-key" }, tryIt.key),
+    copied("The key", "key", tryIt.key, h("code.secret#new-key", tryIt.key),
       h("p.hint", "This key is shown once: copy it now, and keep it like a password. It may send decisions and labels to this stream, and nothing else.")),
     lines("python", "Python"), lines("curl", "curl, for any other language"),
-    h("div.step-ends", h("a.button.primary", { href: address(stream.name, "stream"), testid: "open-stream" }, "Open the stream")));
+    h("div.step-ends", h("a.button.primary#open-stream", { href: address(stream.name, "stream") }, "Open the stream")));
 }

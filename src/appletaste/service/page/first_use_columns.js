@@ -1,5 +1,5 @@
 // Step 2 of first use: the columns of a file, a look at each, and which is the label, the time and the name of the item.
-import { h, percent, replace } from "./dom.js";
+import { h, percent, replace, template } from "./dom.js";
 import { choice, field } from "./parts.js";
 
 const PLAIN = ["0,1", "0.0,1.0", "no,yes", "false,true", "n,y", "f,t"]; // labels that say by themselves which is positive
@@ -29,7 +29,7 @@ export function columnsOf(file, { label, time, id, positive, drop }) {
 }
 
 export function columnsStep(file, roles, changed) {
-  const [rows, positive] = [h("ul.columns", { testid: "columns" }), h("div")];
+  const [rows, positive] = [h("ul.columns#columns"), h("div")];
   const chosen = (role, none) => {
     const could = [...file.columns].sort((a, b) => b.could_be.includes(role) - a.could_be.includes(role));
     return choice([["", none], ...could.map((column) => [column.name, column.name])], roles[role], (value) => {
@@ -53,8 +53,7 @@ export function columnsStep(file, roles, changed) {
     field("Label", chosen("label", "Choose …"), "How the item turned out. An item is positive if acting was right."), positive,
     field("Time", chosen("time", "There is none"), "When the item arrived. Without a time the order of the rows counts."),
     field("Name of the item", chosen("id", "There is none"), "An order number, say. Nothing is learnt from a name.")),
-  h("p", h("strong", "Ask of every column: was this known when the item arrived?"),
-    " A column that gives the answer away makes every policy look brilliant, and useless on the day the policy is switched on. Take the tick away from such columns."), rows);
+  template("known"), rows);
 }
 
 function rowOf(column, roles, changed) {

@@ -1,13 +1,6 @@
 // Step 3 of first use: what each outcome costs, in the words of the guide; a sum, or a share of a column.
 import { h, percent, replace } from "./dom.js";
-import { choice, field } from "./parts.js";
-
-const OUTCOMES = [
-  ["miss", "A miss", "A positive that slips through. What you lose, after what is recovered."],
-  ["false_alarm", "A false alarm", "You acted, and all was fine. The work of looking, plus the harm of holding up an honest customer."],
-  ["hit", "A hit", "You acted, and were right. The work of looking, less what is recovered beyond the loss that was avoided. A gain is a negative cost: a call that sells for 8 is −8."],
-  ["correct_pass", "A correct pass", "You passed, and all was fine. 0 for most."],
-];
+import { choice, field, OUTCOMES } from "./parts.js";
 
 /** The costs of a file as they are written down; `told` is what the service takes. */
 export function costsOf(file) {
@@ -36,7 +29,7 @@ function priceAt({ by, sum, share }, amount) {
 }
 
 export function costsStep(file, roles, costs, changed) {
-  const told = h("div.notice.calm-notice", { testid: "costs-words", role: "status" });
+  const told = h("div.notice.calm-notice#costs-words", { role: "status" });
   const numbers = file.columns.filter((column) => column.kind === "number" && column.name !== roles.label && column.name !== roles.time);
   const draw = () => {
     const problem = problemOf(costs);

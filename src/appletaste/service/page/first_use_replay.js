@@ -14,7 +14,7 @@ const called = (name) => WORDS[name] ?? `appletaste (${name})`;
 export function replayStep(state, played, ready) {
   const controller = new AbortController();
   let chart = null;
-  const outcome = h("div.step-part", { testid: "replay-outcome", "aria-live": "polite" });
+  const outcome = h("div.step-part#replay-outcome", { "aria-live": "polite" });
   const draw = () => {
     chart?.remove();
     chart = plot(pictureOf(state.replayed));
@@ -23,7 +23,7 @@ export function replayStep(state, played, ready) {
     ready();
   };
   const run = async () => {
-    replace(outcome, h("p.working", { testid: "replaying" }, "Playing your file, item by item. The first time takes up to a minute …"));
+    replace(outcome, h("p.working#replaying", "Playing your file, item by item. The first time takes up to a minute …"));
     try {
       state.replayed = await api.post(`files/${encodeURIComponent(state.file.file)}/replay`, played(), { signal: controller.signal });
       draw();
@@ -47,7 +47,7 @@ const own = ({ rows }) => rows.find((row) => !(row.name in WORDS)) ?? rows[0];
 function told(replayed) {
   const saved = own(replayed).saved_against_never;
   const [verb, words] = saved > 0 ? ["Saves ", " for every 1,000 items, against passing everything."] : ["Costs ", " more for every 1,000 items than passing everything: look at the costs and the columns again."];
-  return h("p.headline", { testid: "replay-headline" }, verb, figure("saved_against_never", saved, money(Math.abs(saved)), { class: "headline-number" }), words);
+  return h("p.headline#replay-headline", verb, figure("saved_against_never", saved, money(Math.abs(saved)), { class: "headline-number" }), words);
 }
 
 function pictureOf({ rows, money: points }) {
@@ -65,7 +65,7 @@ const HEADS = [["cost_per_1000", "Cost for 1,000 items", money], ["saved_against
   ["precision", "Precision", percent], ["recall", "Recall", percent], ["act_rate", "Acted on", percent]];
 
 function tableOf(replayed) {
-  return h("div.card.scroll-x", { tabindex: "0", role: "region", "aria-label": "The replay as a table" }, h("table", { testid: "replay-table" },
+  return h("div.card.scroll-x", { tabindex: "0", role: "region", "aria-label": "The replay as a table" }, h("table#replay-table",
     h("thead", h("tr", h("th", { scope: "col" }, "Who decides"), HEADS.map(([, name]) => h("th.num", { scope: "col" }, name)))),
     h("tbody", replayed.rows.map((row) => h(row === own(replayed) ? "tr.own" : "tr", { "data-policy": row.name }, h("th", { scope: "row" }, called(row.name)),
       HEADS.map(([key, , text]) => h("td.num", figure(key, row[key], text(row[key])))))))));

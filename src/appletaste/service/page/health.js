@@ -1,19 +1,12 @@
 // Whether all is well: alarms and who took note of them, the mode and who set it, the record and the store.
 import { api, Problem } from "./api.js";
-import { ago, count, figure, h, moment, notify, number, replace } from "./dom.js";
-import { ask, field, follow, heading, notesOf, section, tile } from "./parts.js";
+import { ago, count, figure, h, moment, notify, number, replace, template } from "./dom.js";
+import { ask, field, follow, heading, notesOf, section, sentence, tile } from "./parts.js";
 import { address } from "./places.js";
 
-const MODES = [
-  ["live", "Live", "The policy's action stands. Labels are learnt."],
-  ["shadow", "Shadow", "The caller's own action stands; what the policy would do is recorded beside it. Labels are learnt."],
-  ["frozen", "Frozen", "The policy's action stands. Labels are recorded and not learnt."],
-  ["safe", "Safe", "A fixed action stands for every item. Labels are recorded and not learnt."],
-];
-
 export async function show(root, context) {
-  const [problem, modes, record, alarms] = [h("div"), h("div"), h("div"), h("div", { testid: "alarms" })];
-  const tiles = h("dl.tiles", { testid: "health-tiles" });
+  const [problem, modes, record, alarms] = [h("div"), h("div"), h("div"), h("div#alarms")];
+  const tiles = h("dl.tiles#health-tiles");
   let health = null;
   replace(root, heading("Health", "Whether the stream is still the one that was learnt, and the record still whole."), problem,
     tiles, alarms, h("div.grid.health-grid", modes, record));
@@ -29,7 +22,7 @@ export async function show(root, context) {
   };
 
   const acknowledge = (alarm) => {
-    const text = h("textarea", { testid: "acknowledge-text", maxlength: "1000" });
+    const text = h("textarea#acknowledge-text", { maxlength: "1000" });
     ask("Acknowledge this alarm", [h("p", alarm.what), h("p.quiet", alarm.remedy), field("What was found, or done", text, "May be left empty.")],
       "Acknowledge", "acknowledge", async () => {
         await api.post(context.path("alarms", alarm.id, "acknowledge"), { text: text.value.trim() });
@@ -37,10 +30,10 @@ export async function show(root, context) {
         await loading.run();
       });
   };
-  const openMode = (mode, title, words) => {
-    const reason = h("textarea", { testid: "mode-reason", maxlength: "1000", required: true });
-    ask(`Set the mode to ${title.toLowerCase()}?`, [h("p", words), h("p.quiet", `Today: ${health.mode.mode}. The change holds from the next decision on, and is an event of the record.`),
-      field("Reason", reason, "The record keeps the reason and your name.")], `Set to ${title.toLowerCase()}`, "mode", async () => {
+  const openMode = (mode, words) => {
+    const reason = h("textarea#mode-reason", { maxlength: "1000", required: true });
+    ask(`Set the mode to ${mode}?`, [h("p", words), h("p.quiet", `Today: ${health.mode.mode}. The change holds from the next decision on, and is an event of the record.`),
+      field("Reason", reason, "The record keeps the reason and your name.")], `Set to ${mode}`, "mode", async () => {
       if (!reason.value.trim()) {
         reason.focus();
         throw new Problem(422, { title: "A reason is missing", detail: "write why, so that others understand" });
@@ -82,7 +75,7 @@ function tilesOf(health) {
 function alarmsOf({ alarms, notes, items }, context, acknowledge) {
   const open = alarms.filter((alarm) => !alarm.acknowledged).length;
   const words = alarms.length ? `${count(open)} of ${count(alarms.length)} not acknowledged yet.` : "";
-  const list = alarms.length === 0 ? h("p.calm", { testid: "no-alarms" }, h("span.calm-mark", { "aria-hidden": "true" }, "✓"),
+  const list = alarms.length === 0 ? h("p.calm#no-alarms", h("span.calm-mark", { "aria-hidden": "true" }, "✓"),
     `No alarms. ${count(items)} items were watched.`)
     : h("ul.alarms", alarms.map((alarm) => alarmOf(alarm, context, acknowledge)));
   return section("Alarms", words, list, notesOf(notes));
@@ -92,31 +85,33 @@ function alarmOf(alarm, context, acknowledge) {
   const noted = alarm.acknowledged;
   return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), testid: `alarm-${alarm.id}`, "data-acknowledged": String(Boolean(noted)) },
     h("div.alarm-head", h("span", { class: `badge ${noted ? "" : "warn"}` }, noted ? "acknowledged" : "open"),
-      h("strong", alarm.what), h("span.quiet", ago(alarm.raised))),
+      h("strong", sentence(alarm.what)), h("span.quiet", ago(alarm.raised))),
     h("p", h("span.quiet", "What to do: "), alarm.remedy),
     h("p.hint", "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ", figure("statistic", alarm.statistic),
       " against a threshold of ", figure("threshold", alarm.threshold)),
-    noted ? h("p.hint", { testid: "acknowledged-by" }, "Acknowledged by ", h("strong", noted.by), " ", ago(noted.time), noted.text && `: ${noted.text}`)
+    noted ? h("p.hint#acknowledged-by", "Acknowledged by ", h("strong", noted.by), " ", ago(noted.time), noted.text && `: ${noted.text}`)
       : context.can("review") && h("button.button.small", { testid: `acknowledge-${alarm.id}`, onclick: () => acknowledge(alarm) }, "Acknowledge …"));
 }
 
 function modesOf(now, context, change) {
-  return h("section.card", h("h2", "Mode"),
-    h("p", h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since), now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`),
-    h("ul.modes", MODES.map(([mode, title, words]) => h("li", { "aria-current": mode === now.mode ? "true" : null },
-      h("div", h("strong", title), h("p.hint", words)),
-      mode === now.mode ? h("span.badge.strong", "holds now")
-        : context.can("admin") && h("button.button.small", { testid: `mode-${mode}`, onclick: () => change(mode, title, words) }, "Switch …")))));
+  const list = template("modes");
+  for (const row of list.children) {
+    const { mode } = row.dataset;
+    const words = row.querySelector("p").textContent;
+    if (mode === now.mode) row.append(h("span.badge.strong", "holds now"));
+    else if (context.can("admin")) row.append(h("button.button.small", { testid: `mode-${mode}`, "aria-label": `Switch to ${mode}`, onclick: () => change(mode, words) }, "Switch …"));
+  }
+  return h("section.card", h("h2", "Mode"), h("p", h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since), now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`), list);
 }
 
 function recordOf(health, context, verify) {
   const { verified } = health;
-  const button = h("button.button", { testid: "verify", onclick: () => verify(button) }, "Verify now");
+  const button = h("button.button#verify", { onclick: () => verify(button) }, "Verify now");
   return h("section.card", h("h2", "Record"),
     health.trouble && h("div.notice.bad", { role: "alert" }, h("strong", "The record does not verify"), h("p", health.trouble)),
     h("dl.pairs",
       h("dt", "Last verified event"), h("dd", verified ? [figure("verified.events", verified.events, count(verified.events)), ` of ${count(health.events)}, `, ago(verified.time)] : "not verified since the service started"),
-      verified && [h("dt", "Outcome"), h("dd", { testid: "verified-told" }, verified.told)],
+      verified && [h("dt", "Outcome"), h("dd#verified-told", verified.told)],
       h("dt", "Store"), h("dd", { "data-name": "store", "data-value": health.store }, health.store),
       h("dt", "Downloads"), h("dd", h("a", { href: address(context.stream, "report") }, "Report and log"))),
     h("p.hint", "To verify, the record is folded again from its first event and compared, bit for bit. No decision waits for it."),

@@ -7,9 +7,9 @@ import { estimateTile, field, follow, heading, section, tile } from "./parts.js"
 const FEW = 30; // labels below which the prior says most
 
 export async function show(root, context) {
-  const [problem, words, changes] = [h("div"), h("div"), h("div", { testid: "model-changes" })];
-  const tiles = h("dl.tiles", { testid: "model-tiles" });
-  const chosen = h("input", { type: "date", testid: "model-since", onchange: () => void loading.run() });
+  const [problem, words, changes] = [h("div"), h("div"), h("div#model-changes")];
+  const tiles = h("dl.tiles#model-tiles");
+  const chosen = h("input#model-since", { type: "date", onchange: () => void loading.run() });
   const [columns, calibration] = [multiples([]), multiples([], "div.calibration")];
   const curves = section("Column by column", "Above 0: an item with such a value is more likely to be positive than a typical one. "
     + "The dark band holds the truth with a probability of 50 %, the light band with 90 %. Grey: how many items have such a value.", columns.element);
@@ -21,7 +21,7 @@ export async function show(root, context) {
     const told = await api.get(`${context.path("model", "curves")}${since && `?since=${since}`}`, { signal: context.signal });
     const shown = told.columns ?? [];
     replace(tiles, tilesOf(told));
-    replace(words, told.labels !== null && told.labels < FEW && h("p.notice", { testid: "prior-only" },
+    replace(words, told.labels !== null && told.labels < FEW && h("p.notice#prior-only",
       `Prior only: ${count(told.labels)} labels are learnt so far. Curves mean something from about ${FEW} labels on.`),
     told.notes.length > 0 && h("details.explain", h("summary", "How to read this page"), h("ul", told.notes.map((note) => h("li", note)))),
     shown.length === 0 && emptyState("No curves", "This policy keeps no model, or no column can be drawn by itself."));

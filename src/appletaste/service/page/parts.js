@@ -3,6 +3,14 @@
 import { Problem } from "./api.js";
 import { figure, h, on, openDialog, replace, trouble } from "./dom.js";
 
+/** What can come of a decision, in the words of the guide. */
+export const OUTCOMES = [
+  ["miss", "A miss", "A positive that was passed: what you lose, after what is recovered."],
+  ["false_alarm", "A false alarm", "A negative that was acted on: the work of looking, plus the harm of holding up an honest customer."],
+  ["hit", "A hit", "A positive that was acted on: the work of looking, less what is gained by it. A gain is a negative cost: a call that sells for 8 is −8."],
+  ["correct_pass", "A correct pass", "A negative that was passed; 0 for most."],
+];
+
 /** A heading of a view, with what stands beside it. */
 export function heading(title, words, ...beside) {
   return h("header.view-head", h("div", h("h1", title), words && h("p.quiet", words)),
@@ -91,10 +99,10 @@ export function ask(title, content, verb, testid, act, wide = false) {
   (form.querySelector("textarea") ?? go).focus();
 }
 
+export const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** Sentences of the service as a list. */
-export function notesOf(lines, props = {}) {
-  return lines?.length > 0 && h("ul.notes", props, lines.map((line) => h("li", line[0].toUpperCase() + line.slice(1))));
-}
+export const notesOf = (lines, props = {}) => lines?.length > 0 && h("ul.notes", props, lines.map((line) => h("li", sentence(line))));
 
 let fields = 0;
 

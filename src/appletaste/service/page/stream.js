@@ -13,13 +13,13 @@ const share = (part, whole) => (whole > 0 ? part / whole : null);
 export async function show(root, context) {
   let told = null;
   let charts = null;
-  const [problem, tiles, notes, place] = [h("div"), h("dl.tiles", { testid: "stream-tiles" }), h("div"), h("div")];
+  const [problem, tiles, notes, place] = [h("div"), h("dl.tiles#stream-tiles"), h("div"), h("div")];
   const again = () => {
     own.hidden = range.value !== "own";
     void loading.run();
   };
-  const from = h("input", { type: "date", testid: "days-from", onchange: again });
-  const to = h("input", { type: "date", testid: "days-to", onchange: again });
+  const from = h("input#days-from", { type: "date", onchange: again });
+  const to = h("input#days-to", { type: "date", onchange: again });
   const own = h("div.fields", { hidden: true }, field("From", from), field("To", to));
   const range = choice(RANGES, "usual", again, { testid: "days-range" });
   replace(root, heading("Stream", "What was decided, what it saved, and what is missed. Intervals are 90 %.", field("Days", range), own), problem, tiles, notes, place);

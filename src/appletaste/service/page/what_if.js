@@ -2,16 +2,10 @@
 import { api } from "./api.js";
 import { column, intervals } from "./charts.js";
 import { count, figure, h, money, notify, number, percent, replace, trouble } from "./dom.js";
-import { ask, estimateTile, heading, notesOf, tile } from "./parts.js";
+import { ask, estimateTile, heading, notesOf, OUTCOMES, tile } from "./parts.js";
 import { address } from "./places.js";
 
 const PAUSE = 250; // milliseconds without a movement before the service is asked
-const COSTS = [
-  ["miss", "A miss costs", "A positive that was passed: what you lose, after what is recovered."],
-  ["false_alarm", "A false alarm costs", "A negative that was acted on: the work, and the harm of it."],
-  ["hit", "A hit costs", "A positive that was acted on: the work, less what is gained by it."],
-  ["correct_pass", "A correct pass costs", "A negative that was passed; 0 for most."],
-];
 const perCent = (value) => `${number(value)} %`;
 
 export async function show(root, context) {
@@ -19,9 +13,9 @@ export async function show(root, context) {
   const stream = context.state?.state ?? await api.get(context.path(), { signal: context.signal });
   let told = await question({});
   const { now } = told;
-  const byItem = COSTS.some(([name]) => typeof stream.costs[name] === "string");
+  const byItem = OUTCOMES.some(([name]) => typeof stream.costs[name] === "string");
   const start = { threshold: null, capacity: leading(now.capacity, "/day"), audit: leading(now.audit, "%") };
-  for (const [name] of COSTS) start[name] = byItem ? 0 : stream.costs[name] ?? 0;
+  for (const [name] of OUTCOMES) start[name] = byItem ? 0 : stream.costs[name] ?? 0;
   const wanted = { ...start };
   let asking = null;
   let timer = 0;
@@ -29,7 +23,7 @@ export async function show(root, context) {
   /** What differs from today, as the service takes it. */
   const changes = () => {
     const [body, differs] = [{}, (name) => wanted[name] !== start[name]];
-    if (COSTS.some(([name]) => differs(name))) body.costs = Object.fromEntries(COSTS.map(([name]) => [name, wanted[name]]));
+    if (OUTCOMES.some(([name]) => differs(name))) body.costs = Object.fromEntries(OUTCOMES.map(([name]) => [name, wanted[name]]));
     if (differs("threshold")) body.threshold = wanted.threshold / 100;
     if (differs("capacity")) body.capacity = wanted.capacity === null ? null : `${wanted.capacity}/day`;
     if (differs("audit")) body.audit = wanted.audit === null ? null : `${wanted.audit}%`;
@@ -68,10 +62,10 @@ export async function show(root, context) {
     wanted[name] = value;
     changed();
   };
-  const largest = Math.max(1, ...COSTS.map(([name]) => Math.abs(start[name])));
+  const largest = Math.max(1, ...OUTCOMES.map(([name]) => Math.abs(start[name])));
   const other = (text, value) => (text && value === null ? ` Today: ${text}.` : "");
   const controls = [
-    ...(byItem ? [] : COSTS.map(([name, title, help]) => slider(name, title, help, wanted, set, costRange(start[name], largest)))),
+    ...(byItem ? [] : OUTCOMES.map(([name, title, help]) => slider(name, `${title} costs`, help, wanted, set, costRange(start[name], largest)))),
     slider("threshold", "Act from a chance of, in %", "Empty: the threshold that follows from the costs.", wanted, set,
       { high: 100 ** (1 / 3), most: 100, power: 3, step: 0.01, text: perCent, empty: Number(((told.threshold ?? 0.1) * 100).toPrecision(3)) }),
     slider("capacity", "Acts a day", `Empty: as many as pay.${other(now.capacity, start.capacity)}`, wanted, set,
@@ -79,16 +73,16 @@ export async function show(root, context) {
     slider("audit", "Audit rate, in %", `Share of passes that are acted on to learn what is missed. Empty: none.${other(now.audit, start.audit)}`, wanted, set,
       { high: 20, most: 100, step: 0.1, text: perCent, empty: 0 }),
   ];
-  const apply = h("button.button.primary", { testid: "apply", disabled: true, onclick: () => openApply() }, "Apply …");
-  const reset = h("button.button", { testid: "what-if-reset", disabled: true, onclick: () => {
+  const apply = h("button.button.primary#apply", { disabled: true, onclick: () => openApply() }, "Apply …");
+  const reset = h("button.button#what-if-reset", { disabled: true, onclick: () => {
     Object.assign(wanted, start);
     controls.forEach((one) => one.draw());
     changed();
   } }, "Back to today");
   const [problem, numbers, more, picture] = [h("div"), h("div"), h("div.step-part"), intervals(pictureOf(told))];
-  const results = h("div.what-if-results", { testid: "what-if-results", "aria-live": "polite", "aria-busy": "false" }, problem, numbers, picture.element, more);
+  const results = h("div.what-if-results#what-if-results", { "aria-live": "polite", "aria-busy": "false" }, problem, numbers, picture.element, more);
   replace(root, heading("What if", "Move a slider. Nothing changes in the stream until somebody applies it."), h("div.what-if",
-    h("form.card.what-if-form", { testid: "what-if-form", onsubmit: (event) => event.preventDefault() },
+    h("form.card.what-if-form#what-if-form", { onsubmit: (event) => event.preventDefault() },
       byItem && h("p.notice", `The costs of this stream are formulas over columns, and stay as they are: ${Object.entries(stream.costs).map((pair) => pair.join(" = ")).join(", ")}.`),
       controls.map((one) => one.element), h("div.row", context.can("admin") && apply, reset),
       context.can("admin") && h("p.hint", "A threshold cannot be applied by itself: the threshold follows from the costs.")), results));
@@ -102,15 +96,15 @@ export async function show(root, context) {
       const word = (value) => (value === null ? none : text(value));
       return `${title}: ${word(wanted[name])} instead of ${word(start[name])}.`;
     };
-    const words = [...(rest.costs ? COSTS.filter(([name]) => wanted[name] !== start[name]).map(([name, title]) => `${title} ${money(wanted[name])} instead of ${money(start[name])}.`) : []),
+    const words = [...(rest.costs ? OUTCOMES.filter(([name]) => wanted[name] !== start[name]).map(([name, title]) => `${title} costs ${money(wanted[name])} instead of ${money(start[name])}.`) : []),
       ...Object.keys(said).filter((name) => name in rest).map(line)];
-    ask("Apply these settings?", h("div.apply", h("p", "From the next decision on:"), h("ul", { testid: "apply-changes" }, words.map((one) => h("li", one))),
-      h("p", "On the decisions of the past, that would have meant:"), h("ul.quiet", { testid: "apply-words" }, told.words.map((one) => h("li", one))),
+    ask("Apply these settings?", h("div.apply", h("p", "From the next decision on:"), h("ul#apply-changes", words.map((one) => h("li", one))),
+      h("p", "On the decisions of the past, that would have meant:"), h("ul.quiet#apply-words", told.words.map((one) => h("li", one))),
       h("p.quiet", `The record keeps who changed it and when: ${context.key.name}, now.`)), "Apply from now on", "apply", async () => {
       const events = [];
       for (const [name, value] of Object.entries(rest)) {
         events.push((await api.post(context.path(name), { [name]: value, by: context.key.name })).seq);
-        for (const one of name === "costs" ? COSTS.map((cost) => cost[0]) : [name]) start[one] = wanted[one];
+        for (const one of name === "costs" ? OUTCOMES.map((cost) => cost[0]) : [name]) start[one] = wanted[one];
       }
       notify(`Applied: ${events.length === 1 ? "event" : "events"} ${events.map(count).join(" and ")} of the record.`);
       void context.state?.load();
@@ -195,7 +189,7 @@ function moreOf(told, context) {
   return [
     notesOf(told.words, { testid: "what-if-words" }),
     h("section.card", h("h2", "Cases that would flip"), told.flips.length === 0 ? h("p.quiet", "None of the decisions in the log would be another.")
-      : h("div.scroll-x.flips", { tabindex: "0", role: "region", "aria-label": "Cases that would flip" }, h("table", { testid: "flips" },
+      : h("div.scroll-x.flips", { tabindex: "0", role: "region", "aria-label": "Cases that would flip" }, h("table#flips",
         h("thead", h("tr", ["Case", "Chance", "Decided", "Would be"].map((name, k) => h(k === 1 ? "th.num" : "th", { scope: "col" }, name)))),
         h("tbody", told.flips.map((flip) => h("tr", h("th", { scope: "row" }, h("a", { href: address(context.stream, "case", flip.id) }, flip.id)),
           h("td.num", figure("flip.chance", flip.chance, percent(flip.chance))), word(flip.act_now), word(flip.act_then)))))),
