@@ -1,4 +1,4 @@
-// The bar at the top: which stream, which pages the key allows, what waits, whether the page is live, who is signed in.
+// The bar at the top: which stream, which pages there are, what waits, whether the page is live, who is signed in.
 //
 //   drawBar(views, place, view, signOut)     draws it for a place { stream, state, live } or null; marks the page
 
@@ -7,13 +7,6 @@ import { count, figure, h, part, replace, template } from "./dom.js";
 import { showHelp } from "./keyboard.js";
 import { address, FIRST_USE, remembered } from "./places.js";
 
-/** What each mode of a stream means. */
-export const MODES = {
-  live: "The actions of the policy stand, and labels are learnt.",
-  shadow: "The caller's own action stands; the policy says what it would have done.",
-  frozen: "Decisions are made, and nothing is learnt.",
-  safe: "A fixed action stands for every item, until somebody sets another mode.",
-};
 const ALIVE = { open: "live", connecting: "connecting", cut: "cut off" };
 const NEW = "\0new";
 
@@ -30,14 +23,18 @@ export function drawBar(views, place, view, signOut) {
     bar?.stop();
     bar = makeBar(shell, views, place, signOut);
   }
-  for (const link of bar.links) link.ariaCurrent = link.dataset.view === (view === "case" ? "queue" : view) ? "page" : null;
+  for (const link of bar.links) {
+    const current = link.dataset.view === (view === "case" ? "queue" : view);
+    link.ariaCurrent = current ? "page" : null;
+    if (current) link.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
   return shell;
 }
 
 function makeBar(shell, views, place, signOut) {
   const element = template("bar");
   const [mode, waiting, alive, nav] = ["mode", "waiting", "alive", "nav"].map((testid) => part(element, testid));
-  const open = Object.entries(views).filter(([, one]) => place && !one.hidden && session.can(one.scope));
+  const open = Object.entries(views).filter(([, one]) => place?.live && !one.hidden);
   const links = open.map(([view, one]) => h("a", { href: address(place.stream, view), "data-view": view, testid: `nav-${view}` }, one.title));
   replace(nav, links);
   nav.hidden = !links.length;
@@ -51,7 +48,6 @@ function makeBar(shell, views, place, signOut) {
   const stops = [place?.state.watch((state) => {
     if (!state) return;
     mode.dataset.mode = state.mode;
-    mode.title = MODES[state.mode];
     replace(mode, state.mode);
     replace(waiting, figure("waiting", state.pending, count(state.pending)), " waiting");
   }), place?.live?.status.watch((status) => {

@@ -8,7 +8,7 @@
 import { api, Problem } from "./api.js";
 import { chanceScale, costBars, effectBar, usualStrip } from "./case_pictures.js";
 import { CODES } from "./codes.js";
-import { ago, count, figure, h, moment, money, notify, number, percent, price, replace, sentence, share, signed } from "./dom.js";
+import { ago, count, figure, h, moment, money, notify, number, part, percent, price, replace, sentence, share, signed, template } from "./dom.js";
 import { address } from "./places.js";
 import { WORDS } from "./undo.js";
 
@@ -113,7 +113,7 @@ function reasonsCard({ erased, item, contributions, usual }) {
 
 function similarCard({ similar }, context) {
   const positive = similar.filter((one) => one.label).length;
-  return card("Cases like this one", similar.length > 0 && [figure("similar_positive", positive, count(positive)), ` of ${similar.length} were positive`],
+  return card("Cases like this one", similar.length > 0 && h("span", figure("similar_positive", positive), ` of ${similar.length} were positive`),
     !similar.length ? h("p.quiet", "No labelled case is like this one yet.") : h("table.similar",
       heads(["Case"], ["Outcome"], ["Likeness"], ["Chance then", "num"], ["When", "num wide-only"]),
       h("tbody", similar.map((one) => h("tr#similar",
@@ -125,9 +125,9 @@ function similarCard({ similar }, context) {
 }
 
 function historyCard(found, { context, onchange }) {
-  const text = h("textarea#note-text", { id: "note-text", rows: "2", maxlength: "10000", required: true });
-  const add = h("button.button.small#note-add", { type: "submit" }, "Add note");
-  async function write(event) {
+  const form = template("note");
+  const [text, add] = [part(form, "note-text"), part(form, "note-add")];
+  form.onsubmit = async (event) => {
     event.preventDefault();
     add.disabled = true;
     try {
@@ -139,12 +139,12 @@ function historyCard(found, { context, onchange }) {
       notify(`The note was not written. ${error.title}.`, { bad: true });
     }
     add.disabled = false;
-  }
+  };
   return card("History and notes", null,
     h("ol.history#history", found.history.map((one) => h("li", { "data-kind": one.kind },
       h("p", h("strong", KINDS[one.kind] ?? one.kind), one.by && ` by ${one.by}`, h("span.quiet", " · ", moment(one.time))),
       one.text && h("p.history-text", one.text)))),
-    context.can("review") && h("form.note-form", { onsubmit: write }, h("div.field", h("label", { for: "note-text" }, "Write a note"), text), add));
+    context.can("review") && form);
 }
 
 function actionBar(found, { actions, said, context }) {

@@ -4,7 +4,7 @@
 export const CODES = {
   EXPLOIT: "A look is expected to pay.",
   EXPLORE: "Chosen to learn from: the expected cost alone says pass.",
-  AUDIT: "An audit: drawn to find out what is missed.",
+  AUDIT: "An audit, to find out what is missed.",
   ENACTED: "Somebody acted, whatever was decided.",
   CAPACITY: "Passed: the reviews go to items that are worth more.",
   RANDOM: "Passed by the draw.",

@@ -24,7 +24,6 @@ function fill(tag, make, [first, ...rest]) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.classList.add(...value.split(" ").filter(Boolean));
     else if (name === "style") Object.assign(element.style, value);
-    else if (name === "dataset") Object.assign(element.dataset, value);
     else if (name === "value" && "value" in element) element.value = value;
     else element.setAttribute(name === "testid" ? "data-testid" : name, value === true ? "" : String(value));
   }
@@ -71,14 +70,17 @@ export function on(target, type, listener, options) {
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const formats = new Map();
 
-function format(options) {
-  const name = JSON.stringify(options);
-  if (!formats.has(name)) formats.set(name, new Intl.NumberFormat("en", options));
-  return formats.get(name);
+/** A number with a comma for thousands and a true minus; `most` and `least` digits behind the point, or `significant`. */
+function written(value, most, least = 0, significant = undefined) {
+  const name = `${most} ${least} ${significant}`;
+  if (!formats.has(name)) {
+    formats.set(name, new Intl.NumberFormat("en", { maximumFractionDigits: most, minimumFractionDigits: least, maximumSignificantDigits: significant }));
+  }
+  return formats.get(name).format(value).replace("-", "−");
 }
 
 export function count(value) {
-  return known(value) ? format({ maximumFractionDigits: 0 }).format(value) : NONE;
+  return known(value) ? written(value, 0) : NONE;
 }
 
 /** A number with so many digits that count: 1,234.6 and 0.00123. */
@@ -86,25 +88,21 @@ export function number(value, digits = 4) {
   if (!known(value)) return NONE;
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e9 || size < 1e-4)) return value.toExponential(2);
-  if (size >= 10 ** (digits - 1)) return format({ maximumFractionDigits: 0 }).format(value);
-  return format({ maximumSignificantDigits: digits }).format(value);
+  return size >= 10 ** (digits - 1) ? written(value, 0) : written(value, undefined, undefined, digits);
 }
 
-export function percent(value, digits) {
+export function percent(value) {
   if (!known(value)) return NONE;
   const hundred = Math.abs(value) * 100;
-  const places = digits ?? (hundred >= 10 || hundred === 0 ? 0 : hundred >= 1 ? 1 : hundred >= 0.1 ? 2 : 3);
-  return `${format({ maximumFractionDigits: places, minimumFractionDigits: digits ?? 0 }).format(value * 100)} %`;
+  return `${written(value * 100, hundred >= 10 || hundred === 0 ? 0 : hundred >= 1 ? 1 : hundred >= 0.1 ? 2 : 3)} %`;
 }
 
-/** An amount in the money of the stream; `word` is its currency where one is known. */
-export function money(value, word = "") {
+/** An amount in the money of the stream. */
+export function money(value) {
   if (!known(value)) return NONE;
+  if (value !== 0 && Math.abs(value) < 0.005) return number(value, 2);
   const places = Math.abs(value) >= 1000 ? 0 : 2;
-  const shown = Number(value.toFixed(places)) === 0 && value !== 0 ? number(value, 2) : format({
-    minimumFractionDigits: places, maximumFractionDigits: places,
-  }).format(value === 0 ? 0 : value);
-  return word ? `${shown} ${word}` : shown;
+  return written(value || 0, places, places);
 }
 
 export function signed(value, digits = 3) {

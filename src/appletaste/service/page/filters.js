@@ -51,7 +51,7 @@ export function queueTools(rows, changed) {
     drawOptions(element.code, "Every reason", Object.entries(told.codes).map(([name, one]) => [name, `${name} (${count(one.count)})`]));
     drawOptions(element.stratum, "Every stratum", told.strata.map((name) => [name, name]));
     part(element, "strata").hidden = !told.strata.length;
-    const first = items.find(Boolean);
+    const [first] = items.values();
     part(element, "filter-days").hidden = Boolean(first) && instant(first.time) === null;
     toggle.dataset.on = String(filtered);
     replace(toggle, filtered ? "Filter on" : "Filter");

@@ -23,15 +23,15 @@ import { address, askToSignIn, home, parse, rememberStream } from "./places.js";
 import { StreamState } from "./state.js";
 import { WORDS } from "./undo.js";
 
-/** Views of a stream by their address: the module, the name in the navigation, and the scope that they need. */
+/** Views of a stream by their address, all of which need to read; and views without a stream, with their scope. */
 const VIEWS = {
-  queue: { module: "./queue.js", title: "Queue", scope: "read" },
-  case: { module: "./queue.js", title: "Case", scope: "read", hidden: true },
-  stream: { module: "./stream.js", title: "Stream", scope: "read" },
-  model: { module: "./model.js", title: "Model", scope: "read" },
-  "what-if": { module: "./what_if.js", title: "What if", scope: "read" },
-  health: { module: "./health.js", title: "Health", scope: "read" },
-  report: { module: "./report.js", title: "Report", scope: "read" },
+  queue: { module: "./queue.js", title: "Queue" },
+  case: { module: "./queue.js", title: "Case", hidden: true },
+  stream: { module: "./stream.js", title: "Stream" },
+  model: { module: "./model.js", title: "Model" },
+  "what-if": { module: "./what_if.js", title: "What if" },
+  health: { module: "./health.js", title: "Health" },
+  report: { module: "./report.js", title: "Report" },
 };
 const ALONE = {
   "sign-in": { module: "./sign_in.js", title: "Sign in" },
@@ -76,12 +76,13 @@ async function route() {
   drawBar(VIEWS, place, view, signOut);
   if (!seen) return instead(emptyState("There is no such stream", `The key ${session.state.key.name} sees no stream with this name.`));
   if (!found) return instead(emptyState("There is no such page", "Choose one of the pages above."));
-  if (found.scope && !session.can(found.scope)) return instead(noPermission(found.scope));
+  const scope = stream === null ? found.scope : "read";
+  if (scope && !session.can(scope)) return instead(noPermission(scope));
   document.title = stream === null ? `${found.title} · appletaste` : `${found.title} · ${stream} · appletaste`;
   if (shown?.module === found.module && shown.stream === stream && shown.teardown?.update) {
     return shown.teardown.update(view, params);
   }
-  await leave();
+  void leave();
   await show(found.module, stream, view, params);
 }
 
@@ -136,8 +137,8 @@ async function leave() {
   await before?.teardown?.();
 }
 
-async function instead(content) {
-  await leave();
+function instead(content) {
+  void leave();
   replace(main, content);
 }
 

@@ -4,7 +4,7 @@ import { connection, Problem, session } from "./api.js";
 import { drawCase } from "./case.js";
 import { CODES } from "./codes.js";
 import { correctLabel, escalate } from "./correction.js";
-import { announce, count, emptyState, figure, h, notify, on, replace, trouble } from "./dom.js";
+import { announce, count, emptyState, figure, h, notify, on, part, replace, template, trouble } from "./dom.js";
 import { queueTools } from "./filters.js";
 import { useKeys } from "./keyboard.js";
 import { outbox } from "./outbox.js";
@@ -204,15 +204,13 @@ class DeskView {
   drawWelcome() {
     const { told, total } = this.rows;
     if (!told) return;
-    const codes = Object.entries(told.codes);
-    replace(this.pane, h("div.welcome#welcome",
-      total === 0 ? emptyState("Nothing to do", "New cases appear here by themselves.") : [
-        h("h2", figure("waiting_now", total, count(total)), total === 1 ? " case waits for a label" : " cases wait for a label"),
-        h("p.quiet", "Open a case from the queue, or begin with the first one."),
-        h("button.button.primary#start", { onclick: () => this.step("next") }, "Begin with the first ", h("kbd", { "aria-hidden": "true" }, "j")),
-        codes.length > 0 && h("dl.codes", codes.map(([code, one]) => h("div",
-          h("dt", h("span.code", { "data-code": code }, code), figure(`code_${code}`, one.count, count(one.count))), h("dd", CODES[code] ?? one.why)))),
-      ]));
+    if (total === 0) return replace(this.pane, emptyState("Nothing to do", "New cases appear here by themselves."));
+    const welcome = template("welcome");
+    part(welcome, "start").onclick = () => this.step("next");
+    replace(part(welcome, "welcome-total"), figure("waiting_now", total, count(total)), total === 1 ? " case waits for a label" : " cases wait for a label");
+    replace(part(welcome, "codes"), Object.entries(told.codes).map(([code, one]) => h("div",
+      h("dt", h("span.code", { "data-code": code }, code), figure(`code_${code}`, one.count, count(one.count))), h("dd", CODES[code] ?? one.why))));
+    replace(this.pane, welcome);
   }
 
   // ---- what a reviewer does

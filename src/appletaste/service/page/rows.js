@@ -14,7 +14,7 @@ export class Rows {
   constructor(context, asked) {
     this.context = context;
     this.asked = asked;
-    this.items = [];
+    this.items = new Map(); // by place; what is not looked at is not there
     this.total = 0;
     this.told = null; // the last answer, without its items
     this.coming = new Map();
@@ -26,19 +26,20 @@ export class Rows {
   }
 
   at(place) {
-    return this.items[place];
+    return this.items.get(place);
   }
 
   place(id) {
-    return this.items.findIndex((item) => item?.id === id);
+    for (const [place, item] of this.items) if (item.id === id) return place;
+    return -1;
   }
 
-  /** Forget everything, and ask again from a place on. */
-  async reload(first = 0) {
+  /** Forget everything, and ask again from the first row on. */
+  async reload() {
     this.fresh += 1;
     this.coming.clear();
-    this.items = [];
-    await this.#load(Math.floor(first / WINDOW) * WINDOW);
+    this.items = new Map();
+    await this.#load(0);
   }
 
   /** Ask for windows again that are shown, leaving what is there until the answer comes. */
@@ -50,7 +51,7 @@ export class Rows {
   async need(first, last) {
     const wanted = new Set();
     for (let place = Math.max(first, 0); place <= Math.min(last, this.total - 1); place += 1) {
-      if (!this.items[place]) wanted.add(Math.floor(place / WINDOW) * WINDOW);
+      if (!this.items.has(place)) wanted.add(Math.floor(place / WINDOW) * WINDOW);
     }
     await Promise.all([...wanted].map((offset) => this.#load(offset)));
   }
@@ -58,7 +59,8 @@ export class Rows {
   remove(id) {
     const place = this.place(id);
     if (place < 0) return false;
-    this.items.splice(place, 1);
+    this.items.delete(place);
+    this.items = new Map([...this.items].map(([at, item]) => [at > place ? at - 1 : at, item]));
     this.total -= 1;
     return true;
   }
@@ -79,21 +81,12 @@ export class Rows {
     this.told = told;
     this.total = told.total;
     const there = new Set(items.map((item) => item.id));
-    this.items.forEach((item, place) => {
+    const reach = (KEPT / 2) * WINDOW; // so that a long scroll does not fill the memory
+    for (const [place, item] of this.items) {
       const inside = place >= offset && place < offset + WINDOW;
-      if (inside || there.has(item?.id)) delete this.items[place];
-    });
-    items.forEach((item, place) => { this.items[offset + place] = item; });
-    this.items.length = Math.min(this.items.length, this.total);
-    this.#forget(offset);
+      if (inside || there.has(item.id) || place >= this.total || Math.abs(place - offset) > reach) this.items.delete(place);
+    }
+    items.forEach((item, place) => this.items.set(offset + place, item));
     this.context.state?.pending(told.waiting);
-  }
-
-  /** Keep the windows around a place, so that a long scroll does not fill the memory. */
-  #forget(offset) {
-    const reach = (KEPT / 2) * WINDOW;
-    this.items.forEach((_, place) => {
-      if (Math.abs(place - offset) > reach) delete this.items[place];
-    });
   }
 }

@@ -3,7 +3,7 @@
 //   undoBar.offer({ id, value, until }, undo)     shows the bar until then; `undo` is called by the button
 //   undoBar.hide()
 
-import { h, replace } from "./dom.js";
+import { part, replace, template } from "./dom.js";
 
 const place = document.getElementById("undo");
 let timer = null;
@@ -13,13 +13,13 @@ export const WORDS = { 1: "positive", 0: "negative" };
 export const undoBar = {
   offer({ id, value, until }, undo) {
     clearTimeout(timer);
-    const left = until - Date.now();
-    const line = h("span.undo-line");
-    line.style.animationDuration = `${left}ms`;
-    replace(place, h("div.undo#undo-bar",
-      h("p", h("span.mono.undo-id", id), " is ", h("strong", WORDS[value])),
-      h("button.button.small#undo", { onclick: undo }, "Undo ", h("kbd", "u")), line));
-    timer = setTimeout(() => undoBar.hide(), left);
+    const bar = template("undo");
+    part(bar, "about").append(id);
+    part(bar, "said").append(WORDS[value]);
+    part(bar, "undo").onclick = undo;
+    part(bar, "undo-line").style.animationDuration = `${until - Date.now()}ms`;
+    replace(place, bar);
+    timer = setTimeout(undoBar.hide, until - Date.now());
   },
   hide() {
     clearTimeout(timer);
