@@ -20,7 +20,7 @@ import appletaste as at
 
 from .over_http import Started
 
-ROWS, BEGIN = 36_600, datetime(2024, 5, 1)
+ROWS, BEGIN = 18_300, datetime(2024, 5, 1)
 #: So many days are played before the desk opens; the change comes five days later.
 BEFORE = 40
 #: A label that reviewers have not given by then is given by the file.
@@ -42,7 +42,7 @@ def prepared(folder: Path, store: str, rows: int = ROWS) -> tuple[str, str]:
     command("example", str(folder / "orders.csv"), "--last-year", str(folder / "before.csv"), "--rows", str(rows))
     given = ["--store", store, "--from", str(folder / "before.csv"), "--label", "fraud", "--id", "order"]
     given += ["--time", "placed_at", "--drop", "settled_on", "--drop", "reviewed", "--stratum", "payment", "--teach"]
-    given += ["--capacity", "120/day", "--audit", "2%"]
+    given += ["--capacity", "60/day", "--audit", "2%"]
     command("stream", "create", "orders", *given, "--costs", COSTS)
     command("stream", "create", "trial", *given, "--costs", FORMULAS, "--mode", "shadow")
 

@@ -48,10 +48,11 @@ def overflow(page):
 
 def picture(page, name):
     """Take the picture of a page; with APPLETASTE_PICTURES=1 docs/pictures is given the new one."""
+    page.mouse.move(0, 0)
     taken = page.screenshot(animations="disabled", caret="hide")
     path = PICTURES / f"desk-{name}.png"
     if os.environ.get("APPLETASTE_PICTURES") == "1":
         PICTURES.mkdir(exist_ok=True)
         image = Image.open(io.BytesIO(taken)).convert("RGB")
-        image.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+        image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
     assert path.exists(), f"docs/pictures has no {path.name}: run 'make desk-pictures'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import appletaste as at
 from appletaste.desks import create_desk
@@ -15,6 +15,8 @@ from appletaste.problems import write_orders
 ROWS = 2400
 COSTS = at.Costs(miss=95, false_alarm=6, hit=4)
 DROPPED = ("settled_on", "reviewed")
+#: Labels of older orders have arrived, as far as they have settled.
+RECENT = timedelta(days=28)
 
 
 def orders(folder, rows=ROWS, seed=7):
@@ -40,14 +42,16 @@ def make_stream(store, folder, name="orders", capacity="12/day", teach=True, **g
         write_orders(before, ROWS, 7, year_before=True)
     told = {"id": "order", "time": "placed_at", "stratum": "payment", "audit": "5%", "capacity": capacity}
     made = create_desk(None, before, "fraud", costs=COSTS, drop=list(DROPPED), teach=teach, **told)
-    roles = {"roles": made.ledger.roles}
-    return Stream.create(store, name, made.ledger.player, features=made.features, seed=7, **roles, **given)
+    began = int(datetime(2024, 5, 1, tzinfo=UTC).timestamp() * 1e6)
+    told = {"roles": made.ledger.roles, "clock": lambda: began}  # since when its mode holds
+    return Stream.create(store, name, made.ledger.player, features=made.features, seed=7, **told, **given)
 
 
 def play(stream, rows, keep, seed=1, together=200):
-    """Decide on rows, and send the labels that settle by the end of the file; some are kept back for reviewers."""
+    """Decide on rows, and send the labels that settle by the end of the file; some of the last ones are kept back."""
     source = random.Random(seed)
     kinds = {column.name: column.kind for column in stream.features.columns}
+    recent = datetime.fromisoformat(rows[-1]["placed_at"]) - RECENT
     due = []
     for start in range(0, len(rows), together):
         with stream.together():
@@ -57,11 +61,11 @@ def play(stream, rows, keep, seed=1, together=200):
                 for when, id_, value in told:
                     stream.label(id_, value, time=when.isoformat())
                 given = {"id": row["order"], "time": row["placed_at"], "stratum": row["payment"]}
-                if stream.decide(cells(row, kinds), **given).act and source.random() > keep:
+                if stream.decide(cells(row, kinds), **given).act and (now < recent or source.random() > keep):
                     due.append((datetime.fromisoformat(row["settled_on"]), row["order"], int(row["fraud"] == "yes")))
 
 
-def make_shop(folder, rows=ROWS, keep=0.4, **given):
+def make_shop(folder, rows=ROWS, keep=0.8, **given):
     """Write the store of a shop, and return its file."""
     path = folder / "shop.db"
     store = open_store(path)

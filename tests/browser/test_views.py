@@ -23,7 +23,7 @@ EVENING = datetime(2024, 6, 30, 18, tzinfo=UTC)
 def full_desk(tmp_path_factory):
     """A service over a shop with enough orders to be worth looking at."""
     folder = tmp_path_factory.mktemp("full")
-    store = open_store(make_shop(folder, 12_000, keep=0.2, capacity="40/day", teach=False))
+    store = open_store(make_shop(folder, 12_000, keep=0.5, capacity="40/day", teach=False))
     with DeskServer(store) as running:
         yield running
     store.close()
@@ -60,6 +60,9 @@ def test_all_views(full_desk, opened, theme, size):
         else:
             page.goto(f"/#/stream/orders/{view}")
             expect(page.get_by_test_id(f"view-{view}")).to_be_visible()
+        if view == "what-if":  # with something to see
+            page.get_by_test_id("what-if-miss").fill("60")
+            expect(page.get_by_test_id("flips")).to_be_visible()
         look(page, view, theme, size)
 
 
