@@ -9,6 +9,7 @@ from appletaste.evaluate.what_if import ground_of
 from appletaste.logs.stores import MemoryStore
 from appletaste.service.columns import day_number
 from appletaste.service.following import Following
+from appletaste.service.moving import export_stream, import_stream
 from appletaste.service.trying import Way, acting
 
 from .filling import SHEET, Reading, fill
@@ -102,7 +103,8 @@ def test_a_change_is_an_event_and_the_act_rate_moves(ask, desk_service):
     events = ask("GET", f"{SHOP}/log?from_seq={before + 1}").body.decode().splitlines()
     assert '"by":"ann"' in events[0]
     assert '"by":"test"' in events[1]  # the name of the key
-    assert ask("GET", SHOP + "/health").json()["capacity"] == "2/day"
+    told = ask("GET", SHOP + "/health").json()
+    assert (told["capacity"], told["time_zone"], told["audit"]) == ("2/day", "Europe/Berlin", "2%")
     items = [
         {"id": f"n{k}", "item": {"amount": 900.0, "country": "BR", "items": 1.0}, "time": "2024-07-01T12:00:00"}
         for k in range(20)
@@ -129,6 +131,9 @@ def test_a_stream_goes_on_where_it_was(tmp_path):
     assert (again.trouble, again.budget, again.audit) == (None, at.Budget(share=0.3, window=50), None)
     assert again._state.header() == header
     assert all((again._state.arrays()[name] == values).all() for name, values in arrays.items())
+    path = tmp_path / "shop.stream"
+    export_stream(again.record.place, path)
+    assert import_stream(path, store, "copy").events == len(again)
     more = [again.decide(item, id=f"b{k}", time=when).act for k in range(10)]
     assert sum(acts) + sum(more) <= 15
     store.close()
@@ -142,6 +147,10 @@ def test_what_was_spent_today_counts_on():
     stream.set_capacity("4/day")
     acts += [stream.decide([1.0], id=f"b{k}", time="2024-07-01").act for k in range(4)]
     assert sum(acts) == 4
+    stream.set_capacity("Mon-Fri 9", time_zone="Europe/Berlin")
+    stream.set_capacity("9/day")
+    assert stream.time_zone == "Europe/Berlin"  # days stay what they were
+    stream.set_capacity("50%")
     stream.set_capacity(None)
     assert stream.decide([1.0], id="c", time="2024-07-01").act
     assert stream.verify().decisions == 9

@@ -6,7 +6,7 @@ from ..costs import Costs, SomeCosts
 from ..errors import InputError, RecordError
 from ..logs.events import CostsChanged, ModeChanged, StaffingChanged
 from ..replays.players import Share, Staffing
-from ..streams import Audit, Budget, Desk
+from ..streams import Audit, Budget, Calendar, Desk
 from ..streams.desk import restaffed
 from .items import check_text
 from .looking import Looking
@@ -52,6 +52,12 @@ class Changing(Looking):
         return self.player.budget if isinstance(self.player, Desk) else None
 
     @property
+    def time_zone(self) -> str | None:
+        """The time zone whose days a capacity is of; None: none was named, and days are those of UTC."""
+        per_day = None if self.budget is None else self.budget.per_day
+        return per_day.zone if isinstance(per_day, Calendar) else None
+
+    @property
     def audit(self) -> Audit | None:
         """Which passes are audited, as it is now; None: none."""
         return self.player.audit if isinstance(self.player, Desk) else None
@@ -59,9 +65,12 @@ class Changing(Looking):
     def set_capacity(self, capacity: Share | Budget | None, *, time_zone: str | None = None, by: str = "") -> int:
         """Let other reviewers be there from now on, ``120/day`` or ``5%`` (None: any); return the number of the event.
 
-        What was spent today, or in the window, of a budget before counts on.
+        What was spent today, or in the window, of a budget before counts on. Days stay those of the time zone that they
+        were of, unless another one is given.
         """
         if not (capacity is None or isinstance(capacity, Budget)):
+            if time_zone is None and not str(capacity).replace(".", "", 1).removesuffix("%").isdigit():
+                time_zone = self.time_zone
             found = Staffing.of(capacity, None, time_zone)
             assert found is not None
             capacity = found.budget

@@ -269,6 +269,7 @@ class StreamHealth(Struct, frozen=True):
     trouble: str | None
     capacity: str | None
     audit: str | None
+    time_zone: str | None  #: whose days a capacity is of; null: those of UTC
 
 
 class LookBar(Struct, frozen=True):

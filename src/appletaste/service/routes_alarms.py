@@ -42,7 +42,8 @@ async def acknowledge(call: Call) -> Reply:
 def _now(stream: Stream) -> dict[str, Any]:
     trouble = None if stream.trouble is None else f"event {stream.trouble.seq} does not verify"
     found = {"events": len(stream), "pending": len(stream.pending), "trouble": trouble}
-    return found | {"capacity": capacity_text(stream.budget), "audit": audit_text(stream.audit)}
+    staffing = {"capacity": capacity_text(stream.budget), "audit": audit_text(stream.audit)}
+    return found | staffing | {"time_zone": stream.time_zone}
 
 
 def mode_since(place: Place, seq: int, mode: str) -> ModeSince:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import UNSET
@@ -70,19 +71,23 @@ def _threshold(asked: WhatIf, costs: Costs | None, now: Way) -> float | None:
 async def set_capacity(call: Call) -> Reply:
     """Let other reviewers be there."""
     said, by = call.body, call.who(call.body.by)
-    budget = staffed(said.capacity, None, said.time_zone).budget
-    return await call.writer.do(lambda stream: _changed(stream, lambda: stream.set_capacity(budget, by=by)))
+    staffed(said.capacity, None, said.time_zone)  # what is wrong is said before anything waits
+
+    def change(stream: Stream) -> int:
+        return stream.set_capacity(said.capacity, time_zone=said.time_zone, by=by)
+
+    return await call.writer.do(lambda stream: _changed(stream, change))
 
 
 async def set_audit(call: Call) -> Reply:
     """Let another share of passes be audited."""
     by, lane = call.who(call.body.by), staffed(None, call.body.audit).audit
-    return await call.writer.do(lambda stream: _changed(stream, lambda: stream.set_audit(lane, by=by)))
+    return await call.writer.do(lambda stream: _changed(stream, lambda one: one.set_audit(lane, by=by)))
 
 
-def _changed(stream: Stream, change: Any) -> Reply:
+def _changed(stream: Stream, change: Callable[[Stream], int]) -> Reply:
     try:
-        return Reply.of(Changed(change()))
+        return Reply.of(Changed(change(stream)))
     except InputError as error:  # of settings that do not go together: nothing in the words is of an item
         raise Problem("no-answer", detail=str(error)) from None
 

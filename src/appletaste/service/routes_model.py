@@ -47,8 +47,14 @@ async def model(call: Call) -> Reply:
 
 async def ask_missed(call: Call) -> Reply:
     """Say how many positives were passed."""
-    writer, level = call.writer, call.query["level"]
-    return Reply.of(for_json(await call.host.aside(lambda: missed(table(writer), level).as_dict())))
+    following, level = call.host.following(call.stream), call.query["level"]
+
+    def work() -> Any:
+        with following.catch_up().lock:  # whoever asks again hears the same until something happens
+            name, seq = ("missed", level), following.seq
+            return following.once(name, seq, lambda: missed(table(following.writer), level).as_dict())
+
+    return Reply.of(for_json(await call.host.aside(work)))
 
 
 async def curves(call: Call) -> Reply:
