@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
@@ -20,6 +21,7 @@ from ..features.dates import Date
 from ..features.levels import Open
 from ..logs.bodies import unpack_event, unpack_item
 from ..logs.events import Corrected, Decided, Labelled, Recorded
+from ..logs.stores.base import PART as ROWS
 from ..logs.stores.base import Place, Row
 from .desk_answers import Similar, UsualLevels, UsualNumber
 
@@ -33,6 +35,8 @@ LEAST, OLD = 10, 200
 ALIKE, LEVELS, PART = 8, 5, 500
 #: A share of the items lies between these quantiles: 90 %.
 QUANTILES = (0.05, 0.5, 0.95)
+#: Seconds between two parts of the record in which the writer goes on.
+BREATH = 0.001
 Floats = NDArray[np.float64]
 _LABELS = (Labelled, Corrected, Recorded)
 #: Kinds of events that give a decision its label, or take it away.
@@ -195,12 +199,14 @@ def told(case: Known, likeness: float) -> Similar:
 
 
 def rows_between(place: Place, after: int, last: int) -> list[Row]:
-    """Return the rows behind a number, up to another one."""
+    """Return the rows behind a number, up to another one; the writer has its turn in between."""
     rows: list[Row] = []
     for row in place.read(after):
         if row.seq > last:
             break
         rows.append(row)
+        if not len(rows) % ROWS:
+            time.sleep(BREATH)
     return rows
 
 

@@ -116,7 +116,7 @@ def sorted_by(name: str, items: list[Waiting]) -> list[Waiting]:
 class Changes(NamedTuple):
     """What has changed since the queue was last looked at."""
 
-    new: list[tuple[str, int]]  #: ids, and since which event they wait
+    new: dict[str, int]  #: since which event each waits, in their order
     gone: list[str]
 
 
@@ -163,14 +163,17 @@ class Queue:
 
     def changes(self, awaited: MappingProxyType[str, tuple[int, float]]) -> Changes:
         """Return what has changed, for ``take``; called where the stream may be looked at."""
-        known, new = self._known, []
+        known = self._known
+        if not known:
+            return Changes({id: seq for id, (seq, _) in awaited.items()}, [])
+        last: dict[str, int] = {}
         for id in reversed(awaited):
             seq = awaited[id][0]
             if id in known and known[id].seq == seq:
                 break
-            new.append((id, seq))
-        new.reverse()
-        again = [id for id, _ in new if id in known]  # a label was withdrawn in between
+            last[id] = seq
+        new = dict(reversed(last.items()))
+        again = [id for id in new if id in known]  # a label was withdrawn in between
         left, there = len(known) - len(again) + len(new) - len(awaited), awaited.keys()
         if not left:
             return Changes(new, again)
@@ -188,10 +191,11 @@ class Queue:
             self._count(item, -1)
         self._change([], gone)
         new: list[Waiting] = []
-        for start in range(0, len(changes.new), PART):
-            part = changes.new[start : start + PART]
-            rows = place.decisions([id for id, _ in part])
-            new += [self._read(rows[id], seq, features) for id, seq in part]
+        ids = list(changes.new)
+        for start in range(0, len(ids), PART):
+            part = ids[start : start + PART]
+            rows = place.decisions(part)
+            new += [self._read(rows[id], changes.new[id], features) for id in part]
             time.sleep(BREATH if start else 0.0)
         for item in new:
             self._known[item.id] = item
