@@ -129,6 +129,25 @@ def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
         check_queue(stream, queue)
 
 
+def test_a_label_that_was_withdrawn_between_two_looks():
+    store = MemoryStore()
+    stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
+    queue = Queue(store, "orders")
+    for k in range(4):
+        stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
+    check_queue(stream, queue)
+    first = stream.pending[0]
+    queue.escalate(first)
+    queue.leases.take([first], Lease("ann", 9e9))
+    check_queue(stream, queue)
+    stream.label(first, 1)
+    stream.retract(first)
+    check_queue(stream, queue)
+    assert [item.id for item in queue.view("age", Filter())][-1] == first
+    assert queue.view("age", Filter(escalated=True)) == []
+    assert queue.leases.held(0.0).keys() == {first}
+
+
 def test_finding_out_what_is_new_does_not_look_at_the_rest():
     store = MemoryStore()
     stream = Stream.create(store, "orders", at.policy("always", n_features=1, costs=COSTS), seed=3)

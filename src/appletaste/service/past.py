@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..features import FeatureMap
 from ..features.dates import Date
-from ..features.levels import Open
 from ..logs.bodies import unpack_event, unpack_item
 from ..logs.events import Corrected, Decided, Labelled, Recorded
 from ..logs.stores.base import PART as ROWS
@@ -71,9 +70,7 @@ class Past:
         self._recent: list[dict[str, Any]] = []
         self._fresh = 0  # decisions since what is usual was worked out
         self._usual: dict[str, tuple[float, ...] | Counter[str]] = {}
-        self._sheets: dict[tuple[float, ...], Costs] = {}
         columns = () if features is None else features.columns
-        self._slots = [column.start for column in columns if isinstance(column, Open)]
         #: Columns of records that something usual can be said of, and whether they hold numbers.
         self._kinds = {
             source: bool(column.numeric)
@@ -100,7 +97,7 @@ class Past:
                     if row.item is not None and len(recent) < MOST:
                         recent.append(columns_of(row.item))
                 elif row.kind in _LABEL_KINDS:
-                    event = unpack_event(row.kind, row.body, None, self._sheets)
+                    event = unpack_event(row.kind, row.body, None, {})
                     if row.id not in labels:
                         labels[row.id] = event.label if isinstance(event, _LABELS) else None
             end, size = start, min(2 * size, LARGEST)
@@ -115,12 +112,13 @@ class Past:
         """Take in labels, the oldest first; what has none any more goes."""
         kept = {id: case for id, case in self._labelled.items() if id not in labels}
         ids = [id for id, label in labels.items() if label is not None][-MOST:]
+        sheets: dict[tuple[float, ...], Costs] = {}
         for start in range(0, len(ids), PART):
             part = ids[start : start + PART]
             rows = place.decisions(part)
             for id in part:
                 row, label = rows[id], labels[id]
-                event = unpack_event(row.kind, row.body, row.item, self._sheets)
+                event = unpack_event(row.kind, row.body, row.item, sheets)
                 assert isinstance(event, Decided)
                 decision = event.decision
                 if row.item is not None and label is not None:
@@ -166,7 +164,7 @@ class Past:
 
         With e the differences of the features, divided by their standard deviations where no map has done so, a
         likeness is 1 / (1 + sqrt(mean(e^2))): 1 where nothing differs, 1/2 where a feature differs by one standard
-        deviation on average. Levels of a column with many differ by 1.
+        deviation on average.
         """
         with self._lock:
             if not self._labelled:
@@ -175,8 +173,6 @@ class Past:
                 self._table = self._compared()
             cases, table, scale = self._table
             difference = (table - x) / scale
-            if self._slots:
-                difference[:, self._slots] = table[:, self._slots] != x[self._slots]
             squares = np.einsum("ij,ij->i", difference, difference) / len(x)
             nearest = np.argpartition(squares, min(ALIKE, len(cases) - 1))[: ALIKE + 1]
             order = sorted((float(squares[k]), -int(k)) for k in nearest if cases[k].id != id)

@@ -130,7 +130,6 @@ class Queue:
         self._orders: dict[str, list[Waiting]] = {name: [] for name in ORDERS}
         self._places = 0
         self._views: dict[tuple[str, Filter], list[Waiting]] = {}
-        self._sheets: dict[tuple[float, ...], Costs] = {}
         self.codes: Counter[str] = Counter()
         self.strata: Counter[str] = Counter()
         self._beside: tuple[Leases, Escalations] | None = None
@@ -189,23 +188,23 @@ class Queue:
         gone = [self._known.pop(id) for id in changes.gone]
         for item in gone:
             self._count(item, -1)
+        self.escalations.drop(changes.gone)
+        self.leases.drop(id for id in changes.gone if id not in changes.new)
         self._change([], gone)
         new: list[Waiting] = []
-        ids = list(changes.new)
+        ids, sheets = list(changes.new), dict[tuple[float, ...], Costs]()
         for start in range(0, len(ids), PART):
             part = ids[start : start + PART]
             rows = place.decisions(part)
-            new += [self._read(rows[id], changes.new[id], features) for id in part]
+            new += [self._read(rows[id], changes.new[id], features, sheets) for id in part]
             time.sleep(BREATH if start else 0.0)
         for item in new:
             self._known[item.id] = item
             self._count(item, 1)
         self._change(new, [])
-        self.escalations.drop(changes.gone)
-        self.leases.drop(changes.gone)
 
-    def _read(self, row: Row, seq: int, features: FeatureMap | None) -> Waiting:
-        event = unpack_event(row.kind, row.body, None, self._sheets)
+    def _read(self, row: Row, seq: int, features: FeatureMap | None, sheets: dict[tuple[float, ...], Costs]) -> Waiting:
+        event = unpack_event(row.kind, row.body, None, sheets)
         assert isinstance(event, Decided)
         decision, told = event.decision, event.time
         reason = reason_for(decision, features)
