@@ -11,11 +11,7 @@ let serial = 0;
  */
 export function frame(first, draw) {
   const id = `chart-${(serial += 1)}`;
-  let spec = first;
-  let drawn = null;
-  let at = -1;
-  let width = 0;
-  let waiting = 0;
+  let [spec, drawn, at, width, waiting] = [first, null, -1, 0, 0];
 
   const title = h("span.chart-title", { id: `${id}-title` });
   const words = h("span.chart-words", { id: `${id}-words` });
@@ -35,24 +31,21 @@ export function frame(first, draw) {
   } }, "Show numbers");
   const element = h("figure.chart", h("div.chart-head", title, button), words, stage, said, legend, numbers);
 
-  svg.addEventListener("pointermove", (event) => {
+  svg.onpointermove = (event) => {
     const box = svg.getBoundingClientRect();
-    if (drawn?.count) point(drawn.nearest(event.clientX - box.left, event.clientY - box.top), false);
-  });
-  svg.addEventListener("pointerleave", () => point(-1, false));
-  svg.addEventListener("blur", () => point(-1, false));
-  svg.addEventListener("keydown", (event) => {
+    if (drawn?.count) point(drawn.nearest(event.clientX - box.left, event.clientY - box.top));
+  };
+  svg.onpointerleave = svg.onblur = () => point(-1);
+  svg.onkeydown = (event) => {
     const last = (drawn?.count ?? 0) - 1;
-    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-    if (last < 0) return;
-    if (step !== undefined) point(at < 0 ? (step > 0 ? 0 : last) : Math.min(last, Math.max(0, at + step)), true);
-    else if (event.key === "Home") point(0, true);
-    else if (event.key === "End") point(last, true);
-    else if (event.key === "Escape" && at >= 0) point(-1, false);
-    else return;
+    const back = Math.max(0, at < 0 ? last : at - 1);
+    const on = Math.min(last, at + 1);
+    const next = { ArrowLeft: back, ArrowUp: back, ArrowRight: on, ArrowDown: on, Home: 0, End: last, Escape: -1 }[event.key];
+    if (last < 0 || next === undefined || (next < 0 && at < 0)) return;
+    point(next, true);
     event.preventDefault();
     event.stopPropagation();
-  });
+  };
   const observer = new ResizeObserver((entries) => {
     const wide = Math.floor(entries[0].contentRect.width);
     if (wide > 0 && wide !== width) {
@@ -63,7 +56,7 @@ export function frame(first, draw) {
   observer.observe(stage);
 
   /** Shows the values of one point; -1 for none. */
-  function point(index, aloud) {
+  function point(index, aloud = false) {
     at = index;
     tip.hidden = index < 0 || !drawn;
     if (tip.hidden) {
@@ -89,7 +82,7 @@ export function frame(first, draw) {
     svg.setAttribute("height", drawn.height);
     marks.replaceChildren(...drawn.nodes);
     if (at >= drawn.count) at = -1;
-    point(at, false);
+    point(at);
   }
 
   function table() {

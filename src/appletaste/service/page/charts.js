@@ -13,7 +13,6 @@ const known = (value) => typeof value === "number" && Number.isFinite(value);
 const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 const path = (kind, tone, d, more) => s(`path.mark-${kind}.tone-${tone}`, { d, ...more });
 const text = (kind, x, y, anchor, words) => s(`text.axis-${kind}`, { x, y, "text-anchor": anchor }, words);
-
 const grid = (tick, d) => s(tick.value === 0 ? "path.axis-zero" : "path.axis-grid", { d });
 
 /** The text of a tick below the axis, kept inside of the picture. */
@@ -55,7 +54,7 @@ export function multiples(parts, tag = "div.chart-grid") {
   return { element, update, remove: () => charts.forEach((one) => one.remove()) };
 }
 
-const SHAPES = { line: "line", band: "band", bars: "bar", whiskers: "interval", histogram: "histogram", path: "line" };
+const SHAPES = { line: "line", band: "band", bars: "bar", whiskers: "interval", histogram: "histogram" };
 
 function withLegend(spec) {
   const legend = [];
@@ -72,31 +71,19 @@ function verticalDomain(spec) {
   const middles = spec.y.zero ? [0] : [];
   const ends = [];
   for (const layer of spec.layers) {
-    if (layer.type === "rule" && known(layer.at)) middles.push(layer.at);
-    for (const [, y] of layer.points ?? []) middles.push(y);
     for (const row of spec.rows) {
       if (layer.y) middles.push(layer.y(row));
       if (layer.low) ends.push(layer.low(row), layer.high(row));
     }
   }
-  let [low, high] = endsOf(middles.filter(known));
-  const [least, most] = endsOf(ends.filter(known).concat(low === Infinity ? [] : [low, high]));
-  if (least === Infinity) return [0, 1];
+  const [low, high] = endsOf(middles.filter(known));
+  const [least, most] = endsOf([...ends, ...middles].filter(known));
+  if (least > most) return [0, 1];
   const room = spec.y.robust && high > low ? (high - low) * 0.4 : Infinity;
-  low = Math.max(least, low - room);
-  high = Math.min(most, high + room);
-  return [Number.isFinite(low) ? low : least, Number.isFinite(high) ? high : most];
+  return [Math.max(least, low - room), Math.min(most, high + room)];
 }
 
-function endsOf(values) {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return [low, high];
-}
+const endsOf = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
 function drawPlot(spec, width, id) {
   const height = spec.height ?? (width < 480 ? 190 : 230);
@@ -114,11 +101,10 @@ function drawPlot(spec, width, id) {
   const x = linear(horizontal, [inner.left, inner.right]);
   const y = linear(vertical, [inner.bottom, inner.top]);
 
-  const nodes = [s("defs", s("clipPath", { id: `${id}-clip` }, s("rect", box(inner)))), hatching(`${id}-hatch`)];
+  const nodes = [s("defs", s("clipPath", { id: `${id}-clip` }, s("rect", { x: left, y: inner.top - 4, width: Math.max(0, inner.right - left), height: inner.bottom - inner.top + 4 }))), hatching(`${id}-hatch`)];
   for (const tick of ticks) {
     const place = y(tick.value);
-    nodes.push(grid(tick, `M${at(inner.left, place)}H${inner.right}`));
-    nodes.push(text("text", inner.left - 6, place + 4, "end", tick.text));
+    nodes.push(grid(tick, `M${at(inner.left, place)}H${inner.right}`), text("text", inner.left - 6, place + 4, "end", tick.text));
   }
   const room = Math.max(2, Math.floor((inner.right - inner.left) / (spec.x.kind === "date" ? 78 : 66)));
   const across = spec.x.kind === "date" ? dateTicks(horizontal, room) : numberTicks(horizontal, room, spec.x.kind);
@@ -136,7 +122,7 @@ function drawPlot(spec, width, id) {
     height,
     nodes,
     count: spec.rows.length,
-    nearest: (place) => nearest(pixels, place),
+    nearest: (place) => pixels.reduce((best, one, k) => (Math.abs(one - place) < Math.abs(pixels[best] - place) ? k : best), 0),
     anchor(index) {
       const place = pixels[index];
       const heights = dotted.map((layer) => layer.y(spec.rows[index])).filter(known).map(y);
@@ -145,19 +131,6 @@ function drawPlot(spec, width, id) {
       return { x: place, y: heights[0] ?? (inner.top + inner.bottom) / 2, nodes: [line, ...dots] };
     },
   };
-}
-
-const box = ({ left, right, top, bottom }) => ({ x: left, y: top - 4, width: Math.max(0, right - left), height: bottom - top + 4 });
-
-function nearest(sorted, place) {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < place) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 && place - sorted[low - 1] < sorted[low] - place ? low - 1 : low;
 }
 
 /** What each kind of layer draws; one path for all of its rows, however many there are. */
@@ -222,7 +195,7 @@ const LAYERS = {
   },
   histogram(layer, rows, { x, inner }) {
     const most = Math.max(1, ...layer.bins.map((bin) => bin.count));
-    const tall = (inner.bottom - inner.top) * (0.25);
+    const tall = (inner.bottom - inner.top) * 0.25;
     let d = "";
     for (const bin of layer.bins) {
       const wide = Math.max(0.5, x(bin.to) - x(bin.from) - 1);
@@ -230,13 +203,6 @@ const LAYERS = {
       d += `M${at(x(bin.from), inner.bottom)}v${(-high).toFixed(1)}h${wide.toFixed(1)}v${high.toFixed(1)}Z`;
     }
     return [path("histogram", layer.tone, d)];
-  },
-  path(layer, rows, { x, y }) {
-    const d = `M${layer.points.map(([a, b]) => at(x(a), y(b))).join("L")}`;
-    return [path(layer.dashed ? "line.mark-dashed" : "line", layer.tone, d)];
-  },
-  rule(layer, rows, { y, inner }) {
-    return [path("rule", layer.tone, `M${at(inner.left, y(layer.at))}H${inner.right}`)];
   },
 };
 
@@ -257,14 +223,11 @@ function drawIntervals(spec, width) {
   const x = linear(domain, [left, right]);
   const top = 6;
   const bottom = top + tall * spec.rows.length;
-  const height = bottom + (spec.x.label ? 40 : 24);
   const nodes = [];
   for (const tick of numberTicks(domain, count, spec.x.kind, step)) {
     const place = x(tick.value);
-    nodes.push(grid(tick, `M${at(place, top)}V${bottom}`));
-    nodes.push(below(tick, place, bottom, width));
+    nodes.push(grid(tick, `M${at(place, top)}V${bottom}`), below(tick, place, bottom, width));
   }
-  if (spec.x.label) nodes.push(text("name", right, height - 6, "end", spec.x.label));
   const heightOf = (k) => top + tall * (k + (narrow ? 0.72 : 0.5));
   spec.rows.forEach((row, k) => {
     const place = heightOf(k);
@@ -272,19 +235,18 @@ function drawIntervals(spec, width) {
     const tone = spec.tone?.(row) ?? (middle < 0 ? "second" : "accent");
     const short = names[k].length > letters && !narrow ? `${names[k].slice(0, letters - 1)}…` : names[k];
     const where = narrow ? { x: left, y: place - 12 } : { x: left - 12, y: place, dy: "0.35em", "text-anchor": "end" };
-    nodes.push(s("text.row-name", { ...where }, short, s("title", {}, names[k])));
+    nodes.push(s("text.row-name", where, short, s("title", names[k])));
     const group = s(`g.tone-${tone}`);
-    const [inside, outside] = [spec.inside?.(row), spec.outside?.(row)];
-    const line = (kind, [from, to]) => group.append(s(`path.mark-${kind}`, { d: `M${at(x(from), place)}H${x(to).toFixed(1)}` }));
-    if (outside?.every(known)) line("whisker", outside);
-    if (inside?.every(known)) line("thick", inside);
+    for (const [kind, ends] of [["whisker", spec.outside?.(row)], ["thick", spec.inside?.(row)]]) {
+      if (ends?.every(known)) group.append(s(`path.mark-${kind}`, { d: `M${at(x(ends[0]), place)}H${x(ends[1]).toFixed(1)}` }));
+    }
     if (known(middle)) group.append(s("circle.mark-dot", { cx: x(middle), cy: place, r: 4 }));
     const then = spec.before?.(row);
     if (known(then)) group.append(s("path.mark-then", { d: `M${at(x(then), place - 8)}v16` }));
     nodes.push(group);
   });
   return {
-    height,
+    height: bottom + 24,
     nodes,
     count: spec.rows.length,
     nearest: (_, place) => Math.max(0, Math.min(spec.rows.length - 1, Math.floor((place - top) / tall))),

@@ -107,7 +107,6 @@ function replayPage({ state, page, ready }) {
 function livePage({ state, go, page, ready, signal }) {
   const form = template("live");
   const [name, outcome] = [part(form, "stream-name"), part(form, "live-outcome")];
-  const words = { shadow: "Go live in shadow mode", live: "Go live" };
   const make = async () => {
     button.disabled = true;
     replace(outcome, h("p.working", "Making the stream, and teaching it the labels of the file …"));
@@ -124,7 +123,7 @@ function livePage({ state, go, page, ready, signal }) {
   const checked = () => {
     state.name = name.value.trim();
     state.mode = part(form, "begin-live").checked ? "live" : "shadow";
-    button.textContent = words[state.mode];
+    button.textContent = state.mode === "live" ? "Go live" : "Go live in shadow mode";
     const wrong = !/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(state.name) ? "A name has letters, digits, dots, lines and underscores, and no spaces." : session.state.streams.includes(state.name) ? "There is a stream with this name already." : "";
     name.setAttribute("aria-invalid", String(Boolean(wrong)));
     ready(button, wrong);
@@ -132,7 +131,7 @@ function livePage({ state, go, page, ready, signal }) {
   name.value = state.name;
   part(form, `begin-${state.mode}`).checked = true;
   form.oninput = () => checked();
-  const button = page(form, words[state.mode], make, "go-live");
+  const button = page(form, "", make, "go-live");
   checked();
 }
 

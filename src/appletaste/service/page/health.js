@@ -8,6 +8,7 @@ export async function show(root, context) {
   const [problem, modes, record, alarms] = [h("div"), h("div"), h("div"), h("div#alarms")];
   const tiles = h("dl.tiles#health-tiles");
   let health = null;
+  let verifying = false;
   replace(root, heading("Health", "Whether the stream is still the one that was learnt, and the record still whole."), problem,
     tiles, alarms, h("div.grid.health-grid", modes, record));
   const load = async () => {
@@ -17,7 +18,7 @@ export async function show(root, context) {
     replace(tiles, tilesOf(health));
     replace(alarms, alarmsOf(watched, context, acknowledge));
     replace(modes, modesOf(health.mode, context, openMode));
-    replace(record, recordOf(health, context, verify));
+    if (!verifying) replace(record, recordOf(health, context, verify));
     if (focused && document.activeElement === document.body) document.querySelector(`[data-testid="${CSS.escape(focused)}"]`)?.focus();
   };
 
@@ -44,6 +45,7 @@ export async function show(root, context) {
     });
   };
   const verify = async (button) => {
+    verifying = true;
     button.disabled = true;
     button.textContent = "Verifying …";
     try {
@@ -52,6 +54,7 @@ export async function show(root, context) {
     } catch (error) {
       notify(error.words ?? String(error), { bad: true });
     }
+    verifying = false;
     await loading.run();
   };
   const loading = follow(context, problem, load);
@@ -114,6 +117,5 @@ function recordOf(health, context, verify) {
       verified && [h("dt", "Outcome"), h("dd#verified-told", verified.told)],
       h("dt", "Store"), h("dd", { "data-name": "store", "data-value": health.store }, health.store),
       h("dt", "Downloads"), h("dd", h("a", { href: address(context.stream, "report") }, "Report and log"))),
-    h("p.hint", "To verify, the record is folded again from its first event and compared, bit for bit. No decision waits for it."),
-    context.can("admin") && button);
+    context.can("admin") && [template("verify"), button]);
 }

@@ -1,7 +1,7 @@
 // What the model believes: what every column adds to the score, how well its chances come true, and what has changed.
 import { api } from "./api.js";
 import { column, intervals, multiples, plot } from "./charts.js";
-import { count, day, emptyState, figure, h, number, percent, replace, signed } from "./dom.js";
+import { count, day, emptyState, figure, h, number, percent, replace, signed, template } from "./dom.js";
 import { estimateTile, field, follow, heading, section, tile } from "./parts.js";
 
 const FEW = 30; // labels below which the prior says most
@@ -11,8 +11,8 @@ export async function show(root, context) {
   const tiles = h("dl.tiles#model-tiles");
   const chosen = h("input#model-since", { type: "date", onchange: () => void loading.run() });
   const [columns, calibration] = [multiples([]), multiples([], "div.calibration")];
-  const curves = section("Column by column", "Above 0: an item with such a value is more likely to be positive than a typical one. "
-    + "The dark band holds the truth with a probability of 50 %, the light band with 90 %. Grey: how many items have such a value.", columns.element);
+  const curves = template("curves");
+  curves.append(columns.element);
   const chances = section("Do the chances come true?", "", calibration.element);
   replace(root, heading("Model", "What each column adds to the score, and how sure that is.", field("What changed since", chosen)), problem, tiles, words, changes, curves, chances);
 
@@ -86,7 +86,7 @@ function calibrationSpec(rows) {
     x: { kind: "share", value: (bin) => bin.predicted, label: "chance that was said", domain: [0, most] },
     y: { kind: "share", label: "share positive", domain: [0, most] },
     layers: [
-      { type: "path", tone: "muted", dashed: true, points: [[0, 0], [most, most]], name: "chances come true" },
+      { type: "line", tone: "muted", dashed: true, y: (bin) => bin.predicted, name: "chances come true" },
       { type: "whiskers", tone: "accent", y: (bin) => bin.seen, low: (bin) => bin.low, high: (bin) => bin.high, name: "seen, with 90 % interval" },
     ],
   };

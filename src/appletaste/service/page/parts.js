@@ -1,20 +1,15 @@
 // Pieces that the views of the stream, the model, what-if and health share: tiles, estimates in words, fields, and
 // loading again when something happened.
 import { Problem } from "./api.js";
-import { figure, h, on, openDialog, replace, trouble } from "./dom.js";
+import { figure, h, on, openDialog, replace, template, trouble } from "./dom.js";
 
-/** What can come of a decision, in the words of the guide. */
-export const OUTCOMES = [
-  ["miss", "A miss", "A positive that was passed: what you lose, after what is recovered."],
-  ["false_alarm", "A false alarm", "A negative that was acted on: the work of looking, plus the harm of holding up an honest customer."],
-  ["hit", "A hit", "A positive that was acted on: the work of looking, less what is gained by it. A gain is a negative cost: a call that sells for 8 is −8."],
-  ["correct_pass", "A correct pass", "A negative that was passed; 0 for most."],
-];
+/** What can come of a decision, in the words of the guide: the name in the service, the title, and what it costs. */
+export const OUTCOMES = [...template("outcomes").querySelectorAll("dt")].map((one) => [one.dataset.outcome, one.textContent, one.nextElementSibling.textContent]);
 
 /** A heading of a view, with what stands beside it. */
 export function heading(title, words, ...beside) {
   return h("header.view-head", h("div", h("h1", title), words && h("p.quiet", words)),
-    beside.length > 0 && h("div.view-tools", beside));
+    beside);
 }
 
 /** A part of a view under a heading of its own. */

@@ -1,7 +1,6 @@
 // Scales and ticks: where a number, a sum of money, a share or a date stands on an axis, and how the axis says so.
 
 const DAY = 86_400_000;
-const MONTH_LENGTHS = [1, 2, 3, 6, 12, 24, 60, 120];
 
 /** A straight map from [low, high] to [from, to]. */
 export const linear = ([low, high], [from, to]) => (value) => from + ((value - low) * (to - from)) / (high - low || 1);
@@ -48,42 +47,30 @@ export function widened([low, high], count) {
 }
 
 const formatter = (options) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...options });
-const HOURS = formatter({ hour: "2-digit", minute: "2-digit" });
 const DAYS = formatter({ day: "numeric", month: "short" });
 const MONTHS = formatter({ month: "short" });
 const MONTHS_AND_YEARS = formatter({ month: "short", year: "numeric" });
+const YEARS = formatter({ year: "numeric" });
 const LONG = formatter({ weekday: "short", day: "numeric", month: "short", year: "numeric" });
 
 /** A day, "2024-06-01", as people write dates; the day is the stream's own, whatever the reader's zone. */
-export const dayText = (day) => LONG.format(new Date(typeof day === "string" ? day.slice(0, 10) : day));
+export const dayText = (day) => LONG.format(new Date(day));
 
-/** Ticks of a date axis (milliseconds): at hours, days, weeks or firsts of months, whatever fits. */
+/** Ticks of a date axis (milliseconds): at days, Mondays or firsts of months, whatever fits. */
 export function dateTicks([low, high], count) {
-  const length = high - low;
-  const short = [3_600_000, 10_800_000, 21_600_000, 43_200_000, DAY, 2 * DAY, 7 * DAY, 14 * DAY];
-  const step = short.find((one) => length / one <= count);
-  if (step !== undefined) return evenDates(low, high, step);
-  const months = MONTH_LENGTHS.find((one) => length / (one * 30.44 * DAY) <= count) ?? 240;
+  const fits = (days) => (high - low) / (days * DAY) <= count;
   const ticks = [];
+  const step = [1, 2, 7, 14].find(fits) * DAY;
+  if (step) {
+    const offset = step >= 7 * DAY ? 4 * DAY : 0; // 1970 began on a Thursday
+    for (let value = Math.ceil((low - offset) / step) * step + offset; value <= high; value += step) ticks.push({ value, text: DAYS.format(value) });
+    return ticks;
+  }
+  const months = [1, 2, 3, 6, 12, 24, 60, 120].find((one) => fits(one * 30.44)) ?? 240;
   const start = new Date(low);
-  let index = Math.floor((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months;
-  for (; ; index += months) {
-    const value = new Date(0).setUTCFullYear(Math.floor(index / 12), index % 12, 1);
-    if (value > high) break;
-    if (value < low) continue;
-    const yearly = months >= 12 || index % 12 === 0 || ticks.length === 0;
-    const text = months >= 12 ? String(Math.floor(index / 12)) : (yearly ? MONTHS_AND_YEARS : MONTHS).format(value);
-    ticks.push({ value, text });
+  for (let index = Math.floor((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months; ; index += months) {
+    const value = Date.UTC(Math.floor(index / 12), index % 12);
+    if (value > high) return ticks;
+    if (value >= low) ticks.push({ value, text: (months >= 12 ? YEARS : index % 12 && ticks.length ? MONTHS : MONTHS_AND_YEARS).format(value) });
   }
-  return ticks;
-}
-
-function evenDates(low, high, step) {
-  const ticks = [];
-  const offset = step >= 7 * DAY ? 4 * DAY : 0; // 1970 began on a Thursday; weeks begin on Mondays
-  for (let value = Math.ceil((low - offset) / step) * step + offset; value <= high; value += step) {
-    const midnight = value % DAY === 0;
-    ticks.push({ value, text: (midnight ? DAYS : HOURS).format(value) });
-  }
-  return ticks;
 }

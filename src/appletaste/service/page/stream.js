@@ -1,12 +1,11 @@
 // The stream by day: what was saved and what was spent, how sure that is, what is missed, and how the work went.
 import { api } from "./api.js";
 import { column, ends, multiples, plot } from "./charts.js";
-import { count, emptyState, figure, h, money, number, percent, replace } from "./dom.js";
-import { choice, estimateTile, field, follow, heading, notesOf, tile } from "./parts.js";
+import { count, emptyState, figure, h, money, number, part, percent, replace, template } from "./dom.js";
+import { estimateTile, follow, heading, notesOf, tile } from "./parts.js";
 import { dayText } from "./scales.js";
 
 const DAY = 86_400_000;
-const RANGES = [["14", "Last 14 days"], ["30", "Last 30 days"], ["usual", "Last 60 days"], ["365", "Last year"], ["all", "All days"], ["own", "From … to …"]];
 const FLATTERS = "Labels of these days have mostly not arrived. Such days flatter: what is bad is often known last.";
 const share = (part, whole) => (whole > 0 ? part / whole : null);
 
@@ -14,15 +13,13 @@ export async function show(root, context) {
   let told = null;
   let charts = null;
   const [problem, tiles, notes, place] = [h("div"), h("dl.tiles#stream-tiles"), h("div"), h("div")];
-  const again = () => {
+  const tools = template("days");
+  const [range, own, from, to] = ["range", "own", "from", "to"].map((name) => part(tools, `days-${name}`));
+  tools.onchange = () => {
     own.hidden = range.value !== "own";
     void loading.run();
   };
-  const from = h("input#days-from", { type: "date", onchange: again });
-  const to = h("input#days-to", { type: "date", onchange: again });
-  const own = h("div.fields", { hidden: true }, field("From", from), field("To", to));
-  const range = choice(RANGES, "usual", again, { testid: "days-range" });
-  replace(root, heading("Stream", "What was decided, what it saved, and what is missed. Intervals are 90 %.", field("Days", range), own), problem, tiles, notes, place);
+  replace(root, heading("Stream", "What was decided, what it saved, and what is missed. Intervals are 90 %.", tools), problem, tiles, notes, place);
   const asked = () => {
     const last = Date.parse(told?.last);
     if (range.value === "own") return { from: from.value, to: to.value };
@@ -50,7 +47,7 @@ export async function show(root, context) {
 
 function tilesOf(totals) {
   const { capacity, decided, label_delay_days: delay, shadow_price: price } = totals;
-  const part = (name, title, words = "") => tile(name, title, undefined, percent(share(totals[name], decided)),
+  const portion = (name, title, words = "") => tile(name, title, undefined, percent(share(totals[name], decided)),
     [figure(name, totals[name], count(totals[name])), ` of ${count(decided)} items`], words);
   return [
     estimateTile("saved", "Saved", totals.saved, money, "against passing everything"),
@@ -58,7 +55,7 @@ function tilesOf(totals) {
     estimateTile("precision", "Precision of labelled acts", totals.precision, percent),
     estimateTile("missed", "Missed positives", totals.missed, count, "", "too few audits"),
     estimateTile("recall", "Recall", totals.recall, percent, "", "too few audits"),
-    part("acted", "Acted on"), part("explored", "Explored", "acted on to learn"), part("audited", "Audited", "by the audit lane"),
+    portion("acted", "Acted on"), portion("explored", "Explored", "acted on to learn"), portion("audited", "Audited", "by the audit lane"),
     tile("label_delay_days", "Label delay", delay, delay === null ? "–" : `${number(delay, 3)} days`, "median of the labels that arrived"),
     tile("waiting", "Labels awaited", totals.waiting, count(totals.waiting), `${percent(totals.arrived)} of labels of acts arrived`),
     capacity && tile("capacity", "Capacity used", undefined, percent(share(capacity.used, capacity.limit)),
@@ -91,7 +88,7 @@ function specsOf(rows) {
       ...[["acted", "accent"], ["explored", "second"], ["audited", "third"]].map(
         ([key, tone]) => ({ type: "line", tone, name: key, y: (row) => share(row[key], row.decided), dashed: key === "audited" }))),
     chart("arrived", "Labels arrived", "The share of acts of the day whose label is known by now.", { kind: "share", domain: [0, 1] }, [arrived, ...counts("labelled", "waiting")],
-      { type: "bars", tone: "third", y: (row) => row.arrived, name: "labels arrived", ...hatched }, { type: "rule", tone: "ink", at: 0.5 }),
+      { type: "bars", tone: "third", y: (row) => row.arrived, name: "labels arrived", ...hatched }, { type: "line", tone: "ink", dashed: true, y: () => 0.5, name: "half" }),
   ];
   if (rows.some((row) => row.capacity)) {
     specs.push(chart("capacity", "Capacity used", "Acts of the day beside how many there can be.", { kind: "number", zero: true, label: "acts a day" },

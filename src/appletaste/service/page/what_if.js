@@ -1,7 +1,7 @@
 // What would happen under other costs, another threshold, capacity or audit rate; and, with `admin`, making it so.
 import { api } from "./api.js";
 import { column, intervals } from "./charts.js";
-import { count, figure, h, money, notify, number, percent, replace, trouble } from "./dom.js";
+import { count, figure, h, money, notify, number, part, percent, replace, template, trouble } from "./dom.js";
 import { ask, estimateTile, heading, notesOf, OUTCOMES, tile } from "./parts.js";
 import { address } from "./places.js";
 
@@ -98,9 +98,12 @@ export async function show(root, context) {
     };
     const words = [...(rest.costs ? OUTCOMES.filter(([name]) => wanted[name] !== start[name]).map(([name, title]) => `${title} costs ${money(wanted[name])} instead of ${money(start[name])}.`) : []),
       ...Object.keys(said).filter((name) => name in rest).map(line)];
-    ask("Apply these settings?", h("div.apply", h("p", "From the next decision on:"), h("ul#apply-changes", words.map((one) => h("li", one))),
-      h("p", "On the decisions of the past, that would have meant:"), h("ul.quiet#apply-words", told.words.map((one) => h("li", one))),
-      h("p.quiet", `The record keeps who changed it and when: ${context.key.name}, now.`)), "Apply from now on", "apply", async () => {
+    const content = template("apply");
+    const list = (name, lines) => replace(part(content, `apply-${name}`), lines.map((one) => h("li", one)));
+    list("changes", words);
+    list("words", told.words);
+    part(content, "apply-by").textContent = context.key.name;
+    ask("Apply these settings?", content, "Apply from now on", "apply", async () => {
       const events = [];
       for (const [name, value] of Object.entries(rest)) {
         events.push((await api.post(context.path(name), { [name]: value, by: context.key.name })).seq);
@@ -186,13 +189,11 @@ function pictureOf(told) {
 
 function moreOf(told, context) {
   const word = (act) => h("td", h(act ? "span.badge.warm" : "span.badge", act ? "act" : "pass"));
-  return [
-    notesOf(told.words, { testid: "what-if-words" }),
-    h("section.card", h("h2", "Cases that would flip"), told.flips.length === 0 ? h("p.quiet", "None of the decisions in the log would be another.")
-      : h("div.scroll-x.flips", { tabindex: "0", role: "region", "aria-label": "Cases that would flip" }, h("table#flips",
-        h("thead", h("tr", ["Case", "Chance", "Decided", "Would be"].map((name, k) => h(k === 1 ? "th.num" : "th", { scope: "col" }, name)))),
-        h("tbody", told.flips.map((flip) => h("tr", h("th", { scope: "row" }, h("a", { href: address(context.stream, "case", flip.id) }, flip.id)),
-          h("td.num", figure("flip.chance", flip.chance, percent(flip.chance))), word(flip.act_now), word(flip.act_then)))))),
-    told.flip_count > told.flips.length && h("p.hint", `The latest ${count(told.flips.length)} of ${count(told.flip_count)}.`)),
-  ];
+  const [cases, some] = [template("flips"), told.flips.length];
+  part(cases, "no-flips").hidden = some > 0;
+  cases.querySelector("div").hidden = some === 0;
+  replace(part(cases, "flip-rows"), told.flips.map((flip) => h("tr", h("th", { scope: "row" }, h("a", { href: address(context.stream, "case", flip.id) }, flip.id)),
+    h("td.num", figure("flip.chance", flip.chance, percent(flip.chance))), word(flip.act_now), word(flip.act_then))));
+  replace(part(cases, "flips-shown"), told.flip_count > some && `The latest ${count(some)} of ${count(told.flip_count)}.`);
+  return [notesOf(told.words, { testid: "what-if-words" }), cases];
 }
