@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo test test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-levels docs dist clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo desk-demo desk-pictures test test-browser test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-page bench-levels docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,11 +41,27 @@ demo: setup  ## docs/guide.md in short: a raw file, a replay, what is missed, th
 serve-demo: setup  ## a day of orders through HTTP with late labels, the server killed in the middle, and nothing lost
 	$(BIN)/python -m bench.service.serve_demo
 
+desk-demo: setup  ## the review desk over a shop in fast time: open the printed address, sign in with the printed key
+	$(BIN)/python -m bench.service.desk_demo $(ARGS)
+
 demo-paper: setup  ## the paper's policies on its problems, beside its tables
 	$(BIN)/appletaste demo --replications $(REPLICATIONS)
 
-test: setup  ## all tests but those of clusters, on all cores; a file stays on one, so that what it plays is played once
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster'
+test: setup  ## all tests but those of clusters and browsers, on all cores; a file stays on one, so that what it plays is played once
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster and not browser'
+
+$(VENV)/browser: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,browser]'
+	touch $@
+
+test-browser: $(VENV)/browser  ## the review desk in a real browser: journeys, injection, accessibility (.ci/browser finds or installs Chromium)
+	.ci/browser $(BIN)/python -m pytest tests/browser -m browser $(ARGS)
+
+desk-pictures: $(VENV)/browser  ## the pictures of docs/desk.md, made anew: docs/pictures
+	APPLETASTE_PICTURES=1 .ci/browser $(BIN)/python -m pytest tests/browser/test_views.py -m browser
+
+bench-page: $(VENV)/browser  ## the review desk measured in a browser: first view, live updates, a hundred cases: docs/desk.md
+	.ci/browser $(BIN)/python -m bench.service.desk $(ARGS)
 
 $(VENV)/clusters: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,dask]'

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from appletaste.cli.console import print_table
 
-from . import embedded, over_http
+from . import embedded, over_http, waiting
 
 OUT = Path("out/bench-service")
-PARTS = ("embedded", "http")
+PARTS = ("embedded", "http", "queue")
 
 
 def main() -> None:
@@ -25,6 +25,9 @@ def main() -> None:
     if "http" in parts:
         rows = over_http.compare(OUT, max(given.rounds // 4, 1), given.seconds)
         print_table("over HTTP, 20 features, FULL sync", ("", "rate", "each"), rows)
+    if "queue" in parts:
+        rows = waiting.queue(OUT)
+        print_table("100,000 items that wait, beside decisions", ("", "least", ""), rows)
     if "embedded" in parts:
         rows = embedded.groups(OUT, given.rounds)
         rows += embedded.million(OUT, given.decisions)

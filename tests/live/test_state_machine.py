@@ -55,6 +55,7 @@ class Machine(RuleBasedStateMachine):
         self.now = 10**15
         self.cases = {}  # id: item, answer, acted, label, learnt, erased
         self.mode = mode
+        self.capacity, self.audit = None, at.Audit(floor=0.3)
         self.events = 1
 
     def clock(self):
@@ -167,6 +168,18 @@ class Machine(RuleBasedStateMachine):
         self.mode = mode
         self.events += 1
 
+    @rule(capacity=st.sampled_from([at.Budget(per_day=3), at.Budget(share=0.5, window=6), None]))
+    def change_capacity(self, capacity):
+        self.stream.set_capacity(capacity, by="ann")
+        self.capacity = capacity
+        self.events += 1
+
+    @rule(audit=st.sampled_from([at.Audit(rate=0.2), at.Audit(floor=0.4), None]))
+    def change_audit(self, audit):
+        self.stream.set_audit(audit, by="ann")
+        self.audit = audit
+        self.events += 1
+
     @rule(item=st.sampled_from([[1.0], [1.0, float("nan")], {"age": 1}, "x", [1e200, 0]]))
     def bad_item(self, item):
         self.refused(lambda: self.stream.decide(item, id="bad", baseline=True))
@@ -207,6 +220,7 @@ class Machine(RuleBasedStateMachine):
             return
         assert len(self.stream) == self.events
         assert self.stream.mode == self.mode
+        assert (self.stream.budget, self.stream.audit) == (self.capacity, self.audit)
         waiting = set(self.stream.pending)
         for id_, case in self.cases.items():
             found = self.stream.find(id_)

@@ -84,6 +84,9 @@ def test_the_other_verbs(remote):
         remote.log(features=True)
     assert remote.expire("1990-01-01") == []
     assert remote.set_costs(at.Costs(miss=9, false_alarm=1, hit=0), by="ann") > 0
+    assert remote.set_capacity("120/day", time_zone="Europe/Berlin", by="ann") > 0
+    assert remote.set_audit("2%") > 0
+    assert remote.set_capacity(None) > remote.set_audit(None) - 2
     assert remote.set_mode("frozen", by="ann") > 0
     assert remote.set_mode("live", by="ann") > 0
     made = remote.decide([1.0, 0.0, 0.0], time=TIME)

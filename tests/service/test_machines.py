@@ -47,6 +47,17 @@ class Machine:
         self.process.stderr.close()
 
 
+def hear(port, headers):
+    """Return a live view that has begun."""
+    view = socket.create_connection(("127.0.0.1", port), timeout=20)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    view.sendall(f"GET {ORDERS}/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{lines}\r\n".encode())
+    heard = b""
+    while b"retry" not in heard:
+        heard += view.recv(65536)
+    return view
+
+
 @pytest.mark.parametrize("how", GOES, ids=lambda how: how.name)
 def test_any_process_answers_and_a_dead_owner_is_replaced(how):
     address = fresh_database()
@@ -91,7 +102,7 @@ def test_any_process_answers_and_a_dead_owner_is_replaced(how):
             machine.end()
 
 
-def test_a_key_that_is_revoked_elsewhere_opens_nothing_soon(tmp_path):
+def test_a_key_that_is_revoked_elsewhere_opens_nothing_soon_and_its_sessions_end(tmp_path):
     address = fresh_database()
     store = open_store(address)
     make_streams(store)
@@ -100,6 +111,15 @@ def test_a_key_that_is_revoked_elsewhere_opens_nothing_soon(tmp_path):
     machines = [Machine(address).wait() for _ in range(2)]
     try:
         assert ask(machines[1].port, "GET", ORDERS, key=other).status == 200
+        told = ask(machines[0].port, "POST", "/v1/session", {"key": other})
+        page = {"Cookie": told.headers["set-cookie"].split(";")[0], "X-CSRF-Token": told.json()["csrf"]}
+        views = [hear(machine.port, page) for machine in machines]  # one of them is not the owner, and relays
+        assert [ask(machine.port, "GET", ORDERS + "/queue", headers=page).status for machine in machines] == [200, 200]
+        ask(machines[1].port, "POST", ORDERS + "/decisions", {"id": "seen", "item": [1, 2, 3]}, key=key)
+        for view in views:
+            heard = b""
+            while b'"seen"' not in heard:
+                heard += view.recv(65536)
         listed = ask(machines[0].port, "GET", "/v1/keys", key=key).json()["keys"]
         id_ = next(one["id"] for one in listed if one["scopes"] == ["read"])
         ask(machines[0].port, "DELETE", f"/v1/keys/{id_}", key=key)
@@ -108,6 +128,11 @@ def test_a_key_that_is_revoked_elsewhere_opens_nothing_soon(tmp_path):
         while ask(machines[1].port, "GET", ORDERS, key=other).status != 401:
             assert time.monotonic() < deadline
             time.sleep(0.1)
+        assert [ask(machine.port, "GET", ORDERS, headers=page).status for machine in machines] == [401, 401]
+        for view in views:
+            while view.recv(65536):  # the view ends, and so does its connection
+                pass
+            view.close()
     finally:
         for machine in machines:
             machine.end()

@@ -1,17 +1,26 @@
 """Every route, with no key, a wrong one, a revoked one, an expired one, one of another scope, one of another stream.
 
+The same for browsers: with a cookie that is wrong, over, or of such a key, and without the token that a change needs.
+
 The routes are taken from the router, so that a new one cannot be missed.
 """
 
+import re
 import time
 
+import msgspec
 import pytest
 
-from appletaste.service import endpoint
-from appletaste.service.keys import SCOPES, Keys
+from appletaste.service import endpoint, sessions
+from appletaste.service.keys import SCOPES, Keys, digest_of
+from appletaste.service.sessions import Session
 
-#: Routes that anybody may call: whether the process is up and ready, and the description, which is public.
-OPEN = {"healthz", "readyz", "openapi"}
+#: Routes that anybody may call: whether the process is up and ready, the description and the page, which are public,
+#: and the door of the page, which says who has signed in, if anybody has.
+OPEN = {"healthz", "readyz", "openapi", "page", "page_file", "sign_in", "session"}
+#: Routes of no stream that a key of any stream may call.
+OF_ANY = {"list_streams": 200, "metrics": 200, "sign_out": 204}
+CSV = b"amount,fraud\n" + b"1,0\n2,1\n" * 10
 
 
 def operations(service):
@@ -22,7 +31,7 @@ def operations(service):
 
 
 def path_of(operation):
-    return operation.path.replace("{stream}", "orders").replace("{id}", "case")
+    return re.sub(r"{\w+}", "case", operation.path.replace("{stream}", "orders"))
 
 
 def body_of(operation):
@@ -44,6 +53,14 @@ def body_of(operation):
         "set_mode": {"mode": "frozen", "by": "ann"},
         "set_costs": {"costs": sheet, "by": "ann"},
         "create_key": {"name": "k", "scopes": ["read"]},
+        "escalate": {"text": "odd"},
+        "acknowledge": {"text": "seen"},
+        "set_capacity": {"capacity": "120/day"},
+        "set_audit": {"audit": "2%"},
+        "sign_in": {"key": "at_guess"},
+        "send_file": CSV,
+        "replay_file": {"label": "fraud", "costs": sheet},
+        "stream_of_file": {"label": "fraud", "costs": sheet, "name": "stranger"},
     }
     assert (operation.body is None) == (operation.name not in bodies), operation.name
     return bodies.get(operation.name)
@@ -72,9 +89,49 @@ def wrong_keys(service):
     )
     found["other stream"] = lambda op: (
         {"Authorization": f"Bearer {stranger}"},
-        {404} if op.of_stream else {200} if op.name in ("list_streams", "metrics") else {403},
+        {404} if op.of_stream else {OF_ANY.get(op.name, 403)},
     )
-    return found
+    return found | wrong_sessions(service, others, stranger)
+
+
+def wrong_sessions(service, others, stranger):
+    """Return the same for cookies."""
+    keys, sign_in = service.keys, service.sign_in
+    good, other = sign_in(keys.create("g", SCOPES)[0]), sign_in(keys.create("o", SCOPES)[0])
+    cookie = {"Cookie": good["Cookie"]}
+    revoked, key = keys.create("r", SCOPES)
+    revoked = sign_in(revoked)
+    keys.revoke(key.id)
+    expired = keys.create("e", SCOPES, ["*"], time.time() + 0.1)[0]
+    expired = sign_in(expired)
+    over = sign_in(keys.create("v", SCOPES)[0])
+    digest = digest_of(over["Cookie"].split("=")[1])
+    session = msgspec.json.decode(service.store.get("sessions", digest), type=Session)
+    service.store.put("sessions", digest, msgspec.json.encode(msgspec.structs.replace(session, until=time.time())))
+    service.app.host.sessions.reload()
+    scoped, far = {scope: sign_in(secret) for scope, secret in others.items()}, sign_in(stranger)
+    time.sleep(0.1)
+    wrong = {**good, "Cookie": "at_session=" + 43 * "A"}
+
+    def without(token):
+        """Leave the right token out; a look needs none, so that of a look the cookie is wrong as well."""
+        return lambda op: ({**cookie, **token}, {403}) if op.method != "GET" else ({**wrong, **token}, {401})
+
+    return {
+        "wrong cookie": lambda op: (wrong, {401}),
+        "empty cookie": lambda op: ({**good, "Cookie": "at_session="}, {401}),
+        "cookie of another name": lambda op: ({**good, "Cookie": good["Cookie"].replace("at_", "")}, {401}),
+        "wrong key beside a cookie": lambda op: ({**good, "Authorization": "Bearer at_" + 43 * "A"}, {401}),
+        "no token": without({}),
+        "token of another session": without({"X-CSRF-Token": other["X-CSRF-Token"]}),
+        "cookie of a revoked key": lambda op: (revoked, {401}),
+        "cookie of an expired key": lambda op: (expired, {401}),
+        "cookie that is over": lambda op: (over, {401}),
+        "cookie of another scope": lambda op: (scoped[op.scope], {403}) if op.scope else (wrong, {401}),
+        "cookie of another stream": lambda op: (
+            (wrong, {401}) if op.name == "sign_out" else (far, {404} if op.of_stream else {OF_ANY.get(op.name, 403)})
+        ),
+    }
 
 
 def check_matrix(service):
@@ -88,7 +145,10 @@ def check_matrix(service):
         for kind, made in kinds.items():
             headers, wanted = made(operation)
             before = service.digest()
-            told = service.ask(operation.method, path_of(operation), body_of(operation), headers=headers)
+            body = body_of(operation)
+            given = {"body": body} if operation.takes == "application/json" else {"raw": body}
+            headers = headers if "body" in given else {**headers, "Content-Type": operation.takes}
+            told = service.ask(operation.method, path_of(operation), headers=headers, **given)
             assert told.status in wanted, (operation.name, kind, told.status)
             assert service.digest() == before, (operation.name, kind)
             if told.status >= 400:
@@ -121,6 +181,20 @@ def test_the_matrix_is_red_if_keys_see_every_stream(service, monkeypatch):
 
     monkeypatch.setattr(Key, "sees", lambda key, stream: True)
     with pytest.raises(AssertionError, match="other stream"):
+        check_matrix(service)
+
+
+def test_the_matrix_is_red_if_a_change_needs_no_token(service, monkeypatch):
+    """Negative control."""
+    monkeypatch.setattr(sessions.hmac, "compare_digest", lambda told, wanted: True)
+    with pytest.raises(AssertionError, match="token"):
+        check_matrix(service)
+
+
+def test_the_matrix_is_red_if_sessions_outlive_their_keys(service, monkeypatch):
+    """Negative control."""
+    monkeypatch.setattr(Keys, "of_digest", lambda keys, digest: keys._known.get(digest))
+    with pytest.raises(AssertionError, match="revoked"):
         check_matrix(service)
 
 

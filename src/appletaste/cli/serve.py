@@ -26,6 +26,7 @@ EXAMPLES = """\
 examples:
   appletaste stream create orders --store desk.db --from orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4
   appletaste keys create shop --store desk.db --scope decide --scope label
+  appletaste keys create ann --store desk.db --scope read --scope review --scope label
   appletaste serve --store desk.db --port 8080
 
 From here on: docs/service.md
@@ -62,7 +63,8 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json({"store": store.address, "host": args.host, "port": args.port, "streams": names, "keys": keys})
     else:
-        print(f"serving {', '.join(names) or 'no stream yet'} at http://{args.host}:{args.port}", flush=True)
+        print(f"serving {', '.join(names) or 'no stream yet'} at http://{args.host}:{args.port}")
+        print("for reviewers: open the same address in a browser, and sign in with a key", flush=True)
     if not keys:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
     sys.stdout.flush()

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..features import FeatureMap
 from ..features.column_curves import ColumnCurve, ModelCurves
 from ..pages.table import Table
+from ..policies import Policy
 from ..posteriors import Certificate
 from ..streams import Ledger
 
@@ -138,17 +140,21 @@ class Model:
 
 def model_of(ledger: Ledger) -> Model:
     """Return what the policy of a desk believes of its columns; OptionError where it has no posterior."""
-    policy = ledger.policy
     if ledger.features is None:
         raise InputError("the ledger has no map from columns to features: save it with ledger.save(path, features)")
-    posterior, curves = policy.posterior, policy.curves(ledger.features)
+    return model_from(ledger.policy, ledger.features, ledger.costs_by_item is not None)
+
+
+def model_from(policy: Policy, features: FeatureMap, by_item: bool) -> Model:
+    """Return what a policy believes of the columns of a map; ``by_item``: items have costs of their own."""
+    posterior, curves = policy.posterior, policy.curves(features)
     labels = posterior.belief.labels
     known = None if labels is None else np.array(labels.values[: labels.n])
     return Model(
         policy=policy.name,
         curves=curves,
         threshold=policy.costs.threshold,
-        by_item=ledger.costs_by_item is not None,
+        by_item=by_item,
         labels=None if known is None else len(known),
         positives=None if known is None else int(known.sum()),
         certificate=posterior.belief.certificate(),

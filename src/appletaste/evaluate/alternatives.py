@@ -34,12 +34,21 @@ class OwnThreshold:
         number("times", self.times, least=0.0)
 
 
+@dataclass(frozen=True, eq=False)
+class Acting:
+    """Act on each decision of a log with a probability that was worked out beforehand."""
+
+    probabilities: Floats
+
+
 #: A policy (as it stands), a function x -> P(act), a threshold on ``chance`` (one, or of each item), or a cost sheet.
-Change = Policy | Callable[[Floats], Any] | float | OwnThreshold | Costs | CostsByItem
+Change = Policy | Callable[[Floats], Any] | float | OwnThreshold | Costs | CostsByItem | Acting
 
 
 def acting_probabilities(log: DecisionLog, change: Change, learn: bool) -> Floats | Refusal:
     """Return e, the probability with which the alternative acts on each item, or why that cannot be known."""
+    if isinstance(change, Acting):
+        return change.probabilities
     if isinstance(change, Costs):
         return _above(log, change.threshold)
     if isinstance(change, CostsByItem):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from ..costs import Costs
@@ -82,9 +83,19 @@ class Keeping:
         return self._state.mode
 
     @property
+    def mode_since(self) -> tuple[int, str]:
+        """The number of the event since which the mode of now holds, and that mode."""
+        return self._state.modes[-1]
+
+    @property
     def pending(self) -> list[str]:
         """The ids of the decisions whose label is awaited, in the order in which waiting began."""
         return list(self._state.pending)
+
+    @property
+    def awaited(self) -> MappingProxyType[str, tuple[int, float]]:
+        """What is pending, in the same order: since which event each waits, and since when; to be looked at."""
+        return MappingProxyType(self._state.pending)
 
     @property
     def stopped(self) -> str:

@@ -24,11 +24,13 @@ from ..logs.events import (
     ModeChanged,
     Recorded,
     Retracted,
+    StaffingChanged,
 )
 from ..policies import Player, Prospect
 from ..policies.player import named, part_of
 from ..posteriors import Arrays
-from ..streams.rebuilding import rebuild_player
+from ..streams.desk import restaffed
+from ..streams.rebuilding import rebuild_player, staffing_of
 from ..times import instant
 from .modes import SAFE
 
@@ -107,6 +109,8 @@ class State:
             self.modes.append((seq, event.mode))
         elif isinstance(event, CostsChanged):
             player.policy.reprice(event.costs)
+        elif isinstance(event, StaffingChanged):
+            self.player = restaffed(player, *staffing_of(event.budget, event.audit))
         elif isinstance(event, Created):
             self.modes = [(seq, event.settings["mode"])]
 

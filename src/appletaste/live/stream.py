@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 from ..costs import Costs, SomeCosts
 from ..costs_by_item import CostsByItem
 from ..decision import Decision, new_tuple
-from ..errors import ConflictError, InputError, RecordError
+from ..errors import ConflictError, InputError
 from ..features import FeatureMap
 from ..logs.bodies import pack_item
-from ..logs.events import CostsChanged, Decided, Enacted, ModeChanged
+from ..logs.events import Decided, Enacted
 from ..logs.kept import Clock, Found, KeptRecord, machine_clock
 from ..logs.stores import Store, open_store
 from ..policies import Player
 from ..streams.ledger import KINDS_OF_TIME
 from ..times import instant, written
 from .answers import Answer
+from .changing import Changing
 from .creating import begin
-from .items import Asked, check_text
+from .items import Asked
 from .keeping import stamp_text
-from .looking import Looking
-from .modes import CALLER, LIVE, SAFE, SHADOW, check_mode
+from .modes import CALLER, LIVE, SAFE, SHADOW
 
 
-class Stream(Looking):
+class Stream(Changing):
     """One stream of decisions in a store, which lasts: through crashes, deployments and years.
 
     Every decision is on disk before it is answered, and the same id gives the same answer for ever. The record is a
@@ -280,38 +280,6 @@ class Stream(Looking):
             asked = [self._reader.read(*row, usual) for row in rows]
             with self.together([one.id for one in asked if one.id is not None]):
                 return [self._decide(one, baseline) for one, baseline in zip(asked, own, strict=True)]
-
-    # ---- modes and costs
-
-    def set_mode(self, mode: str, *, by: str = "", reason: str = "") -> int:
-        """Let another mode hold from now on; return the number of the event.
-
-        A stream whose record does not verify stays in safe mode.
-        """
-        with self._alone:
-            self._check_running()
-            check_mode(mode)
-            if self.trouble is not None and mode != SAFE:
-                raise RecordError(
-                    f"stream {self.name!r} stays in safe mode, because its record does not verify: {self.trouble}. "
-                    "Restore a backup",
-                    self.trouble.seq,
-                )
-            by, reason = check_text("a name", by), check_text("a reason", reason)
-            seq = self._happen(ModeChanged(mode, by, reason, self._now()))
-            self._settle()
-            return seq
-
-    def set_costs(self, costs: SomeCosts, *, by: str = "") -> int:
-        """Let other costs be the usual ones from now on; return the number of the event."""
-        with self._alone:
-            self._check_running()
-            if self._reader.sheet is not None:
-                raise InputError("the costs of this stream are formulas over columns; they stay as they were created")
-            changed = Costs.of(costs).outcomes()
-            seq = self._happen(CostsChanged(changed, check_text("a name", by), self._now()))
-            self._settle()
-            return seq
 
 
 def _for_each(name: str, given: Sequence[Any] | None, n: int) -> Sequence[Any]:

@@ -111,6 +111,16 @@ class CostsChanged(NamedTuple):
     id: str = ""
 
 
+class StaffingChanged(NamedTuple):
+    """From here on another budget and another audit lane hold; each as its ``settings``, None: there is none."""
+
+    budget: dict[str, Any] | None
+    audit: dict[str, Any] | None
+    by: str = ""
+    time: float | str | None = None
+    id: str = ""
+
+
 Event = (
     Decided
     | Labelled
@@ -124,6 +134,7 @@ Event = (
     | Created
     | ModeChanged
     | CostsChanged
+    | StaffingChanged
 )
 #: Every kind of event by its name in files.
 KINDS: dict[str, Any] = {
@@ -139,4 +150,5 @@ KINDS: dict[str, Any] = {
     "created": Created,
     "mode": ModeChanged,
     "costs": CostsChanged,
+    "staffing": StaffingChanged,
 }

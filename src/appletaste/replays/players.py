@@ -17,6 +17,7 @@ from ..errors import OptionError
 from ..policies import Player, Policy
 from ..remedies import Message, Remedy
 from ..streams import Audit, Awaiting, Budget, Calendar, Desk
+from ..streams.workdays import NAMES
 from ..times import DAY
 
 #: What a capacity by weekday looks like.
@@ -116,6 +117,40 @@ class Staffing:
         if self.budget is None or isinstance(self.budget.per_day, Calendar):
             return self.budget
         return replace(self.budget, day=day or DAY)
+
+
+def capacity_text(budget: Budget | None) -> str | None:
+    """Return a budget as ``Staffing.of`` reads it; None: there is none.
+
+    Examples
+    --------
+    >>> capacity_text(Budget(share=0.05)), capacity_text(Budget(per_day=120)), capacity_text(None)
+    ('5%', '120/day', None)
+    >>> capacity_text(Budget(per_day=Calendar.of("Mon-Fri 120, Sat 40")))
+    'Mon 120, Tue 120, Wed 120, Thu 120, Fri 120, Sat 40, Sun 0'
+    """
+    if budget is None:
+        return None
+    if isinstance(budget.per_day, Calendar):
+        acts = budget.per_day.acts
+        same = len(set(acts)) == 1
+        return f"{acts[0]}/day" if same else ", ".join(f"{day} {n}" for day, n in zip(NAMES, acts, strict=True))
+    return f"{budget.per_day}/day" if budget.share is None else _per_cent(budget.share)
+
+
+def audit_text(audit: Audit | None) -> str | None:
+    """Return the share of passes that a lane audits, as ``Staffing.of`` reads it; None: there is no lane.
+
+    Examples
+    --------
+    >>> audit_text(Audit(rate=0.02)), audit_text(Audit(floor=0.125)), audit_text(None)
+    ('2%', '12.5%', None)
+    """
+    return None if audit is None else _per_cent(max(audit.rate, audit.floor))
+
+
+def _per_cent(share: float) -> str:
+    return f"{100.0 * share:.10g}%"
 
 
 def check_forgetting(label: str, policy: Policy, clock: str | None, day: float | None) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from .bodies import Cell, Time
+from .bodies import Time
 from .problems import ProblemDocument
 
 
@@ -94,33 +94,6 @@ class LabelResults(Struct, frozen=True):
     results: list[LabelResult]
 
 
-class Work(Struct, frozen=True):
-    """An item to review, held for somebody."""
-
-    id: str
-    worth: float | None
-    amount: float
-    chance: float | None
-    time: Time | None
-    item: dict[str, Cell] | list[float] | None
-    reasons: list[str]
-    by: str
-    until: str
-
-
-class Claimed(Struct, frozen=True):
-    """Work that is held for whoever asked."""
-
-    items: list[Work]
-    waiting: int  #: items whose labels are awaited, all in all
-
-
-class Released(Struct, frozen=True):
-    """Work that was given back."""
-
-    released: list[str]
-
-
 class ColumnRead(Struct, frozen=True):
     """A column of records."""
 
@@ -141,6 +114,7 @@ class StreamRead(Struct, frozen=True):
     columns: list[ColumnRead] | None
     pending: int
     trouble: str | None
+    labels: int | None  #: that were learnt; null: the policy keeps none
 
 
 class StreamNames(Struct, frozen=True):

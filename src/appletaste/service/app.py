@@ -12,13 +12,21 @@ from starlette.types import Receive, Scope, Send
 
 from ..logs.stores import Store
 from . import (
+    pages,
+    routes_alarms,
+    routes_cases,
+    routes_changes,
     routes_decisions,
+    routes_files,
     routes_health,
     routes_keys,
     routes_labels,
     routes_log,
     routes_model,
+    routes_numbers,
     routes_queue,
+    routes_report,
+    routes_session,
     routes_streams,
 )
 from .answers import Estimates
@@ -44,10 +52,18 @@ def operations() -> tuple[Operation, ...]:
         *routes_decisions.OPERATIONS,
         *routes_labels.OPERATIONS,
         *routes_queue.OPERATIONS,
+        *routes_cases.OPERATIONS,
         *routes_log.OPERATIONS,
         *routes_model.OPERATIONS,
+        *routes_numbers.OPERATIONS,
+        *routes_changes.OPERATIONS,
+        *routes_alarms.OPERATIONS,
+        *routes_report.OPERATIONS,
+        *routes_files.OPERATIONS,
         *routes_streams.OPERATIONS,
         *routes_keys.OPERATIONS,
+        *routes_session.OPERATIONS,
+        *pages.OPERATIONS,
         *routes_health.OPERATIONS,
         Operation("openapi", "GET", OPENAPI, "This description", openapi, None, {200: Estimates}),
     )

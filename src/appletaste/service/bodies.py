@@ -19,7 +19,9 @@ LARGEST, LARGEST_BATCH = 64 * 1024, 4 * 1024 * 1024
 MOST = 1000
 
 Id = Annotated[str, Meta(min_length=1, max_length=256, description="The caller's own name of the item.")]
-Who = Annotated[str, Meta(min_length=1, max_length=100, description="A person or a system.")]
+Who = Annotated[
+    str, Meta(min_length=1, max_length=100, description="A person or a system; left out: the name of the key.")
+]
 Name = Annotated[
     str,
     Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", description="The name of a stream."),
@@ -91,7 +93,7 @@ class EnactedBody(Body, frozen=True):
     """What was done, whatever was decided."""
 
     act: bool
-    by: Who
+    by: Who | None = None
     time: Time | None = None
 
 
@@ -99,30 +101,48 @@ class Note(Body, frozen=True):
     """Something to write down about a decision."""
 
     text: Annotated[str, Meta(min_length=1, max_length=10_000)]
-    by: Who
+    by: Who | None = None
 
 
 class Claim(Body, frozen=True):
-    """Work for a reviewer."""
+    """Work for a reviewer: items with ids, or the first in an order; what was escalated only if asked for."""
 
-    by: Who
-    order: Annotated[str, Meta(pattern="^(worth|age|amount)$")] = "worth"
+    by: Who | None = None
+    ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
+    order: Annotated[str, Meta(pattern="^(worth|age|amount|chance)$")] = "worth"
     count: Annotated[int, Meta(ge=1, le=100)] = 1
+    escalated: bool = False
     minutes: Annotated[float, Meta(gt=0, le=1440)] = 60.0
+
+
+class Escalate(Body, frozen=True):
+    """Why somebody else should look at an item."""
+
+    text: Annotated[str, Meta(max_length=9000)] = ""
+    by: Who | None = None
+
+
+class Correction(Body, frozen=True):
+    """Another label, and why."""
+
+    value: LabelValue
+    time: Time | None = None
+    reason: Annotated[str, Meta(min_length=1, max_length=9000)] | None = None
+    by: Who | None = None
 
 
 class Release(Body, frozen=True):
     """Work that a reviewer gives back."""
 
-    by: Who
     ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST)]
+    by: Who | None = None
 
 
 class ModeBody(Body, frozen=True):
     """Another mode."""
 
     mode: Annotated[str, Meta(pattern="^(shadow|live|frozen|safe)$")]
-    by: Who
+    by: Who | None = None
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
@@ -130,7 +150,7 @@ class CostsBody(Body, frozen=True):
     """Other usual costs."""
 
     costs: CostSheet
-    by: Who
+    by: Who | None = None
 
 
 class ExpireBody(Body, frozen=True):
@@ -139,12 +159,10 @@ class ExpireBody(Body, frozen=True):
     now: Time | None = None
 
 
-class WhatIf(Body, frozen=True):
-    """Another way to decide: a threshold on the chance, or other costs."""
+class SignIn(Body, frozen=True):
+    """A key to sign in with."""
 
-    threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
-    costs: CostSheet | None = None
-    level: Annotated[float, Meta(gt=0, lt=1)] = 0.9
+    key: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class NewStream(Body, frozen=True):

@@ -134,10 +134,15 @@ def check_time(value: float | str | None, pointer: str = "/time") -> None:
         raise invalid("out-of-range", pointer, "a number below 1e100 in size")
 
 
+def check_plain(text: str | None, pointer: str) -> None:
+    """Refuse a text that not every store can hold."""
+    if text is not None and "\0" in text:
+        raise invalid("wrong-value", pointer, "a text without zero bytes")
+
+
 def check_decide(body: Decide, door: Door) -> None:
     """Refuse what a stream would not decide on as it is meant."""
     door.check(body.item)
     check_time(body.time)
-    for text, pointer in ((body.id, "/id"), (body.stratum, "/stratum")):
-        if text is not None and "\0" in text:
-            raise invalid("wrong-value", pointer, "a text without zero bytes")
+    check_plain(body.id, "/id")
+    check_plain(body.stratum, "/stratum")

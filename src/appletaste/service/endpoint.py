@@ -22,7 +22,7 @@ from .problems import MEDIA, Problem
 log = logging.getLogger("appletaste.service")
 _BEARER = b"Bearer "
 #: Headers that go along with a request that is passed on.
-PASSED_ON = (b"authorization", b"content-type")
+PASSED_ON = (b"authorization", b"content-type", b"cookie", b"x-csrf-token", b"last-event-id")
 _NOBODY = Key("", "", (), (), 0.0)
 
 
@@ -35,7 +35,7 @@ class Endpoint:
         self._decoders = {
             method: msgspec.json.Decoder(operation.body)
             for method, operation in operations.items()
-            if operation.body is not None
+            if operation.body is not None and operation.takes == JSON
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,9 +57,17 @@ class Endpoint:
     async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply:
         headers = dict(scope["headers"])
         if operation is None:
-            self._key(headers)
+            if b"authorization" in headers:
+                self._key(headers)
+            else:
+                await self._host.sessions.key_of(headers, "GET")
             raise Problem("method-not-allowed", allow=self._allow)
-        key = _NOBODY if operation.scope is None else self._key(headers)
+        if operation.scope is None:
+            key = _NOBODY
+        elif b"authorization" in headers:
+            key = self._key(headers)
+        else:
+            key = await self._host.sessions.key_of(headers, operation.method)
         params = {name: plain_text(value) for name, value in scope["path_params"].items()}
         if operation.of_stream and operation.scope is not None and not key.sees(params["stream"]):
             raise Problem("unknown-stream")
@@ -72,11 +80,13 @@ class Endpoint:
         query: dict[str, Any] = {}
         if operation.query or scope["query_string"]:
             query = read_query(operation, parsed_query(scope["query_string"]))
-        body = None
+        body: Any = None
         if operation.body is not None:
-            if headers.get(b"content-type", b"").split(b";")[0].strip().lower() != JSON.encode():
+            if headers.get(b"content-type", b"").split(b";")[0].strip().lower() != operation.takes.encode():
                 raise Problem("unsupported-media-type")
-            body = decode(await read_body(headers, receive, operation.limit), self._decoders[operation.method])
+            body = await read_body(headers, receive, operation.limit)
+            if operation.takes == JSON:
+                body = decode(body, self._decoders[operation.method])
         return await operation.handler(Call(self._host, key, params, query, body, headers))
 
     async def _pass_on(
@@ -86,10 +96,12 @@ class Endpoint:
         if PASSED.encode() in headers or self._host.owners is None:
             raise Problem("not-ready")  # the owner has changed: whoever asked tries again
         path = scope["path"] + ("?" + scope["query_string"].decode("latin-1") if scope["query_string"] else "")
-        if operation.media == EVENTS:
-            return Reply(307, headers={"Location": owner + path})
-        body = None if operation.body is None else await read_body(headers, receive, operation.limit)
         kept = {name.decode(): headers[name].decode("latin-1") for name in PASSED_ON if name in headers}
+        if operation.media == EVENTS and b"authorization" in headers:
+            return Reply(307, headers={"Location": owner + path})
+        if operation.media == EVENTS:  # a page may not ask elsewhere, and its cookie would not go along
+            return await self._host.owners.watch(owner, path, kept)
+        body = None if operation.body is None else await read_body(headers, receive, operation.limit)
         quick = operation.scope in ("decide", "label")
         return await self._host.owners.pass_on(owner, operation.method, path, kept, body, quick)
 
@@ -162,10 +174,12 @@ async def disconnected(receive: Receive) -> None:
 
 async def respond(reply: Reply, receive: Receive, send: Send) -> None:
     """Send an answer; one in parts ends early when whoever asked has gone."""
-    headers = [(b"content-type", reply.media.encode()), (b"cache-control", b"no-store")]
+    headers = [(b"content-type", reply.media.encode())]
+    if reply.headers is None or "Cache-Control" not in reply.headers:
+        headers.append((b"cache-control", b"no-store"))
     if reply.headers:
         headers += [(name.lower().encode(), value.encode()) for name, value in reply.headers.items()]
-    if reply.parts is None:
+    if reply.parts is None and reply.status not in (204, 304):
         headers.append((b"content-length", str(len(reply.body)).encode()))
     start: Message = {"type": "http.response.start", "status": reply.status, "headers": headers}
     await send(start)

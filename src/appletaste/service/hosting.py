@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..live import Stream
 from ..logs.stores import Store
+from .files import Files
+from .following import Following
 from .keys import Key, Keys
 from .metrics import Metrics
 from .owners import Owners
+from .past import Past
 from .problems import Problem
 from .queue import Queue
+from .sessions import Sessions, token_of
 from .writer import Writer, problem_of
 
 log = logging.getLogger("appletaste.service")
@@ -28,8 +32,12 @@ class Hosting:
     def __init__(self, store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> None:
         self.store, self.metrics = store, Metrics()
         self.keys = Keys(store)
+        self.sessions = Sessions(store, self.keys)
         self._writers: dict[str, Writer] = {}
         self._queues: dict[str, Queue] = {}
+        self._past: dict[str, Past] = {}
+        self.files = Files()
+        self._followings: dict[str, Following] = {}
         self._failed = failed
         self._running = False
         #: Why the process must end, empty: it need not.
@@ -60,6 +68,8 @@ class Hosting:
 
     def take(self, stream: Stream) -> Writer:
         """Let a writer take care of a stream that is open."""
+        self._queues.pop(stream.name, None)  # another process may have served the stream in between
+        self._past.pop(stream.name, None)
         found = self._writers[stream.name] = Writer(stream, self.metrics, self._stopped)
         log.info("a stream is open", extra={"stream": stream.name, "events": found.seq})
         return found
@@ -81,6 +91,17 @@ class Hosting:
     def drain(self) -> None:
         """Say that the process is about to end: it is not ready any more, and live views end."""
         self._running = False
+        self.wake()
+
+    def still(self, headers: Mapping[bytes, bytes]) -> bool:
+        """Return whether the key or the session of a request that was let in is still good."""
+        given = headers.get(b"authorization")
+        if given is None:
+            return self.sessions.known(token_of(headers)) is not None
+        return self.keys.find(given.decode("latin-1").removeprefix("Bearer ")) is not None
+
+    def wake(self) -> None:
+        """Let live views look whether they may go on."""
         for writer in self._writers.values():
             writer.wake_watchers()
 
@@ -92,6 +113,7 @@ class Hosting:
         for writer in list(self._writers.values()):
             await writer.close()
         self._writers.clear()
+        self.files.close()
 
     @property
     def ready(self) -> bool:
@@ -120,8 +142,21 @@ class Hosting:
         return found
 
     def queue(self, name: str) -> Queue:
-        """Return the order of the work of a stream."""
-        return self._queues.setdefault(name, Queue())
+        """Return the work of a stream."""
+        return self._queues.setdefault(name, Queue(self.store, name))
+
+    def past(self, name: str) -> Past:
+        """Return what the cases of a stream are compared with."""
+        if name not in self._past:
+            self._past[name] = Past(self.writer(name).features)
+        return self._past[name]
+
+    def following(self, name: str) -> Following:
+        """Return what was read of the record of a stream beside its writer."""
+        writer, found = self.writer(name), self._followings.get(name)
+        if found is None or found.writer is not writer:
+            found = self._followings[name] = Following(writer)
+        return found
 
     async def aside(self, work: Callable[..., Any], *given: Any) -> Any:
         """Answer a long question in a thread of its own, while decisions go on."""

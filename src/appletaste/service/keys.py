@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
 import time
 from collections.abc import Iterable
 from typing import Annotated
@@ -86,12 +87,14 @@ class Keys:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[str, Key] = {}
+        self._change = threading.RLock()  # or a key that one thread revokes another could bring back
         self.reload()
 
     def reload(self) -> None:
         """Read all keys again: another process may have made or revoked some."""
-        found = self._store.values(SPACE).items()
-        self._known = {digest: msgspec.json.decode(value, type=Key) for digest, value in found}
+        with self._change:
+            found = self._store.values(SPACE).items()
+            self._known = {digest: msgspec.json.decode(value, type=Key) for digest, value in found}
 
     def create(
         self, name: str, scopes: Iterable[str], streams: Iterable[str] = (ANY,), expires: float | None = None
@@ -112,8 +115,9 @@ class Keys:
         return secret, key
 
     def _keep(self, digest: str, key: Key) -> None:
-        self._store.put(SPACE, digest, msgspec.json.encode(key))
-        self._known = {**self._known, digest: key}
+        with self._change:
+            self._store.put(SPACE, digest, msgspec.json.encode(key))
+            self._known = {**self._known, digest: key}
 
     def revoke(self, id: str) -> bool:
         """Let a key open nothing any more; return whether there is such a key."""
@@ -126,7 +130,11 @@ class Keys:
 
     def find(self, secret: str) -> Key | None:
         """Return the key of a secret, if it opens anything now."""
-        found = self._known.get(digest_of(secret))
+        return self.of_digest(digest_of(secret))
+
+    def of_digest(self, digest: str) -> Key | None:
+        """Return the key that the store knows by a digest, if it opens anything now."""
+        found = self._known.get(digest)
         return found if found is not None and found.valid(time.time()) else None
 
     def all(self) -> list[Key]:

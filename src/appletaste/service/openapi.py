@@ -13,6 +13,7 @@ from .bodies import BatchLabel, Decide
 from .keys import SCOPES
 from .operations import JSON, Operation
 from .problems import KINDS, MEDIA, ProblemDocument
+from .sessions import COOKIE
 
 #: What any operation with a key, and any with a body, may answer.
 ALWAYS = ("unauthenticated", "insufficient-scope", "internal", "overloaded", "not-ready", "outcome-unknown")
@@ -25,8 +26,12 @@ _TEMPLATE = "#/components/schemas/{name}"
 def document(operations: Sequence[Operation]) -> dict[str, Any]:
     """Return the description of all operations, OpenAPI 3.1."""
     types: list[Any] = [ProblemDocument, Decide, BatchLabel]
+    operations = [operation for operation in operations if operation.described]
     for operation in operations:
-        types += [*operation.answers.values(), *([] if operation.body is None else [operation.body])]
+        types += [
+            *(answer for answer in operation.answers.values() if answer is not None),
+            *([] if operation.body is None else [operation.body]),
+        ]
     types += [query.type for operation in operations for query in operation.query.values()]
     unique = list({repr(one): one for one in types}.values())
     schemas, components = msgspec.json.schema_components(unique, ref_template=_TEMPLATE)
@@ -52,7 +57,13 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
                     "scheme": "bearer",
                     "description": "A key, at_...; scopes: "
                     + "; ".join(f"{name}: {why}" for name, why in SCOPES.items()),
-                }
+                },
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": COOKIE,
+                    "description": "A browser that has signed in; whatever is not GET needs X-CSRF-Token, too",
+                },
             },
         },
     }
@@ -67,10 +78,11 @@ def described(operation: Operation, refs: dict[str, Any]) -> dict[str, Any]:
         "responses": responses(operation, refs),
     }
     if operation.scope is not None:
-        found["security"] = [{"key": []}]
+        found["security"] = [{"key": []}, {"session": []}]
         found["x-scope"] = operation.scope
     if operation.body is not None:
-        found["requestBody"] = {"required": True, "content": {JSON: {"schema": refs[repr(operation.body)]}}}
+        schema = refs[repr(operation.body)] if operation.takes == JSON else {"type": "string"}
+        found["requestBody"] = {"required": True, "content": {operation.takes: {"schema": schema}}}
     return found
 
 
@@ -97,11 +109,14 @@ def responses(operation: Operation, refs: dict[str, Any]) -> dict[str, Any]:
     media = operation.media.split(";")[0]
     found: dict[str, Any] = {}
     for status, kind in operation.answers.items():
+        if kind is None:
+            found[str(status)] = {"description": operation.summary}
+            continue
         schema = refs[repr(kind)] if media == JSON else {"type": "string"}
         found[str(status)] = {"description": operation.summary, "content": {media: {"schema": schema}}}
     names = [*operation.problems, "internal", "not-ready"]
     if operation.scope is not None:
-        names += ALWAYS
+        names += ALWAYS if operation.method == "GET" else [*ALWAYS, "csrf"]
     if operation.of_stream:
         names += ["unknown-stream", "bad-encoding"]
     if operation.body is not None:

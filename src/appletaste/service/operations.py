@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 JSON, NDJSON, PARQUET = "application/json", "application/x-ndjson", "application/vnd.apache.parquet"
+CSV, HTML = "text/csv", "text/html"
 EVENTS, TEXT = "text/event-stream", "text/plain; version=0.0.4"
 
 
@@ -73,6 +74,15 @@ class Call(NamedTuple):
         """The writer of the stream, or the problem that there is none."""
         return self.host.writer(self.stream)
 
+    @property
+    def by_key(self) -> bool:
+        """Whether a program asks with its key; otherwise a person does, by the cookie of a session."""
+        return b"authorization" in self.headers
+
+    def who(self, said: str | None) -> str:
+        """Return who acts: who a program says that it is, or the name of the key; a person is always the latter."""
+        return said if said is not None and self.by_key else self.key.name
+
 
 Handler = Callable[[Call], Awaitable[Reply]]
 
@@ -87,12 +97,14 @@ class Operation:
     summary: str
     handler: Handler
     scope: str | None  #: what a key must allow; empty: any valid key; None: nobody needs a key
-    answers: Mapping[int, Any]  #: the type of the answer by status
+    answers: Mapping[int, Any]  #: the type of the answer by status; None: there is no body
     body: Any = None  #: the type of the body; None: there is none
+    takes: str = JSON  #: the media type of the body; any other than JSON is handed on as it is
     query: Mapping[str, Query] = field(default_factory=dict)
     media: str = JSON
     limit: int = LARGEST
     problems: tuple[str, ...] = ()  #: beside those of every operation
+    described: bool = True  #: in ``/openapi.json``
 
     @property
     def of_stream(self) -> bool:

@@ -10,12 +10,13 @@ import asyncio
 import http.client
 import logging
 import threading
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..errors import StoreError
-from .operations import Reply
+from .operations import EVENTS, Reply
 from .problems import Problem
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("appletaste.service")
 SPACE = "owners"
-#: Seconds between two looks at what nobody owns, and at the keys that others have made or revoked.
+#: Seconds between two looks at what nobody owns, and at the keys and sessions of others.
 PERIOD = 1.0
 #: Seconds that an owner has for an answer that is passed on: to a decision or a label, and to any other question.
 QUICK, PATIENCE = 3.0, 60.0
 #: Says that a request was passed on already.
 PASSED = "x-appletaste-passed-on"
 THREADS = 32
+#: Headers of an answer that go along with it.
+PASSED_BACK = ("Retry-After", "Allow", "Content-Disposition", "Content-Security-Policy", "X-Content-Type-Options")
 
 
 class Owners:
@@ -66,6 +69,7 @@ class Owners:
     async def _look(self) -> None:
         store, host = self._host.store, self._host
         await asyncio.to_thread(host.keys.reload)
+        await asyncio.to_thread(host.sessions.reload)
         self._all = frozenset(await asyncio.to_thread(store.names))
         for name in sorted(self._all.difference(host.here())):
             if await host.open(name):
@@ -98,6 +102,21 @@ class Owners:
         loop, seconds = asyncio.get_running_loop(), QUICK if quick else PATIENCE
         return await loop.run_in_executor(self._threads, self._ask, address, method, path, headers, body, seconds)
 
+    async def watch(self, address: str, path: str, headers: dict[str, str]) -> Reply:
+        """Return a live view that another process serves."""
+        parts = urlsplit(address)
+        try:
+            reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+            lines = [f"{name}: {value}\r\n" for name, value in {**headers, PASSED: "1", "Host": parts.netloc}.items()]
+            writer.write(f"GET {path} HTTP/1.1\r\n{''.join(lines)}\r\n".encode("latin-1"))
+            head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).lower()
+        except (OSError, asyncio.IncompleteReadError, TimeoutError):
+            raise Problem("not-ready") from None
+        if not head.startswith(b"http/1.1 200") or b"transfer-encoding: chunked" not in head:
+            writer.close()
+            raise Problem("not-ready")
+        return Reply(200, media=EVENTS, parts=_chunks(reader, writer), headers={"X-Accel-Buffering": "no"})
+
     def _ask(
         self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, seconds: float
     ) -> Reply:
@@ -115,5 +134,17 @@ class Owners:
         except (OSError, http.client.HTTPException):
             pool.pop(address).close()
             raise Problem("outcome-unknown") from None
-        extra = {name: answer.headers[name] for name in ("Retry-After", "Allow") if name in answer.headers}
+        extra = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
         return Reply(answer.status, content, answer.headers.get("Content-Type", ""), extra)
+
+
+async def _chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AsyncGenerator[bytes]:
+    """Give an answer that comes in chunks, as it comes; whoever asked asks again where it breaks off."""
+    try:
+        while size := int((await reader.readline()).strip() or b"0", 16):
+            yield await reader.readexactly(size)
+            await reader.readline()
+    except (OSError, asyncio.IncompleteReadError, ValueError):
+        return
+    finally:
+        writer.close()

@@ -30,12 +30,21 @@ KINDS: dict[str, Kind] = {
     "malformed-json": Kind(400, "the body is not JSON", "send one JSON object, not too deeply nested"),
     "bad-encoding": Kind(400, "the request is not UTF-8", "send UTF-8, and percent-encode what stands in the address"),
     "unauthenticated": Kind(
-        401, "no valid key", "send 'Authorization: Bearer at_...' with a key that is neither expired nor revoked"
+        401,
+        "no valid key",
+        "send 'Authorization: Bearer at_...' with a key that is neither expired nor revoked, or sign in again",
+    ),
+    "csrf": Kind(
+        403, "a change by cookie needs a token", "send 'X-CSRF-Token' with the csrf that GET /v1/session tells"
     ),
     "insufficient-scope": Kind(403, "the key does not allow this", "ask for a key with the scope that is named"),
     "unknown-route": Kind(404, "there is nothing at this address", "GET /openapi.json lists the addresses"),
     "unknown-stream": Kind(404, "there is no such stream", "GET /v1/streams lists the streams that the key may see"),
     "unknown-decision": Kind(404, "there is no such decision", "give the id that the decision was asked with"),
+    "unknown-file": Kind(
+        404, "there is no such file", "POST /v1/files again: files are kept for a day, and go when the service ends"
+    ),
+    "unknown-alarm": Kind(404, "there is no such alarm", "GET .../alarms lists the alarms of the stream"),
     "unknown-key": Kind(404, "there is no such key", "GET /v1/keys lists the keys"),
     "method-not-allowed": Kind(405, "this address has no such method", "see the header Allow"),
     "event-conflict": Kind(
@@ -51,9 +60,17 @@ KINDS: dict[str, Kind] = {
     "cannot-happen": Kind(
         409, "the state of the decision does not allow this", "GET the decision: its state says what became of it"
     ),
+    "no-answer": Kind(409, "the stream cannot do that as things are", "do what 'detail' says"),
     "claimed-by-other": Kind(409, "somebody else holds this item", "claim another item"),
-    "body-too-large": Kind(413, "the body is too large", "64 KiB for one item, 4 MiB for a batch"),
-    "unsupported-media-type": Kind(415, "the body is not said to be JSON", "send 'Content-Type: application/json'"),
+    "body-too-large": Kind(413, "the body is too large", "64 KiB for one item, 4 MiB for a batch, 64 MiB for a file"),
+    "unsupported-media-type": Kind(
+        415,
+        "the body is not said to be what is taken here",
+        "send 'Content-Type: application/json', or 'text/csv' with a file",
+    ),
+    "unreadable-file": Kind(
+        422, "the file cannot be used so", "do what 'detail' says; a file is a table as CSV in UTF-8 with a header"
+    ),
     "validation": Kind(
         422, "the request does not fit", "correct what 'errors' points to; GET /v1/streams/{stream} has the columns"
     ),

@@ -1,128 +1,303 @@
-"""The work at hand: items whose labels are awaited, each held by one reviewer at a time for a while.
+"""The work at hand: items whose labels are awaited, kept in every order that somebody asks for.
 
-Leases are small values in the store: they outlive the process, and are over by themselves.
+What waits is mirrored here. What is new stands at the end of what the stream awaits, so finding out takes as long as
+there are changes, and not as long as the queue. Orders are lists that stay sorted.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from datetime import UTC, datetime
+import time
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import islice
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import msgspec
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
+from ..costs import Costs
 from ..desks.reasons import reason_for
+from ..evaluate.reasons import REASONS
+from ..features import FeatureMap
 from ..live import Stream
-from ..logs.bodies import unpack_item
-from ..logs.kept import Found
+from ..logs.bodies import unpack_event
+from ..logs.events import Decided
 from ..logs.stores import Store
-from .answers import Work
+from ..logs.stores.base import Place, Row
+from ..times import instant
+from .leases import Escalations, Lease, Leases
 
 #: Of the items that were worth most when they were decided, so many are looked at again by what is believed now.
 LOOKED_AT = 100
+#: Decisions that are read from the record at once, and seconds in between in which the writer goes on.
+PART, BREATH = 200, 0.001
+#: Changes beyond which an order is sorted again; fewer are put in their places.
+FEW = 500
+#: Filtered orders that are remembered until something changes, for whoever scrolls.
+VIEWS = 8
+#: The code of an item that waits because somebody acted on it, whatever was decided.
+ENACTED = "ENACTED"
+#: Why items of each code are in the queue.
+CODES = {code: words for code, words in REASONS.items() if words.startswith("acted")} | {
+    ENACTED: "acted on by somebody, whatever was decided"
+}
 
 
-class Lease(msgspec.Struct, frozen=True):
-    """Who holds an item, and until when, in seconds since 1970."""
-
-    by: str
-    until: float
-
-
-class Waiting(NamedTuple):
-    """An item whose label is awaited."""
+class Waiting(Struct, frozen=True, gc=False):
+    """An item whose label is awaited; there may be many, and the garbage collector need not go through them."""
 
     id: str
-    age: int  #: its place in the order in which waiting began
+    seq: int  #: of the event since which it waits
+    place: int  #: in the order in which waiting began
     worth: float
     amount: float
-    found: Found
+    chance: float
+    time: float | str | None
+    moment: float | None  #: the time as a number
+    code: str | None
+    why: str
+    stratum: str | None
 
 
-class Leases:
-    """The leases of one stream, in the small values of its store."""
+class Filter(NamedTuple):
+    """Which items are asked for; None: all."""
 
-    def __init__(self, store: Store, stream: str) -> None:
-        self._store, self._space = store, f"leases {stream}"
+    code: str | None = None
+    stratum: str | None = None
+    since: float | None = None
+    until: float | None = None
+    escalated: bool | None = None
 
-    def held(self, now: float) -> dict[str, Lease]:
-        """Return the leases that are not over; those that are, are forgotten."""
-        found = {id: msgspec.json.decode(value, type=Lease) for id, value in self._store.values(self._space).items()}
-        for id, lease in found.items():
-            if lease.until <= now:
-                self._store.remove(self._space, id)
-        return {id: lease for id, lease in found.items() if lease.until > now}
+    def lets(self, item: Waiting, escalated: frozenset[str]) -> bool:
+        """Return whether an item is asked for."""
+        moment = item.moment
+        return (
+            (self.code is None or item.code == self.code)
+            and (self.stratum is None or item.stratum == self.stratum)
+            and (self.since is None or (moment is not None and moment >= self.since))
+            and (self.until is None or (moment is not None and moment < self.until))
+            and (self.escalated is None or (item.id in escalated) == self.escalated)
+        )
 
-    def take(self, id: str, lease: Lease) -> None:
-        """Hold an item."""
-        self._store.put(self._space, id, msgspec.json.encode(lease))
+    def among(self, items: list[Waiting], escalated: frozenset[str]) -> list[Waiting]:
+        """Return the items that are asked for; those of one code first, which is quick."""
+        if self.code is not None:
+            items = [item for item in items if item.code == self.code]
+        if self.stratum is not None:
+            items = [item for item in items if item.stratum == self.stratum]
+        rest = self._replace(code=None, stratum=None)
+        return list(items) if rest == ALL else [item for item in items if rest.lets(item, escalated)]
 
-    def drop(self, id: str) -> None:
-        """Give an item back."""
-        self._store.remove(self._space, id)
+
+ALL = Filter()
+#: What each order goes by; the first in a list comes first.
+ORDERS: dict[str, Callable[[Waiting], Any]] = {
+    "worth": lambda item: (-item.worth, item.place),
+    "age": lambda item: item.place,
+    "amount": lambda item: (-item.amount, item.place),
+    "chance": lambda item: (-item.chance, item.place),
+}
+
+
+def sorted_by(name: str, items: list[Waiting]) -> list[Waiting]:
+    """Return many items in an order: by arrays, since sorting a list of 100,000 would hold up every other thread."""
+    if name == "age":
+        return items  # each is added at the end
+    values = np.fromiter((getattr(item, name) for item in items), dtype=np.float64, count=len(items))
+    places = np.fromiter((item.place for item in items), dtype=np.int64, count=len(items))
+    return [items[k] for k in np.lexsort((places, -values)).tolist()]
+
+
+class Changes(NamedTuple):
+    """What has changed since the queue was last looked at."""
+
+    new: dict[str, int]  #: since which event each waits, in their order
+    gone: list[str]
 
 
 class Queue:
-    """What waits for its label, in an order that was asked for; each item is read from the record once."""
+    """What waits in one stream; whoever uses it holds ``lock``, since threads work on it."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[float, float]] = {}
+    def __init__(self, store: Store, stream: str) -> None:
+        self.lock = asyncio.Lock()
+        self._store, self._stream = store, stream
+        self._known: dict[str, Waiting] = {}
+        self._orders: dict[str, list[Waiting]] = {name: [] for name in ORDERS}
+        self._places = 0
+        self._views: dict[tuple[str, Filter], list[Waiting]] = {}
+        self.codes: Counter[str] = Counter()
+        self.strata: Counter[str] = Counter()
+        self._beside: tuple[Leases, Escalations] | None = None
 
-    def ordered(self, stream: Stream, free: list[str], order: str, count: int) -> list[Waiting]:
-        """Return the first items of the queue that nobody holds."""
-        self._learn(stream, free)
-        places = {id: place for place, id in enumerate(free)}
-        if order == "age":
-            chosen = free[:count]
-        else:
-            column = 1 if order == "amount" else 0
-            chosen = sorted(free, key=lambda one: (-self._known[one][column], places[one]))[: max(count, LOOKED_AT)]
-        items = [self._now(stream, id, places[id]) for id in chosen]
-        if order == "worth":
-            items.sort(key=lambda item: (-item.worth, item.age))
-        return items[:count]
+    def __len__(self) -> int:
+        return len(self._known)
 
-    def _learn(self, stream: Stream, ids: list[str]) -> None:
-        there = set(ids)
-        self._known = {id: value for id, value in self._known.items() if id in there}
-        new = [id for id in ids if id not in self._known]
-        if new:
-            stream.record.prefetch(new)
-        for id in new:
-            decision = _found(stream, id).event.decision
-            worth = -math.inf if math.isnan(decision.worth) else decision.worth
-            self._known[id] = worth, decision.costs.catch_gain
+    def __contains__(self, id: object) -> bool:
+        return id in self._known
 
-    @staticmethod
-    def _now(stream: Stream, id: str, place: int) -> Waiting:
-        found = _found(stream, id)
-        decision = found.event.decision
+    def __getitem__(self, id: str) -> Waiting:
+        return self._known[id]
+
+    @property
+    def leases(self) -> Leases:
+        """Who holds what."""
+        return self._read_beside()[0]
+
+    @property
+    def escalations(self) -> Escalations:
+        """What was escalated."""
+        return self._read_beside()[1]
+
+    def _read_beside(self) -> tuple[Leases, Escalations]:
+        if self._beside is None:
+            self._beside = Leases(self._store, self._stream), Escalations(self._store, self._stream)
+        return self._beside
+
+    # ---- what has changed
+
+    def changes(self, awaited: MappingProxyType[str, tuple[int, float]]) -> Changes:
+        """Return what has changed, for ``take``; called where the stream may be looked at."""
+        known = self._known
+        if not known:
+            return Changes({id: seq for id, (seq, _) in awaited.items()}, [])
+        last: dict[str, int] = {}
+        for id in reversed(awaited):
+            seq = awaited[id][0]
+            if id in known and known[id].seq == seq:
+                break
+            last[id] = seq
+        new = dict(reversed(last.items()))
+        again = [id for id in new if id in known]  # a label was withdrawn in between
+        left, there = len(known) - len(again) + len(new) - len(awaited), awaited.keys()
+        if not left:
+            return Changes(new, again)
+        gone = [id for id in self.leases.held(0.0) if id in known and id not in there]
+        if len(gone) != left:  # labels came from elsewhere, too
+            gone = [id for id in known if id not in there]
+        return Changes(new, [*gone, *again])
+
+    def take(self, changes: Changes, place: Place, features: FeatureMap | None) -> None:
+        """Take in changes; what is new is read from the record, in small parts."""
+        if not (changes.new or changes.gone):
+            return
+        gone = [self._known.pop(id) for id in changes.gone]
+        for item in gone:
+            self._count(item, -1)
+        self.escalations.drop(changes.gone)
+        self.leases.drop(id for id in changes.gone if id not in changes.new)
+        self._change([], gone)
+        new: list[Waiting] = []
+        ids, sheets = list(changes.new), dict[tuple[float, ...], Costs]()
+        for start in range(0, len(ids), PART):
+            part = ids[start : start + PART]
+            rows = place.decisions(part)
+            new += [self._read(rows[id], changes.new[id], features, sheets) for id in part]
+            time.sleep(BREATH if start else 0.0)
+        for item in new:
+            self._known[item.id] = item
+            self._count(item, 1)
+        self._change(new, [])
+
+    def _read(self, row: Row, seq: int, features: FeatureMap | None, sheets: dict[tuple[float, ...], Costs]) -> Waiting:
+        event = unpack_event(row.kind, row.body, None, sheets)
+        assert isinstance(event, Decided)
+        decision, told = event.decision, event.time
+        reason = reason_for(decision, features)
+        code, why = (None, "") if reason is None else reason
+        if not decision.act:
+            code, why = ENACTED, CODES[ENACTED]
+        self._places += 1
+        return Waiting(
+            event.id,
+            seq,
+            self._places,
+            -math.inf if math.isnan(decision.worth) else decision.worth,
+            decision.costs.catch_gain,
+            -math.inf if math.isnan(decision.chance) else decision.chance,
+            told,
+            instant(told),
+            code,
+            why,
+            event.stratum,
+        )
+
+    def _count(self, item: Waiting, by: int) -> None:
+        for counter, name in ((self.codes, item.code), (self.strata, item.stratum)):
+            if name is not None:
+                counter[name] += by
+                if not counter[name]:
+                    del counter[name]
+
+    def _change(self, new: list[Waiting], gone: list[Waiting]) -> None:
+        """Bring all orders up to date; views, too, unless there is much to do."""
+        if len(new) + len(gone) > FEW:
+            self._views.clear()
+            ids = {item.id for item in gone}
+            for name, order in self._orders.items():
+                left = [item for item in order if item.id not in ids] if ids else order
+                self._orders[name] = sorted_by(name, [*left, *new])
+            return
+        escalated = self.escalations.ids
+        lists = [(name, ALL, order) for name, order in self._orders.items()]
+        lists += [(name, asked, order) for (name, asked), order in self._views.items()]
+        for name, asked, order in lists:
+            key = ORDERS[name]
+            for item in gone:
+                place = bisect_left(order, key(item), key=key)
+                if place < len(order) and order[place] is item:
+                    del order[place]
+            for item in new:
+                if asked.lets(item, escalated):
+                    insort(order, item, key=key)
+
+    # ---- what is asked
+
+    def view(self, order: str, asked: Filter) -> list[Waiting]:
+        """Return all items that are asked for, in an order; to be looked at."""
+        if asked == ALL:
+            return self._orders[order]
+        found = self._views.get((order, asked))
+        if found is None:
+            escalated = self.escalations.ids
+            found = asked.among(self._orders[order], escalated)
+            if len(self._views) >= VIEWS:
+                self._views.pop(next(iter(self._views)))
+            self._views[order, asked] = found
+        return found
+
+    def escalate(self, id: str) -> None:
+        """Flag an item, and take it from whoever holds it: the next reviewer is somebody else."""
+        self.escalations.add(id)
+        self.leases.drop([id])
+        self._views.clear()
+
+    def free(self, order: str, count: int, escalated: bool, now: float) -> list[Waiting]:
+        """Return the first items that nobody holds; what was escalated is given only to whoever asks for that."""
+        held, flagged = self.leases.held(now), self.escalations.ids
+        items = (item for item in self._orders[order] if item.id not in held and (item.id in flagged) == escalated)
+        return list(islice(items, max(count, LOOKED_AT) if order == "worth" else count))
+
+    def hold(self, items: Iterable[Waiting], lease: Lease, now: float) -> None:
+        """Hold items for a reviewer."""
+        self.leases.forget(now)
+        self.leases.take([item.id for item in items], lease)
+
+
+def by_worth_now(stream: Stream, items: list[Waiting], count: int) -> list[Waiting]:
+    """Return items by what they are worth by what is believed now, the best first."""
+    rows = stream.record.place.decisions([item.id for item in items])
+    sheets: dict[tuple[float, ...], Costs] = {}
+    found = []
+    for item in items:
+        row = rows[item.id]
+        event = unpack_event(row.kind, row.body, row.item, sheets)
+        assert isinstance(event, Decided)
+        decision = event.decision
         worth = stream.player.policy.look(decision.x, costs=decision.costs).worth if decision.round else math.nan
-        return Waiting(id, place, -math.inf if math.isnan(worth) else worth, decision.costs.catch_gain, found)
-
-
-def _found(stream: Stream, id: str) -> Found:
-    found = stream.record.decision(id)
-    assert found is not None  # what is pending was decided
-    return found
-
-
-def work_of(stream: Stream, item: Waiting, lease: Lease) -> Work:
-    """Return an item to review, for whoever holds it."""
-    decision, row = item.found.event.decision, stream.record.place.decisions((item.id,))[item.id]
-    cells: Any = None
-    if row.item is not None:
-        x, record = unpack_item(row.item)
-        cells = x.tolist() if record is None else record
-    reason = reason_for(decision, stream.features)
-    return Work(
-        item.id,
-        item.worth if math.isfinite(item.worth) else None,
-        item.amount,
-        decision.chance if math.isfinite(decision.chance) else None,
-        item.found.event.time,
-        cells,
-        [] if reason is None else [reason.words],
-        lease.by,
-        datetime.fromtimestamp(lease.until, UTC).isoformat(),
-    )
+        found.append(replace(item, worth=-math.inf if math.isnan(worth) else worth))
+    return sorted(found, key=ORDERS["worth"])[:count]

@@ -171,6 +171,17 @@ class RemoteStream:
         seq: int = self._call("POST", "/costs", {"costs": sheet, "by": by or "somebody"})["seq"]
         return seq
 
+    def set_capacity(self, capacity: str | None, *, time_zone: str | None = None, by: str = "") -> int:
+        """Let other reviewers be there, ``120/day`` or ``5%`` (None: any number); return the number of the event."""
+        said = {"capacity": capacity, "by": by or "somebody"} | ({} if time_zone is None else {"time_zone": time_zone})
+        seq: int = self._call("POST", "/capacity", said)["seq"]
+        return seq
+
+    def set_audit(self, audit: str | None, *, by: str = "") -> int:
+        """Let another share of passes be audited, such as ``2%`` (None: none); return the number of the event."""
+        seq: int = self._call("POST", "/audit", {"audit": audit, "by": by or "somebody"})["seq"]
+        return seq
+
     # ---- looking
 
     def as_dict(self) -> dict[str, Any]:

@@ -84,21 +84,21 @@ async def explain(call: Call) -> Reply:
 
 async def enacted(call: Call) -> Reply:
     """Record what was done, whatever was decided."""
-    id, said = call.params["id"], call.body
+    id, said, by = call.params["id"], call.body, call.who(call.body.by)
     check_time(said.time)
 
     def work(stream: Stream) -> Reply:
-        return Reply.of(stream.enacted(id, said.act, said.by, time=said.time).as_dict())
+        return Reply.of(stream.enacted(id, said.act, by, time=said.time).as_dict())
 
     return await call.writer.do(work, (id,))
 
 
 async def note(call: Call) -> Reply:
     """Write something down about a decision."""
-    id, said = call.params["id"], call.body
+    id, said, by = call.params["id"], call.body, call.who(call.body.by)
 
     def work(stream: Stream) -> Reply:
-        return Reply.of(Changed(stream.note(id, said.text, by=said.by)), 201)
+        return Reply.of(Changed(stream.note(id, said.text, by=by)), 201)
 
     return await call.writer.do(work, (id,))
 

@@ -24,15 +24,15 @@ def read(key: Key) -> KeyRead:
     return KeyRead(key.id, key.name, list(key.scopes), list(key.streams), made, _date(key.expires), _date(key.revoked))
 
 
-def _check_whole(call: Call) -> None:
-    """Refuse a key that is not for every stream: keys are not of one stream."""
+def check_whole(call: Call) -> None:
+    """Refuse a key that is not for every stream: keys and files are not of one stream."""
     if ANY not in call.key.streams:
-        raise Problem("insufficient-scope", scope="admin", detail="keys are managed by a key for every stream")
+        raise Problem("insufficient-scope", scope="admin", detail="a key for every stream is needed")
 
 
 async def create(call: Call) -> Reply:
     """Make a key; its secret is told this once."""
-    _check_whole(call)
+    check_whole(call)
     asked, expires = call.body, None
     if asked.expires is not None:
         expires = moment_of(asked.expires)
@@ -48,15 +48,16 @@ async def create(call: Call) -> Reply:
 
 async def listed(call: Call) -> Reply:
     """Return all keys, without their secrets."""
-    _check_whole(call)
+    check_whole(call)
     return Reply.of(KeyList([read(key) for key in call.host.keys.all()]))
 
 
 async def revoke(call: Call) -> Reply:
     """Let a key open nothing any more."""
-    _check_whole(call)
+    check_whole(call)
     if not await asyncio.to_thread(call.host.keys.revoke, call.params["id"]):
         raise Problem("unknown-key")
+    call.host.wake()  # live views by it end
     found = next(key for key in call.host.keys.all() if key.id == call.params["id"])
     return Reply.of(read(found))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 
@@ -10,17 +11,24 @@ from ..errors import ConflictError, FeedbackError, InputError, UnknownDecisionEr
 from ..live import LabelReceipt, Stream
 from .answers import Expired, Labelled, LabelResults
 from .batches import in_one_commit
-from .bodies import LARGEST_BATCH, BatchLabel, ExpireBody, Label, LabelBatch
-from .cells import check_time
+from .bodies import LARGEST_BATCH, BatchLabel, Correction, ExpireBody, Label, LabelBatch
+from .cells import check_plain, check_time
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import CASE, STREAM
 
+AnyLabel = TypeVar("AnyLabel", Label, BatchLabel)
 _ONE = msgspec.json.Decoder(BatchLabel)
 
 
 def _read(receipt: LabelReceipt) -> Labelled:
     return Labelled(*receipt)
+
+
+def _check(said: Label | BatchLabel) -> None:
+    """Refuse a label that a stream would not take as it is meant."""
+    check_time(said.time)
+    check_plain(said.source, "/source")
 
 
 def _label(stream: Stream, id: str, said: Label | BatchLabel) -> Labelled:
@@ -38,27 +46,31 @@ def _label(stream: Stream, id: str, said: Label | BatchLabel) -> Labelled:
     return _read(receipt)
 
 
+def _by_whom(call: Call, said: AnyLabel) -> AnyLabel:
+    """Return a label with its source: of a person, whoever has signed in."""
+    return said if call.by_key else msgspec.structs.replace(said, source=call.key.name)
+
+
 async def label(call: Call) -> Reply:
     """Take a label: applied once, whatever is sent again."""
-    id, said = call.params["id"], call.body
-    check_time(said.time)
+    id, said = call.params["id"], _by_whom(call, call.body)
+    _check(said)
     return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,))
 
 
 async def label_batch(call: Call) -> Reply:
     """Take many labels in one commit; those that are wrong are told so, and the others count."""
-    return await in_one_commit(call.writer, call.body.labels, _ONE, lambda one: check_time(one.time), _label_one)
+
+    def label_one(stream: Stream, said: BatchLabel) -> tuple[int, bytes]:
+        return 200, msgspec.json.encode(_label(stream, said.id, _by_whom(call, said)))
+
+    return await in_one_commit(call.writer, call.body.labels, _ONE, _check, label_one)
 
 
-def _label_one(stream: Stream, said: BatchLabel) -> tuple[int, bytes]:
-    """Return the status and the body of a label."""
-    return 200, msgspec.json.encode(_label(stream, said.id, said))
-
-
-def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Reply:
+def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Labelled:
     """Change a label, or say that there is none."""
     try:
-        return Reply.of(_read(change()))
+        return _read(change())
     except (UnknownDecisionError, ConflictError):
         raise
     except FeedbackError:
@@ -71,11 +83,19 @@ def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Rep
 
 async def correct(call: Call) -> Reply:
     """Replace a label by another; what was learnt from it is learnt anew."""
-    id, said = call.params["id"], call.body
+    id, said, by = call.params["id"], call.body, call.who(call.body.by)
     check_time(said.time)
+    check_plain(said.reason, "/reason")
+    check_plain(by, "/by")
 
     def work(stream: Stream) -> Reply:
-        return _revised(stream, id, lambda: stream.correct(id, said.value, time=said.time))
+        done = _revised(stream, id, lambda: stream.correct(id, said.value, time=said.time))
+        if done.status != "already_applied":
+            if said.reason is not None:
+                stream.note(id, f"corrected to {said.value}: {said.reason}", by=by)
+            elif not call.by_key:
+                stream.note(id, f"label corrected to {said.value} from {by}", by=by)
+        return Reply.of(done)
 
     return await call.writer.do(work, (id,))
 
@@ -83,7 +103,14 @@ async def correct(call: Call) -> Reply:
 async def retract(call: Call) -> Reply:
     """Withdraw a label as if it had never arrived."""
     id = call.params["id"]
-    return await call.writer.do(lambda stream: _revised(stream, id, lambda: stream.retract(id)), (id,))
+
+    def work(stream: Stream) -> Reply:
+        done = _revised(stream, id, lambda: stream.retract(id))
+        if not call.by_key:
+            stream.note(id, f"the label was withdrawn from {call.key.name}", by=call.key.name)
+        return Reply.of(done)
+
+    return await call.writer.do(work, (id,))
 
 
 async def expire(call: Call) -> Reply:
@@ -130,7 +157,7 @@ OPERATIONS = (
         correct,
         "correct",
         {200: Labelled},
-        Label,
+        Correction,
         problems=(*_CHANGES, "time-in-future"),
     ),
     Operation(

@@ -26,6 +26,8 @@ from .writer import Writer
 
 #: Seconds between two looks at the record, and after which a quiet connection hears that it is alive.
 PAUSE, ALIVE = 0.1, 15.0
+#: Seconds between two looks whether whoever watches still may.
+MAY = 1.0
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -114,10 +116,10 @@ async def live(call: Call) -> Reply:
     after = int(said) if said else writer.seq if call.query["from_seq"] is None else call.query["from_seq"] - 1
 
     async def parts() -> AsyncGenerator[bytes]:
-        flag, done = writer.watch(), max(after, 0)
+        flag, done, quiet = writer.watch(), max(after, 0), 0.0
         try:
             yield b"retry: 1000\n\n"
-            while not writer.stopped and call.host.ready:
+            while not writer.stopped and call.host.ready and call.host.still(call.headers):
                 rows = await asyncio.to_thread(_part, writer.place, done, writer.seq) if writer.seq > done else []
                 for row in rows:
                     data = msgspec.json.encode(event_of(row, features))
@@ -126,8 +128,11 @@ async def live(call: Call) -> Reply:
                 if not rows:
                     flag.clear()
                     try:
-                        await asyncio.wait_for(flag.wait(), ALIVE)
+                        await asyncio.wait_for(flag.wait(), MAY)
                     except TimeoutError:
+                        quiet += MAY
+                    if quiet >= ALIVE:
+                        quiet = 0.0
                         yield b": alive\n\n"
                 await asyncio.sleep(PAUSE)
         finally:

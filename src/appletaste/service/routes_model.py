@@ -1,4 +1,4 @@
-"""Questions to a stream: what is believed, what is missed, what if, and has the stream changed."""
+"""Questions to a stream: what is believed, what is missed, and has the stream changed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import msgspec
 import numpy as np
 
 from .._files import for_json
-from ..costs import Costs
 from ..drift import check
-from ..errors import CostsError, OptionError
-from ..evaluate import missed, what_if
+from ..errors import OptionError
+from ..evaluate import missed
 from ..live import Stream
 from .answers import Coefficient, Estimates, ModelRead
-from .bodies import WhatIf
+from .curves import curves_read
+from .desk_numbers import CurvesRead
 from .operations import Call, Operation, Query, Reply
-from .problems import invalid
 from .routes_decisions import STREAM
 from .routes_log import table
+from .routes_numbers import Day, day_of
 
 Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 _LEVEL = Query(Level, 0.9, "The confidence of the intervals.")
@@ -47,26 +47,26 @@ async def model(call: Call) -> Reply:
 
 async def ask_missed(call: Call) -> Reply:
     """Say how many positives were passed."""
-    writer, level = call.writer, call.query["level"]
-    return Reply.of(for_json(await call.host.aside(lambda: missed(table(writer), level).as_dict())))
-
-
-async def ask_what_if(call: Call) -> Reply:
-    """Say what another way to decide would have cost."""
-    writer, asked = call.writer, call.body
-    if (asked.threshold is None) == (asked.costs is None):
-        raise invalid("one-of", "/threshold", "either threshold or costs")
-    change: Any = asked.threshold
-    if asked.costs is not None:
-        try:
-            change = Costs(**msgspec.structs.asdict(asked.costs))
-        except CostsError:
-            raise invalid("wrong-value", "/costs", "hit < miss and false_alarm > correct_pass, all finite") from None
+    following, level = call.host.following(call.stream), call.query["level"]
 
     def work() -> Any:
-        return what_if(table(writer), change, level=asked.level).as_dict()
+        with following.catch_up().lock:  # whoever asks again hears the same until something happens
+            name, seq = ("missed", level), following.seq
+            return following.once(name, seq, lambda: missed(table(following.writer), level).as_dict())
 
     return Reply.of(for_json(await call.host.aside(work)))
+
+
+async def curves(call: Call) -> Reply:
+    """Return what is believed, column by column; what decides is copied, and looked at aside."""
+    since, following = day_of(call, "since"), call.host.following(call.stream)
+
+    def copied(stream: Stream) -> tuple[Any, ...]:
+        return stream.player.policy.copy(), stream.features, stream.settings["costs_by_item"] is not None
+
+    policy, features, by_item = await call.writer.do(copied)
+    work = lambda: curves_read(following.catch_up(), policy, features, by_item, since)  # noqa: E731
+    return Reply.of(await call.host.aside(work))
 
 
 async def drift(call: Call) -> Reply:
@@ -94,15 +94,14 @@ OPERATIONS = (
         problems=("cannot-happen",),
     ),
     Operation(
-        "what_if",
-        "POST",
-        STREAM + "/what-if",
-        "What another threshold, or other costs, would have cost",
-        ask_what_if,
+        "curves",
+        "GET",
+        STREAM + "/model/curves",
+        "What each column adds to the score, with bands, calibration, and what has moved since a day",
+        curves,
         "read",
-        {200: Estimates},
-        WhatIf,
-        problems=("cannot-happen",),
+        {200: CurvesRead},
+        query={"since": Query(Day | None, None, "A day that the columns are compared with.")},
     ),
     Operation(
         "drift",

@@ -1,63 +1,168 @@
-"""Work for reviewers over HTTP: claimed for a while, and given back."""
+"""Work for reviewers over HTTP: a window of what waits, items claimed for a while, and items given back."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 import time
+from typing import Annotated
+
+import msgspec
 
 from ..live import Stream
-from .answers import Claimed, Released
 from .bodies import Claim, Release
-from .operations import Call, Operation, Reply
-from .problems import Problem
-from .queue import Lease, Leases, work_of
+from .cases import holder, whole_cases
+from .cells import check_plain, moment_of
+from .desk_answers import Claimed, CodeRead, QueueItem, QueueRead, Released
+from .leases import Lease
+from .operations import Call, Operation, Query, Reply
+from .problems import FieldError, Problem
+from .queue import CODES, Filter, Queue, Waiting, by_worth_now
 from .routes_decisions import STREAM
+
+Order = Annotated[str, msgspec.Meta(pattern="^(worth|age|amount|chance)$")]
+Place = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+Text = Annotated[str, msgspec.Meta(max_length=256)]
+
+
+async def refreshed(call: Call, queue: Queue) -> None:
+    """Let a queue know what has changed; whoever calls holds its lock."""
+    writer = call.writer
+    changes = await writer.do(lambda stream: queue.changes(stream.awaited))
+    if changes.new or changes.gone:
+        await asyncio.to_thread(queue.take, changes, writer.place, writer.features)
+
+
+def told(item: Waiting, lease: Lease | None, escalated: bool) -> QueueItem:
+    """Return an item for JSON."""
+    by, until = holder(lease).values()
+    worth, chance = (value if math.isfinite(value) else None for value in (item.worth, item.chance))
+    return QueueItem(
+        item.id, worth, item.amount, chance, item.time, item.code, item.why, item.stratum, by, until, escalated
+    )
+
+
+def filter_of(call: Call) -> Filter:
+    """Return which items are asked for; times are dates, or numbers of the clock of the stream."""
+    query = call.query
+    since, until = end_of("since", query["since"]), end_of("until", query["until"])
+    return Filter(query["code"], query["stratum"], since, until, query["escalated"])
+
+
+def end_of(name: str, said: str | None) -> float | None:
+    """Return one end of a time span, or the problem that it is none."""
+    if said is None:
+        return None
+    try:
+        moment: float | None = float(said)
+    except ValueError:
+        moment = moment_of(said)
+    if moment is None or not math.isfinite(moment):
+        raise Problem("validation", FieldError("wrong-value", parameter=name, expected="a date, or a number"))
+    return moment
+
+
+async def show(call: Call) -> Reply:
+    """Return a window of what waits, in an order."""
+    queue, asked, query = call.host.queue(call.stream), filter_of(call), call.query
+
+    def window() -> bytes:
+        found, held, flagged = queue.view(query["order"], asked), queue.leases.held(time.time()), queue.escalations.ids
+        shown = found[query["offset"] : query["offset"] + query["limit"]]
+        items = [told(item, held.get(item.id), item.id in flagged) for item in shown]
+        codes = {code: CodeRead(count, CODES[code]) for code, count in sorted(queue.codes.items())}
+        return msgspec.json.encode(QueueRead(items, len(found), len(queue), sorted(queue.strata), codes))
+
+    async with queue.lock:
+        await refreshed(call, queue)
+        return Reply(200, await asyncio.to_thread(window))
 
 
 async def claim(call: Call) -> Reply:
-    """Hold items for a reviewer, those first that are worth most, oldest, or of the largest amount."""
-    asked, store, queue = call.body, call.host.store, call.host.queue(call.stream)
-    name = call.stream
+    """Hold items for a reviewer: particular ones, or the first in an order; each comes with its whole case."""
+    queue, asked = call.host.queue(call.stream), call.body
+    by = call.who(asked.by)
+    check_plain(by, "/by")
+    async with queue.lock:
+        await refreshed(call, queue)
+        now = time.time()
+        lease = Lease(by, now + 60.0 * asked.minutes)
+        items = await _chosen(call, queue, by, now)
+        if items:
+            await asyncio.to_thread(queue.hold, items, lease, now)
+        waiting, flagged = len(queue), queue.escalations.ids
+    found = []
+    for item, case in zip(items, await whole_cases(call, [item.id for item in items]), strict=True):
+        plain = msgspec.to_builtins(told(item, lease, item.id in flagged))
+        found.append({**plain, "item": case["item"], "reasons": case["reasons"], "case": case})
+    return Reply.of({"items": found, "waiting": waiting})
 
-    def work(stream: Stream) -> Reply:
-        now, leases = time.time(), Leases(store, name)
-        held, waiting = leases.held(now), stream.pending
-        free = [id for id in waiting if id not in held]
-        lease = Lease(asked.by, now + 60.0 * asked.minutes)
-        items = queue.ordered(stream, free, asked.order, asked.count)
-        for item in items:
-            leases.take(item.id, lease)
-        return Reply.of(Claimed([work_of(stream, item, lease) for item in items], len(waiting)))
 
-    return await call.writer.do(work, alone=True)
+async def _chosen(call: Call, queue: Queue, by: str, now: float) -> list[Waiting]:
+    asked = call.body
+    if asked.ids is not None:
+        held, ids = queue.leases.held(now), [id for id in dict.fromkeys(asked.ids) if id in queue]
+        if any(id in held and held[id].by != by for id in ids):
+            raise Problem("claimed-by-other")
+        return [queue[id] for id in ids]
+    items = queue.free(asked.order, asked.count, asked.escalated, now)
+    if asked.order != "worth" or not items:
+        return items
+
+    def by_worth(stream: Stream) -> list[Waiting]:
+        return by_worth_now(stream, items, asked.count)
+
+    return await call.writer.do(by_worth)
 
 
 async def release(call: Call) -> Reply:
     """Give items back that a reviewer holds; what nobody holds is passed over."""
-    asked, store, name = call.body, call.host.store, call.stream
+    queue, by = call.host.queue(call.stream), call.who(call.body.by)
 
-    def work(stream: Stream) -> Reply:
-        leases = Leases(store, name)
-        held = leases.held(time.time())
-        mine = [id for id in dict.fromkeys(asked.ids) if id in held]
-        if any(held[id].by != asked.by for id in mine):
+    def give_back() -> Reply:
+        held = queue.leases.held(time.time())
+        mine = [id for id in dict.fromkeys(call.body.ids) if id in held]
+        if any(held[id].by != by for id in mine):
             raise Problem("claimed-by-other")
-        for id in mine:
-            leases.drop(id)
+        queue.leases.drop(mine)
         return Reply.of(Released(mine))
 
-    return await call.writer.do(work, alone=True)
+    async with queue.lock:
+        call.writer  # noqa: B018 - the problem that there is no such stream
+        return await asyncio.to_thread(give_back)
 
 
 OPERATIONS = (
     Operation(
+        "queue",
+        "GET",
+        STREAM + "/queue",
+        "A window of what waits for its label: by worth, age, amount or chance",
+        show,
+        "read",
+        {200: QueueRead},
+        query={
+            "order": Query(Order, "worth", "By which the items are sorted: worth, age, amount or chance."),
+            "code": Query(Text | None, None, "Why items wait, such as EXPLORE."),
+            "stratum": Query(Text | None, None, "The stratum of the items."),
+            "since": Query(Text | None, None, "The earliest time of an item."),
+            "until": Query(Text | None, None, "Items are earlier than this."),
+            "escalated": Query(bool | None, None, "Whether items were escalated."),
+            "offset": Query(Place, 0, "How many items to pass over."),
+            "limit": Query(Limit, 200, "The most items to return."),
+        },
+    ),
+    Operation(
         "claim",
         "POST",
         STREAM + "/queue:claim",
-        "Hold items for a reviewer: by worth, age or amount",
+        "Hold items for a reviewer, particular ones or the first in an order, each with its whole case",
         claim,
         "review",
         {200: Claimed},
         Claim,
+        problems=("claimed-by-other",),
     ),
     Operation(
         "release",

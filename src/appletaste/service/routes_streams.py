@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -11,14 +12,18 @@ from ..costs import Costs
 from ..errors import AppleTasteError, ConflictError, CostsError, InputError, OptionError, RecordError, StoreError
 from ..features import Encoder
 from ..live import Stream
-from ..policies import policy
+from ..policies import Policy, policy
 from ..replays.players import Staffing
 from ..streams import Awaiting, Desk
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
 from .bodies import CostsBody, CostSheet, ModeBody, NewStream
+from .desk_numbers import VerifiedAt
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import STREAM
+
+#: Where the store keeps when each record was last checked.
+VERIFIED = "verified"
 
 
 def described(stream: Stream) -> StreamRead:
@@ -36,12 +41,21 @@ def described(stream: Stream) -> StreamRead:
         settings["costs_by_item"] or dict(stream.costs.outcomes()),
         policy_.n_features,
         columns,
-        len(stream.pending),
+        len(stream.awaited),
         trouble,
+        labels_of(policy_),
     )
 
 
-def _sheet(costs: CostSheet) -> Costs:
+def labels_of(policy: Policy) -> int | None:
+    """Return how many labels a policy has learnt; None: it keeps none."""
+    belief = policy.learner.belief
+    labels = None if belief is None else belief.labels
+    return None if labels is None else labels.n
+
+
+def sheet_of(costs: CostSheet) -> Costs:
+    """Return what each outcome costs, or the problem that nothing can be decided by it."""
     try:
         return Costs(**msgspec.structs.asdict(costs))
     except CostsError:
@@ -50,7 +64,7 @@ def _sheet(costs: CostSheet) -> Costs:
 
 def make(store: Any, asked: NewStream) -> Stream:
     """Make a stream as it was asked for."""
-    costs = _sheet(asked.costs)
+    costs = sheet_of(asked.costs)
     if (asked.n_features is None) == (asked.examples is None):
         raise invalid("one-of", "/n_features", "either n_features or examples")
     features = None
@@ -106,33 +120,35 @@ async def show(call: Call) -> Reply:
 
 async def set_mode(call: Call) -> Reply:
     """Let another mode hold."""
-    said = call.body
-    return await call.writer.do(
-        lambda stream: Reply.of(Changed(stream.set_mode(said.mode, by=said.by, reason=said.reason)))
-    )
+    said, by = call.body, call.who(call.body.by)
+    return await call.writer.do(lambda stream: Reply.of(Changed(stream.set_mode(said.mode, by=by, reason=said.reason))))
 
 
 async def set_costs(call: Call) -> Reply:
     """Let other costs be the usual ones."""
-    said, sheet = call.body, _sheet(call.body.costs)
+    by, sheet = call.who(call.body.by), sheet_of(call.body.costs)
 
     def work(stream: Stream) -> Reply:
         if stream.settings["costs_by_item"] is not None:
             raise Problem("cannot-happen", detail="the costs of this stream are formulas over columns, and stay")
-        return Reply.of(Changed(stream.set_costs(sheet, by=said.by)))
+        return Reply.of(Changed(stream.set_costs(sheet, by=by)))
 
     return await call.writer.do(work)
 
 
 async def verify(call: Call) -> Reply:
     """Fold the record again from nothing, and compare; decisions wait meanwhile."""
+    store, name = call.host.store, call.stream
 
     def work(stream: Stream) -> Reply:
         try:
             found = stream.verify()
+            told = VerifiedRead(True, found.events, None, str(found))
         except RecordError as error:
-            return Reply.of(VerifiedRead(False, len(stream), error.seq, "the record does not verify"))
-        return Reply.of(VerifiedRead(True, found.events, None, str(found)))
+            told = VerifiedRead(False, len(stream), error.seq, "the record does not verify")
+        kept = VerifiedAt(told.events, datetime.now(UTC).isoformat(), told.verifies, told.told)
+        store.put(VERIFIED, name, msgspec.json.encode(kept))
+        return Reply.of(told)
 
     return await call.writer.do(work, alone=True)
 

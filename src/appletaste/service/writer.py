@@ -37,6 +37,8 @@ GROUP = 256
 #: who were just answered are about to ask again, and two small commits take twice as long as one. A third more
 #: decisions a second at 64 connections.
 SMALL, SOON, MOST = 4, 0.002, 0.9
+#: Commits whose durations are kept.
+COMMITS = 200
 
 T = TypeVar("T")
 Work = Callable[[Stream], Any]
@@ -60,11 +62,14 @@ class Writer:
         self.place = stream.record.place
         self.door = door_of(stream)
         self.policy = stream.player.policy.name
+        self.features = stream.features  #: the map, which never changes
         #: The names of the features, where there are any.
         self.names = None if stream.features is None else stream.features.names()
         #: Why nothing is written any more, empty: it is; and whether another process owns the stream by now.
         self.stopped, self.lost = "", False
         self.seq = stream.record.written.seq  #: of the last event that is on disk
+        #: Seconds that the last commits took, and what was done in them.
+        self.commits: deque[float] = deque(maxlen=COMMITS)
         self._watchers: set[asyncio.Event] = set()
         self._waiting: deque[Asked] = deque()
         self._wake, self._enough, self._wanted = threading.Event(), threading.Event(), 0
@@ -168,7 +173,9 @@ class Writer:
             else:
                 with self._stream.together([id for asked in group for id in asked.ids]):
                     done = [(asked.answer, self._outcome(asked.work)) for asked in group]
-            self.seq = self._stream.record.written.seq
+            written, self.seq = self.seq, self._stream.record.written.seq
+            if self.seq > written:
+                self.commits.append(time.perf_counter() - began)
             self.stopped = self.stopped or self._stream.stopped
         except NotOwnerError as error:  # nothing of the group was written
             self.stopped, self.lost = str(error), True

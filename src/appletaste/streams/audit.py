@@ -169,3 +169,9 @@ class Lane:
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self._passed, self._use, self._chance, self._above, self.mean = arrays["means"].tolist()
+
+    def take_over(self, before: Lane) -> None:
+        """Go on from what another lane has seen; what was above its rate is nothing to this one."""
+        self.restore(before.arrays())
+        if self.audit != before.audit:
+            self._above, self.mean = 0.0, max(self.audit.floor, self.audit.rate)

@@ -196,6 +196,32 @@ class Desk(Player):
             part.restore(part_of(arrays, name))
         self.shadow_price = shadow_price
 
+    def take_over(self, before: Desk) -> None:
+        """Go on from what was spent and seen at another desk."""
+        known = before._carried()
+        for name, part in self._carried().items():
+            if name in known:
+                part.take_over(known[name])  # type: ignore[arg-type]
+        self.shadow_price = 0.0 if self.budget is None else before.shadow_price
+
+
+def restaffed(player: Player, budget: Budget | None, audit: Audit | None) -> Desk:
+    """Return the same player at a desk with another budget and another lane; what was spent so far counts on.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> policy = at.policy("always", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> desk = restaffed(policy, at.Budget(per_day=3), None)
+    >>> acts = [desk.decide([1.0], time=60.0).act for _ in range(2)]
+    >>> restaffed(desk, at.Budget(per_day=2), None).room(120.0)
+    0
+    """
+    desk = Desk(player.player if isinstance(player, Desk) else player, budget, audit)
+    if isinstance(player, Desk):
+        desk.take_over(player)
+    return desk
+
 
 def _for_each(name: str, given: Any, n: int) -> list[Any]:
     """Return one value for each of n items, from a list of them or from one for all."""

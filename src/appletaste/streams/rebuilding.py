@@ -19,6 +19,14 @@ def rebuild_player(header: dict[str, Any], arrays: Arrays) -> Player:
     return player
 
 
+def staffing_of(budget: dict[str, Any] | None, audit: dict[str, Any] | None) -> tuple[Budget | None, Audit | None]:
+    """Return a budget and a lane from their settings."""
+    return (
+        None if budget is None else Budget.from_settings(budget),
+        None if audit is None else Audit.from_settings(audit),
+    )
+
+
 def _awaiting(header: dict[str, Any], arrays: Arrays) -> Awaiting:
     awaiting = Awaiting(rebuild_policy(header["policy"], part_of(arrays, "policy")))
     awaiting.restore(part_of(arrays, "waiting"))
@@ -26,13 +34,8 @@ def _awaiting(header: dict[str, Any], arrays: Arrays) -> Awaiting:
 
 
 def _desk(header: dict[str, Any], arrays: Arrays) -> Desk:
-    budget, audit = header["budget"], header["audit"]
     player = rebuild_player(header["player"], part_of(arrays, "player"))
-    desk = Desk(
-        player,
-        None if budget is None else Budget.from_settings(budget),
-        None if audit is None else Audit.from_settings(audit),
-    )
+    desk = Desk(player, *staffing_of(header["budget"], header["audit"]))
     desk.restore(arrays, float(header["shadow_price"]))
     return desk
 

@@ -123,6 +123,19 @@ class Spent:
         self._days = {int(day): (int(items), int(acts), first) for day, items, acts, first in rows}
         self._order = sorted(self._days)
 
+    def take_over(self, before: Spent) -> None:
+        """Go on from what was spent of another budget, as far as both count alike."""
+        spent = before.arrays()
+        if self.budget.share is None:
+            spent["acts"] = spent["acts"][:0]
+        elif len(spent["acts"]) > len(self._acts):
+            spent["acts"] = spent["acts"][len(spent["acts"]) - len(self._acts) :]
+        if self.budget.per_day is None or self.budget.day != before.budget.day:
+            spent["days"] = spent["days"][:0]
+        if "worths" in spent:
+            spent["worths"] = spent["worths"][-self.budget.recent :]
+        self.restore(spent)
+
 
 class Pace(Spent):
     """A budget that lasts: which share of the items to come the policy can act on, and the price that makes it so.

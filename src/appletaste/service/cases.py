@@ -1,0 +1,165 @@
+"""A case for a reviewer: what was decided, what is believed now and why, what is usual and alike, what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .._files import for_json
+from ..decision import Decision
+from ..errors import OptionError
+from ..evaluate.explanation import Explanation
+from ..features import FeatureMap
+from ..live import Stream
+from ..live.answers import Case
+from ..live.keeping import stamp_text
+from ..logs.bodies import stamp_of, unpack_event
+from ..logs.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
+from ..logs.stores.base import Row
+from .desk_answers import ContributionRead, Happened
+from .leases import Lease
+from .operations import Call
+from .past import columns_of
+
+#: Standard deviations on either side that hold 90 % of a normal distribution.
+NINETY = 1.6448536269514722
+#: Cases that are explained before decisions have their turn again.
+AT_ONCE = 5
+_WORDS = {
+    "expired": "the label is no longer waited for",
+    "retracted": "the label was withdrawn",
+    "erased": "the features were erased",
+}
+
+
+class Believed(NamedTuple):
+    """What only the stream itself can say of a case."""
+
+    case: Case
+    why: Explanation | None  #: None: the features were erased, or the policy has no model
+
+
+def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
+    """Return what is believed of cases now."""
+    found = []
+    for id in ids:
+        case, why = stream.find(id), None
+        if not case.erased:
+            try:
+                why = stream.explain(id)
+            except OptionError:
+                why = None
+        found.append(Believed(case, why))
+    return found
+
+
+async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return cases with all that is known of them; decisions go on in between."""
+    writer, found = call.writer, []
+    for start in range(0, len(ids), AT_ONCE):
+        part = tuple(ids[start : start + AT_ONCE])
+        found += await writer.do(partial(believed, ids=part), part)
+    return await asyncio.to_thread(_told, call, found)
+
+
+def _told(call: Call, found: list[Believed]) -> list[dict[str, Any]]:
+    writer, past, queue = call.writer, call.host.past(call.stream), call.host.queue(call.stream)
+    past.refresh(writer.place, writer.seq)
+    held, escalated = queue.leases.held(time.time()), queue.escalations.ids
+    rows = writer.place.decisions([one.case.answer.id for one in found])
+    told = []
+    for case, why in found:
+        id, decision = case.answer.id, case.answer.decision
+        row = rows[id]
+        item = None if row.item is None else columns_of(row.item)
+        more = {
+            "costs": decision.costs.outcomes(),
+            "amount": decision.costs.catch_gain,
+            "item": item,
+            "usual": {} if item is None else past.usual(item),
+            "similar": [] if item is None else past.similar(id, decision.x),
+            "history": history([row, *writer.place.later(id)]),
+            **explained(why, decision, item or {}, writer.features),
+            **holder(held.get(id)),
+            "escalated": id in escalated,
+        }
+        told.append({**case.as_dict(), **for_json(msgspec.to_builtins(more))})
+    return told
+
+
+def holder(lease: Lease | None) -> dict[str, str | None]:
+    """Return who holds an item, and until when."""
+    until = None if lease is None else datetime.fromtimestamp(lease.until, UTC).isoformat()
+    return {"by": None if lease is None else lease.by, "until": until}
+
+
+def explained(
+    why: Explanation | None, decision: Decision, item: dict[str, Any], features: FeatureMap | None
+) -> dict[str, Any]:
+    """Return what is believed of an item, with 90 % of what is believed around it.
+
+    The chance is P = 1 / (1 + exp(-z)) of a score z with a posterior mean and standard deviation; the interval of P is
+    that of z, mapped.
+    """
+    if why is None:
+        return {"chance_now": None, "interval": None, "contributions": []}
+    half = NINETY * why.score_sd
+    said: dict[str, tuple[str, Any]] = {}
+    if features is not None and item.keys() & features.fields:  # a vector has no cells
+        cells = features.cells(item)
+        for column in features.columns:
+            part = decision.x[column.start : column.start + len(column.names)]
+            said[column.name] = column.words(part, cells[column.name], True), item.get(column.sources[0])
+    parts = []
+    for found in why.contributions:
+        words, value = said.get(found.column, (found.words, item.get(found.column)))
+        low, high = found.value - NINETY * found.sd, found.value + NINETY * found.sd
+        parts.append(ContributionRead(found.column, words, value, found.value, low, high))
+    interval = (chance_at(why.score - half), chance_at(why.score + half))
+    return {"chance_now": why.chance, "interval": interval, "contributions": parts}
+
+
+def chance_at(score: float) -> float:
+    """Return the chance of a score.
+
+    Examples
+    --------
+    >>> chance_at(0.0), chance_at(-1000.0), chance_at(1000.0)
+    (0.5, 0.0, 1.0)
+    """
+    return 1.0 / (1.0 + math.exp(-score)) if score > -700 else 0.0
+
+
+def history(rows: Sequence[Row]) -> list[Happened]:
+    """Return what happened to a decision, in words; who sent a label is told with the label."""
+    found: list[Happened] = []
+    for row in rows:
+        event = unpack_event(row.kind, row.body, None, {})
+        by, text = words_of(row.kind, event)
+        if isinstance(event, Noted) and found and text == f"{found[-1].text} from {by}":
+            found[-1] = msgspec.structs.replace(found[-1], by=by)
+            continue
+        found.append(Happened(row.seq, stamp_text(stamp_of(row.kind, row.body).at), row.kind, by, text))
+    return found
+
+
+def words_of(kind: str, event: Event) -> tuple[str, str]:
+    """Return who did something to a decision, where that is known, and what."""
+    if isinstance(event, Decided):
+        return "", f"{'acted' if event.decision.act else 'passed'}, probability {event.decision.probability:.3g}"
+    if isinstance(event, Noted):
+        return event.by, event.text
+    if isinstance(event, Enacted):
+        return event.by, "acted" if event.act else "passed"
+    if isinstance(event, Labelled | Recorded):
+        return "", f"label {event.label}"
+    if isinstance(event, Corrected):
+        return "", f"label corrected to {event.label}"
+    return "", _WORDS[kind]

@@ -1,0 +1,361 @@
+"""What the page asks for in numbers, as types: days, the model, what if, alarms, health, and first use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from .answers import StreamRead
+
+
+class Amount(Struct, frozen=True, omit_defaults=True):
+    """A number with the ends of its interval; or, where the log cannot say, why and what would help."""
+
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    too_few: str | None = None
+
+
+class Capacity(Struct, frozen=True):
+    """Acts that were made of those that there are reviewers for."""
+
+    used: int
+    limit: int
+
+
+class DayRead(Struct, frozen=True):
+    """One day. Cost and saving are null where the log cannot say; ``arrived`` is a share of the acts."""
+
+    day: str
+    decided: int
+    acted: int
+    explored: int
+    audited: int
+    overruled: int
+    labelled: int
+    positive: int
+    waiting: int
+    arrived: float | None
+    cost: Amount | None  #: what the acts cost: reviews and false alarms
+    saved: Amount | None  #: against passing everything
+    precision: Amount | None
+    capacity: Capacity | None
+
+
+class TotalsRead(Struct, frozen=True):
+    """All days of a range together."""
+
+    decided: int
+    acted: int
+    explored: int
+    audited: int
+    overruled: int
+    labelled: int
+    positive: int
+    waiting: int
+    arrived: float | None
+    cost: Amount | None
+    saved: Amount | None
+    precision: Amount | None
+    capacity: Capacity | None
+    missed: Amount
+    recall: Amount
+    label_delay_days: float | None
+    shadow_price: float | None
+
+
+class DaysRead(Struct, frozen=True):
+    """The days of a range, both ends included; ``first`` and ``last`` are those of the whole stream."""
+
+    days: list[DayRead]
+    totals: TotalsRead
+    first: str | None
+    last: str | None
+    notes: list[str]
+
+
+class CurvePoint(Struct, frozen=True, omit_defaults=True):
+    """What a column adds to the score at a value; ``then`` is what it added on the chosen day."""
+
+    x: float
+    mean: float
+    low50: float
+    high50: float
+    low90: float
+    high90: float
+    then: float | None = None
+
+
+class Bin(Struct, frozen=True):
+    """How many rows of the past had values from one number to another."""
+
+    from_: float = field(name="from")
+    to: float
+    count: int
+
+
+class CurveLevel(Struct, frozen=True, omit_defaults=True):
+    """What a column adds to the score at a level."""
+
+    level: str
+    mean: float
+    low50: float
+    high50: float
+    low90: float
+    high90: float
+    count: int | None = None
+    then: float | None = None
+
+
+class CurveRead(Struct, frozen=True, omit_defaults=True):
+    """One column; ``moves`` says how much it matters, ``change`` how far it has moved most since the chosen day."""
+
+    name: str
+    kind: str
+    moves: float
+    told: str
+    typical: float | str | None = None
+    points: list[CurvePoint] | None = None
+    histogram: list[Bin] | None = None
+    levels: list[CurveLevel] | None = None
+    missing: CurveLevel | None = None
+    change: float | None = None
+
+
+class CalibrationBin(Struct, frozen=True):
+    """Labelled acts whose chance was from one number to another: the mean chance, and the share of positives."""
+
+    from_: float = field(name="from")
+    to: float
+    count: int
+    predicted: float
+    seen: float
+    low: float
+    high: float
+
+
+class CurvesRead(Struct, frozen=True):
+    """What is believed, column by column; ``columns`` is null for a stream of vectors or a policy without a model."""
+
+    columns: list[CurveRead] | None
+    calibration: list[CalibrationBin]
+    labels: int | None
+    positives: int | None
+    threshold: float | None
+    typical: Amount | None
+    certificate: dict[str, Any] | None
+    since: dict[str, Any] | None
+    notes: list[str]
+
+
+class Settings(Struct, frozen=True):
+    """A way to decide, and what it comes to on the log."""
+
+    threshold: float | None  #: null: each item has its own, by its costs
+    capacity: str | None
+    audit: str | None
+    acts: float
+    acts_a_day: float
+    cost: Amount  #: relative to passing everything
+
+
+class Flip(Struct, frozen=True):
+    """A decision that would be another."""
+
+    id: str
+    chance: float
+    act_now: bool
+    act_then: bool
+
+
+class WhatIfRead(Struct, frozen=True):
+    """What another way to decide would have cost, beside today's; and the estimates behind it."""
+
+    threshold: float | None
+    capacity: str | None
+    audit: str | None
+    acts_a_day: float
+    cost: Amount
+    now: Settings
+    flips: list[Flip]
+    flip_count: int
+    words: list[str]
+    ips: dict[str, Any]
+    snips: dict[str, Any]
+    dr: dict[str, Any]
+    logged: dict[str, Any]
+    saving: dict[str, Any]
+    acts: float
+    logged_acts: int
+    effective_sample_size: float
+    largest_weight: float
+    unsupported_share: float
+    decisions: int
+    left_out: int
+    would_act: int
+    would_pass: int
+
+
+class Acknowledged(Struct, frozen=True):
+    """Who has taken note of an alarm."""
+
+    by: str
+    time: str
+    text: str
+
+
+class AlarmRead(Struct, frozen=True):
+    """An alarm: when, what, how sure, and what to do."""
+
+    id: str
+    raised: str | float | None
+    what: str
+    column: str | None
+    statistic: float
+    threshold: float
+    item: int
+    since: int
+    until: int
+    remedy: str
+    acknowledged: Acknowledged | None
+
+
+class AlarmList(Struct, frozen=True):
+    """All alarms, the latest first, and what could not be watched."""
+
+    alarms: list[AlarmRead]
+    items: int
+    notes: list[str]
+
+
+class ModeSince(Struct, frozen=True):
+    """The mode that holds, and since when."""
+
+    mode: str
+    since: str
+    by: str
+    reason: str
+
+
+class VerifiedAt(Struct, frozen=True):
+    """When the record was last folded again, and whether that gave the same."""
+
+    events: int
+    time: str
+    verifies: bool
+    told: str
+
+
+class Commits(Struct, frozen=True):
+    """How long the last commits took, the sync of the disk among it, in milliseconds."""
+
+    count: int
+    median: float
+    most: float
+
+
+class StreamHealth(Struct, frozen=True):
+    """How a stream is."""
+
+    mode: ModeSince
+    events: int
+    verified: VerifiedAt | None
+    store: str
+    commits: Commits | None
+    queue: int  #: requests that wait for the writer
+    pending: int  #: decisions whose label is awaited
+    trouble: str | None
+    capacity: str | None
+    audit: str | None
+    time_zone: str | None  #: whose days a capacity is of; null: those of UTC
+
+
+class LookBar(Struct, frozen=True):
+    """One bar of the picture of a column."""
+
+    name: str
+    share: float
+
+
+class FileColumn(Struct, frozen=True, omit_defaults=True):
+    """A column of a file: what it holds, a look at it, and what it could be."""
+
+    name: str
+    kind: str
+    missing: float
+    distinct: int
+    summary: str
+    look: list[LookBar]
+    could_be: list[str]
+    findings: list[str]
+    levels: list[str] | None = None
+
+
+class Suggested(Struct, frozen=True):
+    """Which column seems to be what."""
+
+    label: str | None
+    time: str | None
+    id: str | None
+    amount: str | None
+
+
+class FileRead(Struct, frozen=True):
+    """A file that was taken in."""
+
+    file: str
+    rows: int
+    columns: list[FileColumn]
+    suggested: Suggested
+    findings: list[str]
+
+
+class ReplayRow(Struct, frozen=True):
+    """One way to decide, played on the file."""
+
+    name: str
+    policy: str
+    cost_per_1000: float
+    se: float | None
+    saved_against_never: float | None
+    saved_against_always: float | None
+    precision: float | None
+    recall: float | None
+    act_rate: float
+    labels: float
+
+
+class MoneyPoint(Struct, frozen=True):
+    """What each way to decide had cost after so many items."""
+
+    items: int
+    costs: dict[str, float]
+
+
+class ReplayRead(Struct, frozen=True):
+    """A replay of a file: the table, the money so far, and what to know."""
+
+    title: str
+    rows: list[ReplayRow]
+    money: list[MoneyPoint]
+    words: list[str]
+    notes: list[str]
+
+
+class TryIt(Struct, frozen=True):
+    """Lines of code that send a first decision, with a key that is told this once."""
+
+    key: str
+    python: str
+    curl: str
+
+
+class StreamMade(Struct, frozen=True):
+    """A stream that was made from a file."""
+
+    stream: StreamRead
+    try_it: TryIt
+    taught: int
+    notes: list[str]

@@ -1,0 +1,173 @@
+// Requests to the service: with the session's cookie and CSRF token, problems as words, patience while it is away.
+//
+//   await api.get("streams/cards/queue?limit=200", { signal })    safe requests wait until the service answers again
+//   await api.post("streams/cards/costs", { costs })              the answer's JSON, null for 204; a Problem is thrown
+//   await api.put(path, body), api.delete(path), api.send(method, path, { body, type, keepalive })
+//   streamPath("cards", "cases", id)                              "streams/cards/cases/..." with every part encoded
+//   connection.watch((state) => ...)                              { online }, at once and whenever it changes
+//   session.watch((told) => ...)                                  { key, streams, csrf } or null, and why it ended
+
+const BASE = new URL("v1/", document.baseURI).href;
+const PAUSES = [300, 600, 1200, 2500, 5000];
+
+/** What the service refused, or that it could not be reached; `words` is for people. */
+export class Problem extends Error {
+  constructor(status, told = {}) {
+    super(told.title ?? "the service cannot be reached");
+    this.status = status;
+    this.name = (told.type ?? "away").split(":").pop();
+    this.title = sentence(told.title ?? "The service cannot be reached");
+    this.remedy = told.remedy ?? "";
+    this.detail = told.detail ?? "";
+    this.errors = told.errors ?? [];
+    this.scope = told.scope ?? null;
+  }
+
+  /** The service is away, or says that the same request may succeed later. */
+  get passing() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+
+  get words() {
+    const fields = this.errors.map((one) => [one.pointer || one.parameter, one.expected ?? one.code].filter(Boolean).join(": "));
+    return [this.detail, ...fields, this.remedy].filter(Boolean).map(sentence).join(". ") || this.title;
+  }
+}
+
+function sentence(words) {
+  return words ? words[0].toUpperCase() + words.slice(1) : words;
+}
+
+/** A value that others watch. */
+export class Watched {
+  constructor(state) {
+    this.state = state;
+    this.watchers = new Set();
+  }
+
+  set(state) {
+    this.state = state;
+    for (const watcher of [...this.watchers]) watcher(state);
+  }
+
+  watch(watcher) {
+    this.watchers.add(watcher);
+    watcher(this.state);
+    return () => this.watchers.delete(watcher);
+  }
+}
+
+class Connection extends Watched {
+  told(online) {
+    if (online !== this.state.online) this.set({ online });
+  }
+}
+
+export const connection = new Connection({ online: true });
+
+class Session extends Watched {
+  /** Whether the key allows something. */
+  can(scope) {
+    return this.state?.key.scopes.includes(scope) ?? false;
+  }
+
+  begin(told) {
+    this.why = "";
+    this.set(told);
+  }
+
+  end(why) {
+    this.why = why;
+    if (this.state) this.set(null);
+  }
+}
+
+export const session = new Session(null);
+
+export function streamPath(stream, ...parts) {
+  return ["streams", stream, ...parts].map(encodeURIComponent).join("/").replace("queue%3A", "queue:");
+}
+
+async function once(method, path, { body, type = "application/json", signal, keepalive = false, headers = {} } = {}) {
+  const given = { Accept: "application/json", ...headers };
+  if (method !== "GET" && session.state) given["X-CSRF-Token"] = session.state.csrf;
+  let content;
+  if (body !== undefined) {
+    given["Content-Type"] = type;
+    content = type === "application/json" ? JSON.stringify(body) : body;
+  }
+  let answer;
+  try {
+    answer = await fetch(BASE + path, { method, headers: given, body: content, signal, keepalive, credentials: "same-origin", cache: "no-store" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    connection.told(false);
+    throw new Problem(0);
+  }
+  if (answer.ok) {
+    connection.told(true);
+    return answer;
+  }
+  let told = {};
+  try {
+    told = await answer.json();
+  } catch {
+    told = { title: `the service answered ${answer.status}`, type: `status-${answer.status}` };
+  }
+  const problem = new Problem(answer.status, told);
+  connection.told(!(answer.status >= 502 && answer.status <= 504));
+  throw problem;
+}
+
+async function patient(method, path, options = {}) {
+  let renewed = false;
+  for (let turn = 0; ; turn += 1) {
+    try {
+      return await once(method, path, options);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 401 && path !== "session") {
+        session.end("Your session is over: the key was revoked, or has expired. Sign in again to go on.");
+        throw error;
+      }
+      if (error.name === "csrf" && !renewed) {
+        renewed = true;
+        session.begin(await (await once("GET", "session")).json());
+        continue;
+      }
+      const wait = method === "GET" && error.passing && error.status !== 500;
+      if (!wait || options.hasty) throw error;
+    }
+    await pause(PAUSES[Math.min(turn, PAUSES.length - 1)], options.signal);
+  }
+}
+
+/** Wait some milliseconds, or until `signal` says that nobody waits any more. */
+export function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const gone = () => reject(new DOMException("nobody waits any more", "AbortError"));
+    if (signal?.aborted) return gone();
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", gone);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      gone();
+    }, { once: true });
+  });
+}
+
+async function parsed(answer) {
+  return answer.status === 204 ? null : answer.json();
+}
+
+export const api = {
+  base: BASE,
+  get: async (path, options) => parsed(await patient("GET", path, options)),
+  post: async (path, body = {}, options) => parsed(await patient("POST", path, { ...options, body })),
+  put: async (path, body, options) => parsed(await patient("PUT", path, { ...options, body })),
+  delete: async (path, options) => parsed(await patient("DELETE", path, options)),
+  /** The whole answer, for bodies that are no JSON. */
+  send: patient,
+};

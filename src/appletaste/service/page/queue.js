@@ -1,0 +1,297 @@
+// The queue and the case beside each other: choose, look, say, and the next case opens.
+
+import { connection, Problem, session } from "./api.js";
+import { drawCase } from "./case.js";
+import { CODES } from "./codes.js";
+import { correctLabel, escalate } from "./correction.js";
+import { announce, count, emptyState, figure, h, notify, on, part, replace, template, trouble } from "./dom.js";
+import { queueTools } from "./filters.js";
+import { useKeys } from "./keyboard.js";
+import { outbox } from "./outbox.js";
+import { address } from "./places.js";
+import { QueueList } from "./queue_list.js";
+import { Rows } from "./rows.js";
+import { undoBar, WORDS } from "./undo.js";
+import { Work } from "./work.js";
+
+const AGAIN = 15_000; // milliseconds after which somebody who does nothing sees who holds what by now
+const LEAVES = new Set(["labelled", "expired", "recorded"]);
+
+export async function show(root, context) {
+  const desk = new DeskView(root, context);
+  await desk.begin();
+  const teardown = () => desk.end();
+  teardown.update = (view, params) => desk.update(view, params);
+  return teardown;
+}
+
+class DeskView {
+  constructor(root, context) {
+    Object.assign(this, { root, context, id: null, found: null, last: null, arrived: 0, touched: Date.now(), stops: [] });
+    this.rows = new Rows(context, { order: "worth" });
+    this.work = new Work(context, this.rows);
+    this.list = new QueueList(this.rows, {
+      name: context.key.name, choose: (id) => this.go(id),
+      mark: (item) => (this.work.said.has(item.id) ? `✓ ${WORDS[this.work.said.get(item.id).value]}` : this.work.skipped.has(item.id) ? "skipped" : null),
+    });
+    this.tools = queueTools(this.rows, (asked) => this.ask(asked));
+    this.news = h("button.queue-news#queue-news", { hidden: true, onclick: () => this.ask(this.rows.asked) });
+    this.nothing = h("div.queue-nothing#queue-empty");
+    this.pane = h("section.case-pane#case-pane", { "aria-label": "Case", tabindex: "-1" });
+  }
+
+  async begin() {
+    const { context } = this;
+    replace(this.root, h("section.queue-pane", { "aria-label": "Queue" }, this.tools.element, this.news, this.nothing, this.list.element), this.pane);
+    this.root.classList.add("desk");
+    const answered = (entry, problem) => this.answered(entry, problem);
+    outbox.answers.add(answered);
+    const timer = setInterval(() => this.lookAgain(), AGAIN / 3);
+    this.stops.push(() => outbox.answers.delete(answered), () => clearInterval(timer), useKeys("Queue and case", this.keys()),
+      on(window, "pagehide", () => this.work.release(true)));
+    if (context.live) this.stops.push(context.live.watch((events) => this.happened(events)));
+    this.loading = this.rows.reload();
+    await this.loading;
+    this.drawList();
+    await this.update(context.view, context.params);
+  }
+
+  async end() {
+    this.stops.forEach((stop) => stop());
+    this.list.close();
+    undoBar.hide();
+    if (!session.state) return;
+    void outbox.flush();
+    await this.work.release();
+  }
+
+  keys() {
+    const { work, context } = this;
+    return {
+      j: ["next case", () => this.step("next")],
+      k: ["previous case", () => this.step("previous")],
+      ...(work.labels && {
+        1: ["the case is positive", () => this.say(1)], 0: ["the case is negative", () => this.say(0)],
+        u: ["undo the last label; after five seconds: correct it", () => this.undo()],
+      }),
+      s: ["skip: the case stays in the queue", () => this.skip()],
+      ...(context.can("review") && { e: ["escalate to somebody else", () => this.escalate()] }),
+    };
+  }
+
+  // ---- the list
+
+  async ask(asked) {
+    this.arrived = 0;
+    this.rows.asked = asked;
+    try {
+      this.loading = this.rows.reload();
+      await this.loading;
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error instanceof Problem)) throw error;
+      notify(`${error.title}. ${error.words}`, { bad: true });
+    }
+    this.list.element.scrollTop = 0;
+    this.list.active = 0;
+    this.drawList();
+    if (this.id === null) this.drawWelcome();
+  }
+
+  drawList() {
+    this.tools.draw();
+    this.list.element.hidden = this.rows.total === 0;
+    replace(this.nothing, this.rows.total === 0 && this.rows.told && this.emptyWords());
+    this.news.hidden = this.arrived === 0;
+    replace(this.news, `${this.arrived === 1 ? "1 new case" : `${count(this.arrived)} new cases`}: show`);
+    this.list.draw();
+  }
+
+  emptyWords() {
+    if (this.rows.filtered) return [h("p", "No case fits the filter."), h("button.button.small", { onclick: () => this.tools.reset() }, "Show all")];
+    if (this.context.state?.state?.events <= 1) return h("p#empty-stream", "Nothing has arrived in this stream yet.");
+    return h("p", "All done: no case waits for a label.");
+  }
+
+  happened(events) {
+    for (const event of events) {
+      if (event.kind === "decided" && event.act) this.arrived += 1;
+      if (LEAVES.has(event.kind)) this.work.gone(event.id);
+    }
+    const touched = events.filter((event) => event.id === this.id && event.kind !== "decided" && event.by !== this.context.key.name);
+    if (touched.length && !this.work.said.has(this.id)) {
+      this.work.forget(this.id);
+      void this.open(this.id, { again: true });
+    }
+    if (this.rows.total === 0 && this.arrived) void this.ask(this.rows.asked);
+    else this.drawList();
+  }
+
+  /** Who does nothing for a while sees who holds what by now. */
+  async lookAgain() {
+    if (document.hidden || !connection.state.online || Date.now() - this.touched < AGAIN) return;
+    this.touched = Date.now();
+    await this.rows.refresh(...this.list.seen).catch(() => {});
+    this.drawList();
+  }
+
+  // ---- the case
+
+  async update(view, params) {
+    const id = view === "case" && params[0] ? params[0] : null;
+    this.root.classList.toggle("with-case", id !== null);
+    if (id === null) {
+      this.id = this.found = null;
+      this.list.current = null;
+      this.list.draw();
+      return this.drawWelcome();
+    }
+    return id === this.id ? undefined : this.open(id);
+  }
+
+  /** Go to a case; from one case to another the way back still leads to the queue. */
+  go(id, ahead = false) {
+    this.touched = Date.now();
+    this.ahead = ahead;
+    const there = address(this.context.stream, "case", id);
+    if (this.id === null) {
+      location.hash = there;
+      return undefined;
+    }
+    history.replaceState(null, "", there);
+    return this.update("case", [id]);
+  }
+
+  async open(id, { again = false } = {}) {
+    this.id = id;
+    this.list.show(id);
+    if (!this.work.cases.has(id) && !again) this.pane.setAttribute("aria-busy", "true");
+    try {
+      const found = again ? await this.work.look(id) : await this.work.case(id, this.ahead);
+      if (this.id !== id) return;
+      this.found = found;
+      this.drawCase(again);
+    } catch (error) {
+      if (error.name === "AbortError" || this.id !== id) return;
+      if (!(error instanceof Problem)) throw error;
+      replace(this.pane, error.name === "unknown-decision" ? emptyState("There is no such case", "The queue has the cases that wait for a label.") : trouble(error));
+    } finally {
+      if (this.id === id) this.pane.removeAttribute("aria-busy");
+    }
+  }
+
+  /** Whether somebody else holds the case that is open. */
+  get taken() {
+    return Boolean(this.found?.by) && this.found.by !== this.context.key.name && !this.work.held.has(this.id);
+  }
+
+  drawCase(again = false) {
+    const { id, found, work, context } = this;
+    const mayLabel = work.labels && !this.taken;
+    const writing = again && this.pane.querySelector("#note-text")?.value;
+    drawCase(this.pane, found, {
+      context, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
+      actions: {
+        back: () => context.go("queue"), label: mayLabel && ((value) => this.say(value)), skip: mayLabel && (() => this.skip()),
+        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, found.label ?? found.outcome),
+      },
+    });
+    if (writing) this.pane.querySelector("#note-text").value = writing;
+    if (!again) announce(`Case ${id}`);
+    this.list.draw();
+  }
+
+  drawWelcome() {
+    const { told, total } = this.rows;
+    if (!told) return;
+    if (total === 0) return replace(this.pane, emptyState("Nothing to do", "New cases appear here by themselves."));
+    const welcome = template("welcome");
+    part(welcome, "start").onclick = () => this.step("next");
+    replace(part(welcome, "welcome-total"), figure("waiting_now", total, count(total)), total === 1 ? " case waits for a label" : " cases wait for a label");
+    replace(part(welcome, "codes"), Object.entries(told.codes).map(([code, one]) => h("div",
+      h("dt", h("span.code", { "data-code": code }, code), figure(`code_${code}`, one.count, count(one.count))), h("dd", CODES[code] ?? one.why))));
+    replace(this.pane, welcome);
+  }
+
+  // ---- what a reviewer does
+
+  async step(way) {
+    this.touched = Date.now();
+    await this.loading; // a key may come before the first row
+    const id = this.id === null ? await this.work.first(this.list.active) : await this.work[way](this.id);
+    if (id !== null) return this.go(id, way === "next");
+    return announce(way === "next" ? "This is the last case." : "This is the first case.");
+  }
+
+  async advance() {
+    const id = await this.work.next(this.id, true);
+    if (id !== null && id !== this.id) return this.go(id, true);
+    return this.context.go("queue");
+  }
+
+  async say(value) {
+    const { id, found, work } = this;
+    if (id === null || !found || found.id !== id || !work.labels || this.taken || work.said.has(id) || (found.label ?? found.outcome ?? null) !== null) return;
+    this.touched = Date.now();
+    const entry = work.label(id, value);
+    this.last = { id, value };
+    undoBar.offer({ id, value, until: entry.due }, () => this.undo());
+    announce(`${id} is ${WORDS[value]}. Press u to undo.`);
+    await this.advance();
+  }
+
+  async skip() {
+    if (this.id === null) return;
+    this.work.skip(this.id);
+    await this.advance();
+  }
+
+  escalate() {
+    if (this.id === null || !this.context.can("review") || this.taken) return;
+    const { id } = this;
+    escalate(this.context, id, () => {
+      const item = this.rows.at(this.rows.place(id));
+      if (item) Object.assign(item, { escalated: true, by: null });
+      this.work.held.delete(id);
+      this.work.forget(id);
+      notify(`${id} is escalated.`);
+      if (this.id === id) void this.advance();
+    });
+  }
+
+  /** Take the last label back; where it was sent, correct the case that is open, or else the last one. */
+  undo() {
+    const { last, found } = this;
+    if (last && this.work.unlabel(last.id)) {
+      this.last = null;
+      undoBar.hide();
+      announce(`The label of ${last.id} is taken back.`);
+      return this.id === last.id ? this.drawCase(true) : this.go(last.id, true);
+    }
+    const label = found?.label ?? found?.outcome ?? null;
+    if (this.id !== null && label !== null) return this.correct(this.id, label);
+    return last && this.correct(last.id, last.value);
+  }
+
+  correct(id, value) {
+    if (!this.context.can("correct")) return notify("The label was sent. A key with the scope “correct” can correct it.");
+    return correctLabel(this.context, id, value, () => {
+      if (this.last?.id === id) this.last = null;
+      this.work.said.delete(id);
+      this.work.forget(id);
+      notify(`The label of ${id} is corrected.`);
+      if (this.id === id) void this.open(id, { again: true });
+    });
+  }
+
+  answered(entry, problem) {
+    if (entry.stream !== this.context.stream) return;
+    if (problem) this.work.said.delete(entry.id);
+    else {
+      this.work.gone(entry.id);
+      announce(`The label of ${entry.id} has arrived.`);
+    }
+    this.drawList();
+    if (this.id === entry.id) void this.open(entry.id, { again: true });
+  }
+}

@@ -1,0 +1,125 @@
+"""How a stream is: its alarms with who has taken note, its mode, its record, its store and its work."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import msgspec
+
+from ..live import Stream
+from ..live.keeping import stamp_text
+from ..logs.bodies import stamp_of, unpack_event
+from ..logs.events import ModeChanged
+from ..logs.stores.base import Place
+from ..logs.stores.opening import POSTGRES
+from ..replays.players import audit_text, capacity_text
+from .alarms import Noticed, alarms_of, find_alarm
+from .desk_bodies import Acknowledge
+from .desk_numbers import AlarmList, AlarmRead, Commits, ModeSince, StreamHealth, VerifiedAt
+from .operations import Call, Operation, Reply
+from .routes_decisions import STREAM
+from .routes_streams import VERIFIED
+from .writer import Writer
+
+
+async def alarms(call: Call) -> Reply:
+    """Return all alarms."""
+    following, noticed = call.host.following(call.stream), Noticed(call.host.store, call.stream)
+    return Reply.of(await call.host.aside(lambda: alarms_of(following, noticed.all())))
+
+
+async def acknowledge(call: Call) -> Reply:
+    """Take note of an alarm; who was first stands."""
+    following, noticed = call.host.following(call.stream), Noticed(call.host.store, call.stream)
+    said, by = call.body, call.who(call.body.by)
+    found = await call.host.aside(lambda: find_alarm(following, call.params["alarm"], noticed.all()))
+
+    told = await call.writer.do(lambda stream: noticed.add(stream, found, by, said.text))
+    return Reply.of(msgspec.structs.replace(found, acknowledged=told))
+
+
+def _now(stream: Stream) -> dict[str, Any]:
+    trouble = None if stream.trouble is None else f"event {stream.trouble.seq} does not verify"
+    found = {"events": len(stream), "pending": len(stream.pending), "trouble": trouble}
+    staffing = {"capacity": capacity_text(stream.budget), "audit": audit_text(stream.audit)}
+    return found | staffing | {"time_zone": stream.time_zone}
+
+
+def mode_since(place: Place, seq: int, mode: str) -> ModeSince:
+    """Return the mode that holds since an event, and who said so."""
+    row = next(place.read(seq - 1))
+    event = unpack_event(row.kind, row.body, row.item, {})
+    by, reason = (event.by, event.reason) if isinstance(event, ModeChanged) else ("", "")
+    return ModeSince(mode, stamp_text(stamp_of(row.kind, row.body).at), by, reason)
+
+
+def commits_of(writer: Writer) -> Commits | None:
+    """Return how long the last commits took."""
+    last = [1000.0 * seconds for seconds in writer.commits]
+    return Commits(len(last), statistics.median(last), max(last)) if last else None
+
+
+def store_of(address: str) -> str:
+    """Return what kind of store a stream lies in; its address may hold a password.
+
+    Examples
+    --------
+    >>> store_of("postgresql://ann:secret@db/desk"), store_of("desk.db"), store_of("memory")
+    ('PostgreSQL', 'SQLite, a file', 'memory: all of it goes when the process ends')
+    """
+    if address.startswith(POSTGRES):
+        return "PostgreSQL"
+    return "memory: all of it goes when the process ends" if address == "memory" else "SQLite, a file"
+
+
+async def health(call: Call) -> Reply:
+    """Return how a stream is."""
+    writer, store, name = call.writer, call.host.store, call.stream
+    found, (seq, mode) = await writer.do(lambda stream: (_now(stream), stream.mode_since))
+
+    def work() -> StreamHealth:
+        kept = store.get(VERIFIED, name)
+        return StreamHealth(
+            mode=mode_since(writer.place, seq, mode),
+            verified=None if kept is None else msgspec.json.decode(kept, type=VerifiedAt),
+            store=store_of(store.address),
+            commits=commits_of(writer),
+            queue=writer.depth,
+            **found,
+        )
+
+    return Reply.of(await call.host.aside(work))
+
+
+OPERATIONS = (
+    Operation(
+        "alarms",
+        "GET",
+        STREAM + "/alarms",
+        "What has changed, since when, what to do, and who has taken note",
+        alarms,
+        "read",
+        {200: AlarmList},
+    ),
+    Operation(
+        "acknowledge",
+        "POST",
+        STREAM + "/alarms/{alarm}/acknowledge",
+        "Take note of an alarm",
+        acknowledge,
+        "review",
+        {200: AlarmRead},
+        Acknowledge,
+        problems=("unknown-alarm",),
+    ),
+    Operation(
+        "health",
+        "GET",
+        STREAM + "/health",
+        "The mode and since when, the last check of the record, the store, and what waits",
+        health,
+        "read",
+        {200: StreamHealth},
+    ),
+)

@@ -1,0 +1,129 @@
+"""What if, and apply: other costs, another threshold, other reviewers or audits, tried on the log and then let hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import UNSET
+
+from ..costs import Costs
+from ..errors import InputError, OptionError
+from ..live import Stream
+from ..replays.players import Staffing
+from .answers import Changed
+from .desk_bodies import AuditBody, CapacityBody, WhatIf
+from .desk_numbers import WhatIfRead
+from .operations import Call, Operation, Reply
+from .problems import Problem, invalid
+from .routes_decisions import STREAM
+from .routes_streams import sheet_of
+from .trying import Way, tried
+
+CAPACITY, AUDIT = "such as 120/day, 5% or Mon-Fri 120, Sat 40", "a share of passes such as 2%"
+
+
+def staffed(capacity: str | None, audit: str | None, time_zone: str | None = None) -> Staffing:
+    """Return reviewers and audits from texts, or the problem that they are none."""
+    try:
+        found = Staffing.of(capacity, None, time_zone) or Staffing()
+    except (InputError, OptionError):
+        raise invalid("wrong-value", "/capacity", CAPACITY) from None
+    try:
+        return Staffing(found.budget, (Staffing.of(None, audit) or Staffing()).audit)
+    except (InputError, OptionError):
+        raise invalid("wrong-value", "/audit", AUDIT) from None
+
+
+def _today(stream: Stream) -> Way:
+    """Return how a stream decides today."""
+    by_item = stream.settings["costs_by_item"] is not None
+    return Way(None if by_item else stream.costs.threshold, stream.budget, stream.audit)
+
+
+async def what_if(call: Call) -> Reply:
+    """Say what another way to decide would have cost, beside today's."""
+    asked, following = call.body, call.host.following(call.stream)
+    named = [asked.capacity is not UNSET, asked.audit is not UNSET]
+    costs = None if asked.costs is None else sheet_of(asked.costs)
+    given = staffed(asked.capacity or None, asked.audit or None)
+    now: Way = await call.writer.do(_today)
+    then = Way(
+        _threshold(asked, costs, now),
+        given.budget if named[0] else now.budget,
+        given.audit if named[1] else now.audit,
+    )
+
+    def work() -> Any:
+        if not len(following.catch_up().columns):
+            raise Problem("no-answer", detail="the stream has no decisions yet")
+        return tried(following, then, now, costs, asked.level, not any(named))
+
+    return Reply.of(await call.host.aside(work))
+
+
+def _threshold(asked: WhatIf, costs: Costs | None, now: Way) -> float | None:
+    if asked.threshold is not None:
+        return float(asked.threshold)
+    return now.threshold if costs is None else costs.threshold
+
+
+async def set_capacity(call: Call) -> Reply:
+    """Let other reviewers be there."""
+    said, by = call.body, call.who(call.body.by)
+    staffed(said.capacity, None, said.time_zone)  # what is wrong is said before anything waits
+
+    def change(stream: Stream) -> int:
+        return stream.set_capacity(said.capacity, time_zone=said.time_zone, by=by)
+
+    return await call.writer.do(lambda stream: _changed(stream, change))
+
+
+async def set_audit(call: Call) -> Reply:
+    """Let another share of passes be audited."""
+    by, lane = call.who(call.body.by), staffed(None, call.body.audit).audit
+    return await call.writer.do(lambda stream: _changed(stream, lambda one: one.set_audit(lane, by=by)))
+
+
+def _changed(stream: Stream, change: Callable[[Stream], int]) -> Reply:
+    try:
+        return Reply.of(Changed(change(stream)))
+    except InputError as error:  # of settings that do not go together: nothing in the words is of an item
+        raise Problem("no-answer", detail=str(error)) from None
+
+
+OPERATIONS = (
+    Operation(
+        "what_if",
+        "POST",
+        STREAM + "/what-if",
+        "What other costs, another threshold, other reviewers or audits would have cost, beside those of today",
+        what_if,
+        "read",
+        {200: WhatIfRead},
+        WhatIf,
+        problems=("no-answer",),
+    ),
+    Operation(
+        "set_capacity",
+        "POST",
+        STREAM + "/capacity",
+        "Let other reviewers be there: a number of acts a day, or a share",
+        set_capacity,
+        "admin",
+        {200: Changed},
+        CapacityBody,
+        problems=("no-answer",),
+    ),
+    Operation(
+        "set_audit",
+        "POST",
+        STREAM + "/audit",
+        "Let another share of passes be audited",
+        set_audit,
+        "admin",
+        {200: Changed},
+        AuditBody,
+        problems=("no-answer",),
+    ),
+)

@@ -1,0 +1,122 @@
+"""First use over HTTP: a file is looked at, played, and made into a stream; by a key that administers all."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..errors import ConflictError
+from .cells import NUMBER
+from .desk_bodies import FileStream, Played
+from .desk_numbers import FileRead, ReplayRead, StreamMade, TryIt
+from .file_look import look_at, words_of
+from .files import LARGEST
+from .first_use import example_item, lines_of_code, make, play
+from .operations import CSV, Call, Operation, Reply
+from .problems import Problem
+from .routes_keys import check_whole
+from .routes_streams import described
+
+FILE = "/v1/files/{file}"
+_ADDRESS = re.compile(rb"[A-Za-z0-9.-]+(:\d{1,5})?")
+
+
+async def send(call: Call) -> Reply:
+    """Take in a file and look at it; one that is no table leaves nothing behind."""
+    check_whole(call)
+    files, content = call.host.files, call.body
+
+    def work() -> FileRead:
+        name = files.put(content)
+        try:
+            return look_at(name, files.find(name))
+        except BaseException:
+            files.drop(name)
+            raise
+
+    return Reply.of(await call.host.aside(work), 201)
+
+
+async def replay(call: Call) -> Reply:
+    """Play a file as a stream."""
+    check_whole(call)
+    path = call.host.files.find(call.params["file"])
+    return Reply.of(await call.host.aside(play, path, call.body))
+
+
+async def create(call: Call) -> Reply:
+    """Make a stream from a file, and a key that sends it decisions and labels."""
+    check_whole(call)
+    asked, host = call.body, call.host
+    path = host.files.find(call.params["file"])
+
+    def work() -> Any:
+        if asked.name in host.store.names():
+            raise Problem("stream-exists")
+        try:
+            return make(host.store, path, asked)
+        except ConflictError:
+            raise Problem("stream-exists") from None
+
+    stream, made = await host.aside(work)
+    writer = host.take(stream)
+    if host.owners is not None:
+        await host.owners.announce(stream.name)
+
+    def finish() -> tuple[str, dict[str, Any]]:
+        secret, _ = host.keys.create(f"first use of {asked.name}"[:100], ["decide", "label"], [asked.name])
+        return secret, example_item(path, asked, writer.door.kinds, NUMBER)
+
+    secret, item = await host.aside(finish)
+    python, curl = lines_of_code(address_of(call), secret, asked, item)
+    taught = 0 if made.history is None else made.history.learnt
+    told = await writer.do(described)
+    notes = [words_of(path, note) for note in made.notes]
+    return Reply.of(StreamMade(told, TryIt(secret, python, curl), taught, notes), 201)
+
+
+def address_of(call: Call) -> str:
+    """Return where whoever asks reaches the service, as far as the request says."""
+    host = call.headers.get(b"host", b"")
+    safe = call.headers.get(b"x-forwarded-proto") == b"https"
+    known = host.decode() if _ADDRESS.fullmatch(host) else "127.0.0.1:8080"
+    return f"{'https' if safe else 'http'}://{known}"
+
+
+OPERATIONS = (
+    Operation(
+        "send_file",
+        "POST",
+        "/v1/files",
+        "Send a table as CSV, and get a look at its columns",
+        send,
+        "admin",
+        {201: FileRead},
+        bytes,
+        takes=CSV,
+        limit=LARGEST,
+        problems=("unreadable-file",),
+    ),
+    Operation(
+        "replay_file",
+        "POST",
+        FILE + "/replay",
+        "Play a file as a stream in which a label is seen only if you act",
+        replay,
+        "admin",
+        {200: ReplayRead},
+        Played,
+        problems=("unknown-file", "unreadable-file"),
+    ),
+    Operation(
+        "stream_of_file",
+        "POST",
+        FILE + "/stream",
+        "Make a stream from a file, and a key for it that is told this once",
+        create,
+        "admin",
+        {201: StreamMade},
+        FileStream,
+        problems=("unknown-file", "unreadable-file", "stream-exists"),
+    ),
+)

@@ -1,0 +1,212 @@
+"""What can be taken home: the report of a month as one page, and the decision log as a table for spreadsheets."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import re
+import tempfile
+import threading
+from calendar import monthrange
+from collections.abc import AsyncGenerator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+
+from ..errors import InputError, MissingExtraError
+from ..logs import DecisionLog
+from ..logs.bodies import unpack_event
+from ..logs.entries import Entries
+from ..logs.events import Decided
+from ..logs.kept import KeptRecord
+from ..logs.states import STATES
+from ..logs.stores.base import PART
+from ..logs.tables import table_of
+from ..reports import write_report
+from .columns import day_name, day_number
+from .following import Following
+from .operations import CSV, HTML, Call, Operation, Query, Reply
+from .problems import FieldError, Problem
+from .routes_decisions import STREAM
+
+Month = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
+#: A page of ours that needs nothing from anywhere, and runs nothing.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+#: The columns of the table.
+HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
+          "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy")  # fmt: skip
+_drawing = threading.Lock()  # pictures are drawn by one thread at a time
+
+
+def days_of_month(month: str) -> tuple[date, date]:
+    """Return the first and the last day of a month.
+
+    Examples
+    --------
+    >>> days_of_month("2024-02")[1].isoformat()
+    '2024-02-29'
+    """
+    year, number = int(month[:4]), int(month[5:])
+    return date(year, number, 1), date(year, number, monthrange(year, number)[1])
+
+
+def table_from(following: Following, first: date, last: date) -> DecisionLog:
+    """Return the decision log of some days with their features; no other decision is held in memory."""
+    writer, columns = following.writer, following.columns
+    with following.lock:
+        rows = columns.of_days(day_number(first.isoformat()), day_number(last.isoformat()))
+        chosen, end = set(rows.tolist()), following.seq
+        wanted = {id for id, row in columns.rows.items() if row in chosen}
+    events = KeptRecord(writer.place).read()
+    entries = Entries(event for seq, event in events if seq <= end and event.id in wanted)
+    whole = all(len(event.decision.x) for event in entries.decided.values())
+    return table_of(entries, writer.policy, whole)
+
+
+def report_of(following: Following, month: str | None, title: str) -> tuple[bytes, str]:
+    """Return the page of a month, and which month that is; without one the month of the latest decision."""
+    following.catch_up()
+    if not len(following.columns):
+        raise Problem("no-answer", detail="the stream has no decisions yet")
+    if not following.columns.dated:
+        raise Problem("no-answer", detail="the times of this stream are numbers, so there are no months")
+    month = month or day_name(max(following.columns.touched))[:7]
+    first, last = days_of_month(month)
+    ends = [day_number(day.isoformat()) for day in (first, last)]
+    there = following.columns.touched
+    if not len(following.columns.of_days(*ends)):
+        told = f"{day_name(min(there))} to {day_name(max(there))}"
+        raise Problem("no-answer", detail=f"no decision was made in {month}; give a month of {told}")
+    page: bytes = following.once(("report", month), following.seq, lambda: page_of(following, first, last, title))
+    return page, month
+
+
+def page_of(following: Following, first: date, last: date, title: str) -> bytes:
+    """Return the page of some days of one month, compared with the month before."""
+    month, before = str(first)[:7], (first - timedelta(days=1)).replace(day=1)
+    log = table_from(following, before, last)
+    try:
+        with tempfile.TemporaryDirectory() as folder, _drawing:
+            write_report(
+                log,
+                folder,
+                names=following.writer.names,
+                title=f"{title}, {month}",
+                source=f"the record of {title}",
+                first_day=first,
+                last_day=last,
+            )
+            return Path(folder, "index.html").read_bytes()
+    except (InputError, MissingExtraError) as error:
+        raise Problem("no-answer", detail=str(error)) from None
+
+
+def file_name(stream: str, rest: str) -> dict[str, str]:
+    """Return the header that names what is downloaded.
+
+    Examples
+    --------
+    >>> file_name("orders 'new'", "2024-06.html")["Content-Disposition"]
+    'attachment; filename="orders__new_-2024-06.html"'
+    """
+    return {"Content-Disposition": f'attachment; filename="{re.sub("[^A-Za-z0-9.-]", "_", stream)}-{rest}"'}
+
+
+async def report(call: Call) -> Reply:
+    """Return the report of a month as one page that opens anywhere."""
+    following, month = call.host.following(call.stream), call.query["month"]
+    if month is not None and not 1 <= int(month[:4]) <= 9998:
+        raise Problem("validation", FieldError("out-of-range", parameter="month", expected="a month such as 2024-06"))
+    page, month = await call.host.aside(report_of, following, month, call.stream)
+    headers = file_name(call.stream, f"{month}.html")
+    headers |= {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
+    return Reply(200, page, f"{HTML}; charset=utf-8", headers)
+
+
+class Rows:
+    """The decisions of a stream as lines of a table, some thousands at a time, as they stood when it was asked for."""
+
+    def __init__(self, following: Following) -> None:
+        with following.catch_up().lock:
+            columns = following.columns
+            self._writer, self._last = following.writer, following.seq
+            self._flags = {name: np.array(columns.flag(name)) for name in ("act", "audit", "label", "state")}
+            self._probability = np.array(columns.amount("probability"))
+            self._label_times = dict(columns.label_times)
+        self._done, self._row, self._sheets = 0, 0, dict[tuple[float, ...], Any]()
+
+    def next(self) -> bytes:
+        """Return the next lines; none: that was all."""
+        while self._done < self._last:
+            text = io.StringIO(newline="")
+            table, lines = csv.writer(text), 0
+            for row in self._writer.place.read(self._done):
+                if row.seq > self._last or lines == PART:
+                    break
+                self._done = row.seq
+                if row.kind == "decided":
+                    event = unpack_event(row.kind, row.body, None, self._sheets)
+                    assert isinstance(event, Decided)
+                    table.writerow(self._line(event))
+                    lines += 1
+            if lines:
+                return text.getvalue().encode()
+        return b""
+
+    def _line(self, event: Decided) -> list[Any]:
+        row, decision, costs = self._row, event.decision, event.decision.costs
+        self._row += 1
+        act, audit, label, state = (self._flags[name][row].item() for name in ("act", "audit", "label", "state"))
+        known = [event.id, event.time, event.stratum, bool(act), self._probability[row].item(), decision.chance]
+        known += [bool(audit), STATES[state], label if label >= 0 else None, self._label_times.get(row)]
+        known += [costs.miss, costs.false_alarm, costs.hit, costs.correct_pass, decision.worth, decision.price]
+        return [_cell(value) for value in (*known, decision.round, self._writer.policy)]
+
+
+def _cell(value: Any) -> Any:
+    """Return what a table holds of a value: nothing where it is not known."""
+    if value is None or value != value:
+        return ""
+    return int(value) if isinstance(value, bool) else value
+
+
+async def log_csv(call: Call) -> Reply:
+    """Return the decision log as CSV, one line a decision."""
+    rows = await call.host.aside(Rows, call.host.following(call.stream))
+
+    async def parts() -> AsyncGenerator[bytes]:
+        yield (",".join(HEADER) + "\r\n").encode()
+        while some := await asyncio.to_thread(rows.next):
+            yield some
+
+    return Reply(200, media=f"{CSV}; charset=utf-8", parts=parts(), headers=file_name(call.stream, "log.csv"))
+
+
+OPERATIONS = (
+    Operation(
+        "report",
+        "GET",
+        STREAM + "/report.html",
+        "The report of a month, as one page that opens anywhere",
+        report,
+        "read",
+        {200: str},
+        query={"month": Query(Month | None, None, "Such as 2024-06; left out: the month of the latest decision.")},
+        media=HTML,
+        problems=("no-answer",),
+    ),
+    Operation(
+        "log_csv",
+        "GET",
+        STREAM + "/log.csv",
+        "The decision log as CSV, one line a decision; without features",
+        log_csv,
+        "read",
+        {200: str},
+        media=CSV,
+    ),
+)

@@ -1,0 +1,66 @@
+"""Signing in and out of the page: a key is given once, and a cookie stands for it from then on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from .bodies import SignIn
+from .desk_answers import SessionRead
+from .keys import Key
+from .operations import Call, Operation, Reply
+from .problems import Problem
+from .routes_keys import read
+from .sessions import Session, set_cookie, token_of
+
+ADDRESS = "/v1/session"
+
+
+def described(call: Call, key: Key, session: Session) -> SessionRead:
+    """Return who has signed in, and what the page needs to know."""
+    streams = [name for name in call.host.names() if key.sees(name)]
+    return SessionRead(read(key), streams, session.csrf)
+
+
+async def sign_in(call: Call) -> Reply:
+    """Begin a session; the key itself is kept nowhere."""
+    begun = await asyncio.to_thread(call.host.sessions.begin, call.body.key)
+    if begun is None:
+        raise Problem("unauthenticated")
+    token, (key, session) = begun
+    reply = Reply.of(described(call, key, session))
+    reply.headers = {"Set-Cookie": set_cookie(token, call.headers, session.until - time.time())}
+    return reply
+
+
+async def who(call: Call) -> Reply:
+    """Say who has signed in; that nobody has is an answer like any other, since every page begins with the question."""
+    token = token_of(call.headers)
+    found = await call.host.sessions.find(token) if token else None
+    return Reply.of(SessionRead(None, [], None) if found is None else described(call, *found))
+
+
+async def sign_out(call: Call) -> Reply:
+    """End the session; a key without one has nothing to end."""
+    token = token_of(call.headers)
+    if token and not call.by_key:
+        await asyncio.to_thread(call.host.sessions.end, token)
+        call.host.wake()
+    return Reply(204, headers={"Set-Cookie": set_cookie("", call.headers, 0)})
+
+
+OPERATIONS = (
+    Operation(
+        "sign_in",
+        "POST",
+        ADDRESS,
+        "Sign in with a key: a cookie stands for it from then on",
+        sign_in,
+        None,
+        {200: SessionRead},
+        SignIn,
+        problems=("unauthenticated",),
+    ),
+    Operation("session", "GET", ADDRESS, "Who has signed in, if anybody has", who, None, {200: SessionRead}),
+    Operation("sign_out", "DELETE", ADDRESS, "Sign out: the cookie opens nothing any more", sign_out, "", {204: None}),
+)

@@ -1,0 +1,64 @@
+"""Journey: an empty service, a file, and a running stream in shadow mode; the lines that are shown send a decision."""
+
+import re
+import subprocess
+import sys
+
+from playwright.sync_api import expect
+
+from appletaste.problems import write_orders
+
+from .conftest import sign_in
+from .test_numbers import shown
+
+
+def to_replay(page, path):
+    """Go from the first step to the outcome of the replay; stop at each step on the way."""
+    yield 1
+    page.get_by_test_id("file-input").set_input_files(path)
+    expect(page.get_by_test_id("step-2")).to_be_visible()
+    page.get_by_test_id("role-label").select_option("fraud")
+    page.get_by_test_id("role-time").select_option("placed_at")
+    page.get_by_test_id("role-id").select_option("order")
+    for late in ("settled_on", "reviewed"):
+        page.get_by_test_id(f"use-{late}").uncheck()
+    yield 2
+    page.get_by_test_id("next").click()
+    expect(page.get_by_test_id("step-3")).to_be_visible()
+    for name, value in (("miss", "95"), ("false_alarm", "6"), ("hit", "4")):
+        page.get_by_test_id(f"cost-{name}").fill(value)
+    yield 3
+    page.get_by_test_id("next").click()
+    expect(page.get_by_test_id("replay-headline")).to_be_visible(timeout=60_000)
+    yield 4
+
+
+def test_from_a_file_to_shadow_mode(empty_desk, opened, tmp_path):
+    desk = empty_desk
+    path = tmp_path / "orders of May.csv"
+    write_orders(path, 1500)
+    page = opened(desk)
+    sign_in(page, desk.secret)
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+    assert list(to_replay(page, path)) == [1, 2, 3, 4]
+    assert page.get_by_test_id("replay-table").locator("tbody tr").count() >= 3
+    saved = shown(page, "saved_against_never", "[data-testid=replay-headline]")
+    assert saved[0] > 0
+    page.get_by_test_id("next").click()
+    expect(page.get_by_role("radio", name="In shadow mode")).to_be_checked()
+    page.get_by_test_id("stream-name").fill("orders")
+    page.get_by_test_id("go-live").click()
+    expect(page.get_by_test_id("code-python")).to_be_visible()
+    stream = desk.of("")
+    assert (stream["mode"], stream["pending"]) == ("shadow", 0)
+    assert "settled_on" not in [column["name"] for column in stream["columns"]]
+    python = page.get_by_test_id("code-python").inner_text()
+    key = page.get_by_test_id("new-key").inner_text()
+    assert key in python
+    subprocess.run([sys.executable, "-c", python], check=True, capture_output=True)  # as somebody would paste it
+    assert sum(day["decided"] for day in desk.of("/days")["days"]) == 1
+    curl = page.get_by_test_id("code-curl").inner_text()
+    assert re.search(r"/v1/streams/orders/decisions", curl)
+    page.get_by_test_id("open-stream").click()
+    expect(page.get_by_test_id("view-stream")).to_be_visible()
+    expect(page.get_by_test_id("mode")).to_have_text("shadow")

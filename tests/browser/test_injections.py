@@ -1,0 +1,122 @@
+"""Two hundred strings that would run a script, as ids, notes, names of columns, values, strata and people: none runs.
+
+The pages are opened a second time without their Content-Security-Policy, so that it is not the policy alone that holds.
+"""
+
+import csv
+
+import pytest
+from playwright.sync_api import expect
+
+import appletaste as at
+from appletaste.live import Stream
+from appletaste.logs.stores import open_store
+
+from .conftest import DeskServer, sign_in
+from .injections import strings
+from .looking import settled
+
+STRINGS = strings()
+COSTS = at.Costs(miss=5000, false_alarm=1, hit=0)
+#: Columns at a time: a model of all two hundred would take long to learn.
+COLUMNS = 50
+
+
+def hostile(store, name, columns):
+    """Make a stream in which everything that somebody can choose is hostile."""
+    records = [
+        {column: STRINGS[(place + row) % 200] for place, column in enumerate(columns)} | {"size": float(row)}
+        for row in range(4)
+    ]
+    features = at.Encoder().fit(records)
+    policy = at.Awaiting(at.policy("voi", n_features=features.n_features, costs=COSTS))
+    with Stream.create(store, name, policy, features=features, seed=7) as stream, stream.together():
+        for place, text in enumerate(STRINGS):
+            given = {"id": text, "stratum": STRINGS[-1 - place], "time": f"2024-05-{1 + place % 28:02d}"}
+            stream.decide(records[place % 4], **given)
+        for place, text in enumerate(STRINGS):
+            stream.note(STRINGS[place - 1], text, by=text[:100])
+            if place % 4 == 0:
+                stream.label(text, place // 4 % 2)
+
+
+@pytest.fixture(scope="module")
+def hostile_desk(tmp_path_factory):
+    store = open_store(tmp_path_factory.mktemp("hostile") / "hostile.db")
+    for part in range(0, 200, COLUMNS):
+        hostile(store, f"part-{part}", STRINGS[part : part + COLUMNS])
+    with DeskServer(store) as running:
+        yield running
+    store.close()
+
+
+def unharmed(page):
+    """Nothing ran, and no element was made of what is only text."""
+    assert page.evaluate("window.ran") is None
+    assert page.locator("[data-injected]").count() == 0
+
+
+@pytest.mark.parametrize("bypass", [False, True], ids=["policy", "no policy"])
+def test_none_of_two_hundred_strings_runs(hostile_desk, opened, bypass, tmp_path):
+    page = opened(hostile_desk, bypass_csp=bypass)
+    sign_in(
+        page, hostile_desk.named("<img data-injected src=x onerror=window.ran=1>", "read", "review", "label", "admin")
+    )
+    for part in range(0, 200, COLUMNS):
+        name = f"part-{part}"
+        for view in ("stream", "model", "what-if", "health", "report", "queue"):
+            page.goto(f"/#/stream/{name}/{view}")
+            expect(page.get_by_test_id(f"view-{view}")).to_be_visible()
+            settled(page)
+            unharmed(page)
+        texts = page.get_by_test_id("queue-list").inner_text() + page.get_by_test_id("filter-stratum").inner_text()
+        assert STRINGS[50].split("\n")[0] in texts
+    waiting = hostile_desk.of("/queue", "part-0")["items"]
+    assert len(waiting) == 150
+    page.get_by_test_id("start").click()
+    for place, item in enumerate(waiting):
+        case = page.get_by_test_id("case")
+        expect(case).to_have_attribute("data-id", item["id"])
+        page.keyboard.press("j" if place < len(waiting) - 1 else "?")
+    unharmed(page)
+
+
+def test_a_hostile_file_does_not_run(empty_desk, opened, tmp_path):
+    path = tmp_path / "hostile.csv"
+    columns = [text for text in STRINGS if text.strip() == text and "\n" not in text and "\r" not in text][:100]
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*columns, "label"])
+        for row in range(40):
+            writer.writerow([*(columns[(place + row) % 3] for place in range(len(columns))), row % 2])
+    page = opened(empty_desk)
+    sign_in(page, empty_desk.secret)
+    page.get_by_test_id("file-input").set_input_files(path)
+    expect(page.get_by_test_id("step-2")).to_be_visible()
+    expect(page.get_by_test_id("columns").locator("tbody tr")).to_have_count(len(columns) + 1)
+    unharmed(page)
+
+
+def test_the_report_makes_no_elements_of_texts(hostile_desk, opened):
+    page = opened(hostile_desk, bypass_csp=True)  # reading it here would apply the policy of the desk to its styles
+    told = hostile_desk.ask("GET", "/v1/streams/part-0/report.html?month=2024-05", key=hostile_desk.secret)
+    assert told.status == 200
+    count = "(html) => new DOMParser().parseFromString(html, 'text/html').querySelectorAll('[data-injected]').length"
+    assert page.evaluate(count, told.body.decode()) == 0
+
+
+def test_the_strings_would_do_harm(hostile_desk, opened):
+    """The check can fail: put into a page as markup, the same strings run and make elements."""
+    page = opened(hostile_desk, bypass_csp=True)
+    page.guard.allow(".")
+    made = page.evaluate(
+        """(all) => all.map((text) => {
+          const place = document.createElement("div");
+          place.innerHTML = text;
+          document.body.append(place);
+          return place.querySelectorAll("[data-injected]").length;
+        })""",
+        STRINGS,
+    )
+    assert sum(count > 0 for count in made) >= 150
+    page.wait_for_function("window.ran === 1")

@@ -1,0 +1,43 @@
+"""The page as it is served: small, packed, and with a policy that lets nothing else in."""
+
+import re
+
+from .conftest import sign_in
+from .looking import settled
+
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+#: Bytes of script in total.
+MOST_SCRIPT = 150_000
+
+
+def test_the_policy_is_strict(desk):
+    told = desk.ask("GET", "/")
+    policy = dict(part.strip().split(" ", 1) for part in told.headers["content-security-policy"].split(";") if part)
+    assert POLICY.items() <= policy.items()
+    assert told.headers["x-content-type-options"] == "nosniff"
+    assert told.headers["referrer-policy"] in ("no-referrer", "same-origin")
+    assert not re.search(rb"<script(?![^>]*\ssrc=)|\son\w+=|\sstyle=|https?://(?!www\.w3\.org)", told.body)
+
+
+def test_all_script_together_is_small(desk, opened):
+    page = opened(desk)
+    sign_in(page, desk.secret)
+    for view in ("queue", "stream", "model", "what-if", "health", "report"):
+        page.goto(f"/#/stream/orders/{view}")
+        settled(page)
+    page.goto("/#/first-use")
+    settled(page)
+    sizes = dict(
+        page.evaluate("performance.getEntriesByType('resource').map((one) => [one.name, one.decodedBodySize])")
+    )
+    scripts = {name.rsplit("/", 1)[1]: size for name, size in sizes.items() if name.endswith(".js")}
+    assert len(scripts) >= 15
+    assert 0 < sum(scripts.values()) <= MOST_SCRIPT, scripts

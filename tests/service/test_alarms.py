@@ -1,0 +1,95 @@
+"""Alarms and health: raised as a watch raises them, acknowledged once, and the same after a restart."""
+
+import numpy as np
+
+import appletaste as at
+from appletaste.drift import Watch
+from appletaste.logs.stores import open_store
+from appletaste.service.routes_alarms import store_of
+
+from .serving import Running
+
+PATH = "/v1/streams/shift"
+
+
+def shifted(place):
+    """Make a stream whose second feature moves after 1,500 items, and return its items."""
+    rng = np.random.default_rng(3)
+    items = [rng.normal([0.0, 1.5 if k >= 1500 else 0.0]) for k in range(2600)]
+    policy = at.policy("never", n_features=2, costs=at.Costs(5, 1, 0))
+    with at.Stream.create(place, "shift", policy, seed=1) as stream, stream.together():
+        for k, x in enumerate(items):
+            stream.decide(x, id=str(k), time=f"2024-05-{1 + k // 100:02d}T00:{k % 60:02d}:00")
+    return items
+
+
+def test_alarms_are_those_of_a_watch_and_are_acknowledged_once(tmp_path):
+    watch, place = Watch(), tmp_path / "desk.db"
+    for x in shifted(place):
+        watch.item(x)
+    (ours,) = watch.alarms
+    store = open_store(place)
+    with Running(store) as service:
+        ann, bob = (service.keys.create(name, ["read", "review", "admin"])[0] for name in ("ann", "bob"))
+        told = service.ask("GET", PATH + "/alarms", key=ann).json()
+        (alarm,) = told["alarms"]
+        assert (alarm["column"], alarm["acknowledged"], told["items"]) == ("feature 1", None, 2600)
+        assert (alarm["statistic"], alarm["threshold"], alarm["item"]) == (ours.statistic, ours.threshold, ours.item)
+        assert (alarm["what"], alarm["remedy"], alarm["until"]) == (ours.meaning, ours.advice, ours.until)
+        assert alarm["raised"].startswith("2024-05-2")
+        way = f"{PATH}/alarms/{alarm['id']}/acknowledge"
+        first = service.ask("POST", way, {"text": "a new price list"}, key=ann).json()["acknowledged"]
+        assert (first["by"], first["text"]) == ("ann", "a new price list")
+        assert service.ask("POST", way, {"text": "mine"}, key=bob).json()["acknowledged"] == first
+        events = service.ask("GET", PATH + "/log", key=ann).body.decode().splitlines()
+        assert sum("alarm acknowledged" in event for event in events) == 1
+        assert '"kind":"noted"' in events[-1]
+        assert '"by":"ann"' in events[-1]
+        assert service.ask("POST", f"{PATH}/alarms/x/acknowledge", {}, key=ann).problem == "unknown-alarm"
+    with Running(store) as service:  # another process reads the record again
+        (again,) = service.ask("GET", PATH + "/alarms", key=ann).json()["alarms"]
+        assert again == {**alarm, "acknowledged": first}
+        assert service.ask("POST", PATH + "/verify", key=ann).json()["verifies"]
+    store.close()
+
+
+def test_labels_that_are_not_what_the_model_expects(tmp_path):
+    rng = np.random.default_rng(1)
+    policy = at.policy("voi", n_features=2, costs=at.Costs(5, 1, 0))
+    store = open_store(tmp_path / "labels.db")
+    with at.Stream.create(store, "shift", policy, seed=2) as stream, stream.together():
+        for k in range(900):
+            x, changed = rng.normal(size=2), k > 600
+            if stream.decide([1.0, x[1]], id=str(k), time=f"2024-05-01T00:00:{k % 60:02d}").act:
+                stream.label(str(k), int(rng.random() < (0.95 if changed else 0.25)))
+    with Running(store) as service:
+        found = service.ask("GET", PATH + "/alarms", key=service.key()).json()
+    store.close()
+    late = [alarm for alarm in found["alarms"] if alarm["since"] > 500]
+    assert late
+    assert late[0]["column"] is None
+    assert "more positives" in late[0]["what"]
+    assert "2,000" in found["notes"][0]  # columns are not watched yet
+
+
+def test_health(ask, desk_service):
+    path = "/v1/streams/people"
+    fresh = ask("GET", path + "/health").json()
+    assert (fresh["mode"]["mode"], fresh["mode"]["by"], fresh["verified"], fresh["events"]) == ("live", "", None, 1)
+    assert (fresh["store"], fresh["trouble"], fresh["pending"]) == ("SQLite, a file", None, 0)
+    assert ask("POST", path + "/mode", {"mode": "shadow", "by": "ann", "reason": "a trial"}).status == 200
+    item = {"age": 40, "job": "pilot"}
+    assert ask("POST", path + "/decisions", {"id": "h", "item": item, "baseline": True}).status == 201
+    assert ask("POST", path + "/verify").json()["verifies"]
+    told = ask("GET", path + "/health").json()
+    assert (told["mode"]["mode"], told["mode"]["by"], told["mode"]["reason"]) == ("shadow", "ann", "a trial")
+    assert told["mode"]["since"] > fresh["mode"]["since"]
+    assert (told["verified"]["verifies"], told["verified"]["events"]) == (True, 4)
+    assert told["commits"]["count"] >= 2
+    assert 0.0 < told["commits"]["median"] <= told["commits"]["most"]
+    assert told["pending"] == 1
+    assert ask("POST", path + "/mode", {"mode": "live", "by": "ann"}).status == 200
+
+
+def test_the_address_of_a_store_is_not_told():
+    assert "secret" not in store_of("postgresql://ann:secret@db/desk")

@@ -1,0 +1,280 @@
+"""The queue is what waits, in every order and through every filter; an item is claimed by one reviewer at a time."""
+
+import random
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.live import Stream
+from appletaste.logs.entries import Entries
+from appletaste.logs.states import NEVER_DUE, OBSERVED
+from appletaste.logs.stores import MemoryStore
+from appletaste.service import queue as queues
+from appletaste.service.leases import Lease
+from appletaste.service.queue import ORDERS, Filter, Queue
+from appletaste.times import instant
+
+from .serving import COSTS, Running, new_store
+
+ORDERED = ("worth", "age", "amount", "chance")
+FILTERS = [
+    Filter(),
+    Filter(code="EXPLOIT"),
+    Filter(stratum="a"),
+    Filter(stratum="b", escalated=True),
+    Filter(escalated=False),
+    Filter(since=instant("2024-02-01"), until=instant("2024-03-15")),
+    Filter(code="ENACTED", since=instant("2024-01-15")),
+]
+
+
+def expected(stream, escalated, order, asked):
+    """Return what the queue should be, worked out from nothing."""
+    items = []
+    for place, id_ in enumerate(stream.pending):
+        case = stream.find(id_)
+        decision, entry = case.answer.decision, case.entry
+        code = case.answer.as_dict()["code"] if decision.act else "ENACTED"
+        number = {"worth": decision.worth, "amount": decision.costs.catch_gain, "chance": decision.chance, "age": 0.0}
+        moment = instant(entry.time)
+        if (
+            (asked.code in (None, code))
+            and asked.stratum in (None, entry.stratum)
+            and asked.escalated in (None, id_ in escalated)
+            and (asked.since is None or moment >= asked.since)
+            and (asked.until is None or moment < asked.until)
+        ):
+            items.append((-number[order], place, id_))
+    return [id_ for _, _, id_ in sorted(items)]
+
+
+def check_queue(stream, queue):
+    queue.take(queue.changes(stream.awaited), stream.record.place, stream.features)
+    for order, asked in product(ORDERED, FILTERS):
+        found = [item.id for item in queue.view(order, asked)]
+        assert found == expected(stream, queue.escalations.ids, order, asked), (order, asked)
+    assert len(queue) == len(stream.pending)
+    assert queue.codes.total() == len(queue)
+
+
+def play(stream, queue, rng, steps):
+    """Do something to the stream at random."""
+    for _ in range(steps):
+        verb = rng.choice(["decide", "decide", "label", "label", "retract", "enact", "expire", "escalate", "lease"])
+        waiting = stream.pending
+        if verb == "decide":
+            item = [rng.gauss(1, 1), rng.gauss(0, 1), 1.0]
+            costs = {"miss": rng.choice([5, 9, 20]), "false_alarm": 1, "hit": 0}
+            day = f"2024-0{rng.randint(1, 4)}-{rng.randint(10, 28)}"
+            stream.decide(item, time=day, stratum=rng.choice(["a", "b", None]), costs=costs)
+        elif verb == "label" and waiting:
+            stream.label(rng.choice(waiting), rng.randint(0, 1))
+        elif verb == "retract":
+            done = [id_ for id_, entry in stream_entries(stream).items() if entry == OBSERVED]
+            if done:
+                stream.retract(rng.choice(done))
+        elif verb == "enact":
+            states = stream_entries(stream)
+            passed = [id_ for id_, state in states.items() if state == NEVER_DUE]
+            if passed:
+                stream.enacted(rng.choice(passed), True, "ann")
+        elif verb == "expire" and waiting and rng.random() < 0.2:
+            stream.expire("2024-01-20")
+        elif verb == "escalate" and waiting:
+            id_ = rng.choice(waiting)
+            if id_ in queue:
+                queue.escalate(id_)
+        elif verb == "lease" and waiting:
+            queue.leases.take([rng.choice(waiting)], Lease("ann", 9e9))
+
+
+def stream_entries(stream):
+    return {id_: entry.state for id_, entry in Entries(event for _, event in stream.events()).items()}
+
+
+@pytest.mark.parametrize("few", [0, 3, 500])
+def test_the_queue_follows_the_stream(few, monkeypatch):
+    """Small changes are put in their places, large ones are sorted anew: the same queue."""
+    monkeypatch.setattr(queues, "FEW", few)
+    monkeypatch.setattr(queues, "PART", 4)
+    rng = random.Random(7)
+    store = MemoryStore()
+    policy = at.policy("voi", n_features=3, costs=COSTS)
+    for k in range(40):  # so that some items are passed
+        policy.teach([rng.gauss(0, 1), 0.0, 1.0], int(k == 7))
+    stream = Stream.create(store, "orders", at.Awaiting(policy), seed=3, expire_after=86400.0)
+    queue = Queue(store, "orders")
+    for steps in (0, 60, 1, 1, 1, 5, 2, 1, 12, 1, 1, 3):
+        play(stream, queue, rng, steps)
+        check_queue(stream, queue)
+    kinds = {type(event).__name__ for _, event in stream.events()}
+    assert {"Decided", "Labelled", "Retracted", "Enacted"} <= kinds
+    check_queue(stream, Queue(store, "orders"))  # of a process that begins with all of it
+
+
+def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
+    """Negative control."""
+    store = MemoryStore()
+    stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
+    queue = Queue(store, "orders")
+    for k in range(4):
+        stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
+    check_queue(stream, queue)
+    monkeypatch.setattr(Queue, "_change", lambda queue, new, gone: None)
+    stream.label(stream.pending[0], 1)
+    with pytest.raises(AssertionError):
+        check_queue(stream, queue)
+
+
+def test_a_label_that_was_withdrawn_between_two_looks():
+    store = MemoryStore()
+    stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
+    queue = Queue(store, "orders")
+    for k in range(4):
+        stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
+    check_queue(stream, queue)
+    first = stream.pending[0]
+    queue.escalate(first)
+    queue.leases.take([first], Lease("ann", 9e9))
+    check_queue(stream, queue)
+    stream.label(first, 1)
+    stream.retract(first)
+    check_queue(stream, queue)
+    assert [item.id for item in queue.view("age", Filter())][-1] == first
+    assert queue.view("age", Filter(escalated=True)) == []
+    assert queue.leases.held(0.0).keys() == {first}
+
+
+def test_finding_out_what_is_new_does_not_look_at_the_rest():
+    store = MemoryStore()
+    stream = Stream.create(store, "orders", at.policy("always", n_features=1, costs=COSTS), seed=3)
+    queue = Queue(store, "orders")
+
+    class Counted(dict):
+        asked = 0
+
+        def __getitem__(self, key):
+            Counted.asked += 1
+            return super().__getitem__(key)
+
+    stream.decide_many(np.ones((300, 1)).tolist())
+    queue.take(queue.changes(stream.awaited), stream.record.place, None)
+    stream.decide_many(np.ones((2, 1)).tolist())
+    seen = Counted(stream.awaited)
+    assert list(queue.changes(seen).new) == stream.pending[-2:]
+    assert Counted.asked == 3
+
+
+# ---- over HTTP
+
+ORDERS_AT = "/v1/streams/orders"
+
+
+@pytest.fixture
+def desk(tmp_path):
+    store = new_store(tmp_path)
+    with Running(store) as running:
+        key = running.key()
+        items = [
+            {"id": f"w{k}", "item": [2.0, 1.0, k / 10], "stratum": "ab"[k % 2], "time": f"2024-05-{10 + k}"}
+            for k in range(8)
+        ]
+        running.ask("POST", ORDERS_AT + "/decisions:batch", {"decisions": items}, key=key)
+        running.secret = key
+        running.get = lambda path: running.ask("GET", ORDERS_AT + path, key=key)
+        running.post = lambda path, body: running.ask("POST", ORDERS_AT + path, body, key=key)
+        yield running
+    store.close()
+
+
+def ids(told):
+    return [item["id"] for item in told.json()["items"]]
+
+
+def test_windows_of_the_queue(desk):
+    whole = desk.get("/queue?order=age").json()
+    assert (whole["total"], whole["waiting"], whole["strata"]) == (8, 8, ["a", "b"])
+    assert ids(desk.get("/queue?order=age")) == [f"w{k}" for k in range(8)]
+    assert ids(desk.get("/queue?order=age&offset=3&limit=2")) == ["w3", "w4"]
+    assert ids(desk.get("/queue?order=age&offset=99")) == []
+    for order in ("worth", "chance"):
+        values = [item[order] for item in desk.get(f"/queue?order={order}").json()["items"]]
+        assert values == sorted(values, reverse=True)
+    part = desk.get("/queue?order=age&stratum=b&since=2024-05-12&until=2024-05-15T00:00:00").json()
+    assert ([item["id"] for item in part["items"]], part["total"], part["waiting"]) == (["w3"], 1, 8)
+    assert desk.get("/queue?stratum=nowhere").json()["total"] == 0
+    codes = whole["codes"]
+    assert sum(code["count"] for code in codes.values()) == 8
+    assert all(code["why"] == queues.CODES[name] for name, code in codes.items())
+    for wrong in ("order=colour", "limit=0", "limit=1001", "offset=-1", "since=soon", "until=nan", "escalated=maybe"):
+        assert desk.get(f"/queue?{wrong}").problem == "validation"
+
+
+def test_particular_items_are_claimed_with_their_whole_cases(desk):
+    first = desk.post("/queue:claim", {"by": "ann", "ids": ["w5", "w2", "w5", "gone"]}).json()
+    assert [item["id"] for item in first["items"]] == ["w5", "w2"]
+    case = first["items"][0]["case"]
+    assert {"by", "until", "history", "contributions", "similar", "usual", "interval"} <= case.keys()
+    assert (case["id"], case["by"], case["item"]) == (
+        "w5",
+        "ann",
+        {"feature 1": 2.0, "feature 2": 1.0, "feature 3": 0.5},
+    )
+    held = {item["id"]: item["by"] for item in desk.get("/queue").json()["items"] if item["by"]}
+    assert held == {"w5": "ann", "w2": "ann"}
+    before = desk.digest()
+    assert desk.post("/queue:claim", {"by": "bob", "ids": ["w1", "w2"]}).problem == "claimed-by-other"
+    assert desk.digest() == before
+    assert len(desk.post("/queue:claim", {"by": "ann", "ids": ["w2"]}).json()["items"]) == 1
+    rest = desk.post("/queue:claim", {"by": "bob", "count": 100, "order": "chance"}).json()["items"]
+    assert {item["id"] for item in rest} == {f"w{k}" for k in range(8)} - {"w2", "w5"}
+
+
+def test_leases_end_with_time_with_the_label_and_outlive_the_process(desk):
+    desk.post("/queue:claim", {"by": "ann", "ids": ["w0", "w1", "w2"], "minutes": 0.0005})
+    desk.post("/queue:claim", {"by": "bob", "ids": ["w3", "w4"]})
+    desk.ask("PUT", ORDERS_AT + "/decisions/w4/label", {"value": 1}, key=desk.secret)
+    time.sleep(0.05)
+    assert [item["by"] for item in desk.get("/queue?order=age").json()["items"]] == [None] * 3 + ["bob"] + [None] * 3
+    assert Queue(desk.store, "orders").leases.held(0.0).keys() == {"w0", "w1", "w2", "w3"}
+    assert len(desk.post("/queue:claim", {"by": "bob", "ids": ["w0"]}).json()["items"]) == 1
+    assert Queue(desk.store, "orders").leases.held(0.0).keys() == {"w0", "w3"}
+
+
+def test_escalation(desk):
+    desk.post("/queue:claim", {"by": "ann", "ids": ["w3"]})
+    told = desk.post("/decisions/w3/escalation", {"text": "odd", "by": "ann"})
+    assert told.status == 201
+    item = desk.get("/queue?escalated=true").json()["items"]
+    assert [(one["id"], one["escalated"], one["by"]) for one in item] == [("w3", True, None)]
+    assert desk.get("/queue?escalated=false").json()["total"] == 7
+    case = desk.get("/cases/w3").json()
+    assert (case["escalated"], case["notes"]) == (True, [{"by": "ann", "text": "escalated: odd"}])
+    given = desk.post("/queue:claim", {"by": "ann", "count": 100}).json()["items"]
+    assert "w3" not in {one["id"] for one in given}
+    assert ids(desk.post("/queue:claim", {"by": "eve", "escalated": True})) == ["w3"]
+    assert Queue(desk.store, "orders").escalations.ids == {"w3"}
+    desk.ask("PUT", ORDERS_AT + "/decisions/w3/label", {"value": 1}, key=desk.secret)
+    assert desk.get("/queue?escalated=true").json()["total"] == 0
+    assert Queue(desk.store, "orders").escalations.ids == frozenset()
+    assert desk.post("/decisions/w3/escalation", {}).problem == "cannot-happen"
+    assert desk.post("/decisions/nobody/escalation", {}).problem == "unknown-decision"
+
+
+def test_work_by_worth_goes_by_what_is_believed_now(desk):
+    """Labels have made some items worth more than others since they were decided."""
+    for k in range(40):
+        desk.post("/decisions", {"id": f"n{k}", "item": [-2.0, 0.0, 3.0], "time": "2024-06-01"})
+        desk.ask("PUT", f"{ORDERS_AT}/decisions/n{k}/label", {"value": k % 7 == 0}, key=desk.secret)
+    given = desk.post("/queue:claim", {"by": "ann", "count": 5}).json()["items"]
+    worth = [item["worth"] for item in given]
+    assert worth == sorted(worth, reverse=True)
+    first = {item["id"]: item["worth"] for item in desk.get("/queue?limit=1000").json()["items"]}
+    assert any(abs(first[item["id"]] - item["worth"]) > 1e-6 for item in given)
+
+
+def test_orders_have_a_name_each():
+    assert set(ORDERS) == set(ORDERED)
