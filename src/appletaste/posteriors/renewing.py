@@ -109,18 +109,11 @@ class LaplaceBelief(GaussianBelief):
         at_once = n <= FEW * self._belief.shape[1]
         for attempt in range(ATTEMPTS if at_once else 1):
             short = self._short if not at_once else CONVERGED if attempt + 1 < ATTEMPTS else self._trusted
-            ended = renewal.advance(
-                n if at_once else rows,
-                features,
-                values,
-                n,
-                self._skew,
-                short,
-                self._belief,
-                self._prior,
-                self._renewal,
-                marks,
-                self._work,
+            passed = renewal.advance(
+                n if at_once else rows, features, values, n, self._skew, self._renewal, marks, self._work
+            )
+            ended = passed and renewal.finish(
+                n, self._skew, short, self._belief, self._prior, self._renewal, marks, self._work
             )
             if ended:
                 break
