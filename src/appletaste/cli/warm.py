@@ -16,6 +16,7 @@ import appletaste as at
 
 from ..features.levels import FIRST, SLOTS
 from ..kernels._jit import announce_compilation
+from ..kernels.ahead import BESIDE
 from ..kernels.gaussian import score_item
 from ..problems.table import Table
 
@@ -68,6 +69,7 @@ def main(arguments: list[str]) -> None:
         return
     started = time.perf_counter()
     announce_compilation(score_item)  # here, so that it is said once and not by both
+    os.environ[BESIDE] = os.environ.get("NUMBA_CACHE_DIR", "")  # two are enough
     if (os.cpu_count() or 1) > 1:
         beside = subprocess.Popen([sys.executable, "-m", "appletaste.cli.warm", SAMPLERS])
         warm_gaussians()

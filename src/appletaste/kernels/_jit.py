@@ -77,6 +77,11 @@ def is_cached(compiled: Callable[..., Any]) -> bool:
     return folder is not None and any(Path(folder).glob(pattern))
 
 
+def can_cache(compiled: Callable[..., Any]) -> bool:
+    """Return whether what is compiled is kept on disk, where other processes find it."""
+    return not INTERPRETED and cast(Any, compiled).stats.cache_path is not None
+
+
 _looked_up: set[str] = set()
 #: Set to the cache once it was said, so that workers, which inherit it, do not say it again.
 ANNOUNCED = "APPLETASTE_ANNOUNCED_COMPILATION"

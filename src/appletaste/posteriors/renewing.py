@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import PoorFitWarning
 from ..kernels import gaussian as kernels
 from ..kernels import renewal, slab
+from ..kernels.ahead import compile_beside
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
@@ -50,6 +51,7 @@ class LaplaceBelief(GaussianBelief):
 
     def __init__(self, settings: Laplace, n_features: int, key: Key, groups: Groups) -> None:
         super().__init__(settings.prior, n_features)
+        compile_beside()
         d = n_features
         self._skew, self._adaptive = settings.skew, settings.adaptive
         self._key, self._groups = key.at("certificate").word(), groups
