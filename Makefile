@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo desk-demo desk-pictures test test-browser test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-page bench-levels docs dist clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo desk-demo desk-pictures test test-browser test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-page bench-levels bench-start docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -86,6 +86,9 @@ format: setup  ## put the code in shape
 
 bench: setup  ## speed, as ratios measured in one run
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python bench/run.py
+
+bench-start: setup  ## the first minute: compilation, first commands, later starts, each beside its bar; ARGS=--clone adds make demo
+	$(BIN)/python bench/start.py $(ARGS)
 
 # One by one: a peer that cannot be built here (contextualbandits needs a C++ compiler) must not keep the others away.
 PEERS := vowpalwabbit mabwiser bayesianbandits contextualbandits river

@@ -36,11 +36,34 @@ def reduction_kernel(function: F) -> F:
     return _compile(function, fastmath={"reassoc", "contract"})
 
 
-def _compile(function: F, fastmath: bool | set[str]) -> F:
+def part(function: F) -> F:
+    """Make a function a part of each kernel that calls it, compiled there and not on its own.
+
+    A kernel is compiled, optimised and written to disk alone and once more in every kernel that calls it. A part only
+    in its callers, so small functions, and those with one caller, are parts (docs/decisions/0017-the-first-minute.md).
+    Its sums are then those of the caller, in order or not: a test sees that no part belongs to a kernel of the other
+    kind. From Python a part can be called like any kernel.
+    """
+    return _compile(function, fastmath=False, inline="always")
+
+
+def reduction_part(function: F) -> F:
+    """Make a function a part of the reduction kernels that call it."""
+    return _compile(function, fastmath={"reassoc", "contract"}, inline="always")
+
+
+def _compile(function: F, fastmath: bool | set[str], inline: str = "never") -> F:
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        "fastmath": fastmath,
+        "inline": inline,
+    }
     try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to cache in, as in a container with nothing writable: compile at every start
-        compiled = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
+        compiled = numba.njit(**options)(function)
     KERNELS[f"{function.__module__}.{function.__name__}"] = compiled
     return cast(F, compiled)
 
@@ -52,6 +75,11 @@ def is_cached(compiled: Callable[..., Any]) -> bool:
     pattern = f"{Path(compiled.__code__.co_filename).stem}.{compiled.__name__}-*.nbi"
     folder = cast(Any, compiled).stats.cache_path
     return folder is not None and any(Path(folder).glob(pattern))
+
+
+def can_cache(compiled: Callable[..., Any]) -> bool:
+    """Return whether what is compiled is kept on disk, where other processes find it."""
+    return not INTERPRETED and cast(Any, compiled).stats.cache_path is not None
 
 
 _looked_up: set[str] = set()
@@ -66,7 +94,5 @@ def announce_compilation(compiled: Callable[..., Any]) -> None:
     _looked_up.add(compiled.__name__)
     cache = os.environ.get("NUMBA_CACHE_DIR", "")
     if os.environ.get(ANNOUNCED) != cache and not is_cached(compiled):
-        print(
-            "appletaste: compiling its kernels, once on this machine (about half a minute)", file=sys.stderr, flush=True
-        )
+        print("appletaste: compiling its kernels, once on this machine (10 to 20 seconds)", file=sys.stderr, flush=True)
         os.environ[ANNOUNCED] = cache

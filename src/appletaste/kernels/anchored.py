@@ -69,10 +69,12 @@ def begin(anchor: Matrix, cubes: Matrix, heavy: Vector, prior: Matrix, point: Ve
     """Set an anchor at a point, with W = ``metric`` and no labels. Rows of ``prior``: b, then P."""
     d = point.size
     mean, precision, metric_rows = prior[0], prior[1:], anchor[FACTOR + d + 1 :]
-    cubes[:] = 0.0
+    for i in range(cubes.shape[0]):
+        for j in range(cubes.shape[1]):
+            cubes[i, j] = 0.0
     heavy[0] = 0.0
-    anchor[POINT, :] = point
     for i in range(d):
+        anchor[POINT, i] = point[i]
         anchor[GRADIENT, i] = -pull(precision, mean, point, i)
         for j in range(d):
             anchor[FACTOR + i, j] = precision[i, j]
@@ -177,7 +179,8 @@ def next_sum(total: float, squared: float, d: int, fourth: bool, i: int, heavy: 
 def finish(anchor: Matrix) -> float:
     """Turn H into its factor, once all labels are added; return what ``centre`` does."""
     d = anchor.shape[1]
-    anchor[FACTOR + d, :] = anchor[GRADIENT]
+    for j in range(d):
+        anchor[FACTOR + d, j] = anchor[GRADIENT, j]
     cholesky(anchor[FACTOR : FACTOR + d + 1])
     return centre(anchor)
 
@@ -187,7 +190,8 @@ def centre(anchor: Matrix) -> float:
     """Write m = a + L^-T L^-1 g; return |L^-1 g|^2, the squared distance from a to m in standard deviations."""
     d = anchor.shape[1]
     factor, whitened, mean = anchor[FACTOR : FACTOR + d], anchor[FACTOR + d], anchor[MEAN]
-    mean[:] = whitened
+    for j in range(d):
+        mean[j] = whitened[j]
     solve_backward(factor, mean)
     for j in range(d):
         mean[j] += anchor[POINT, j]

@@ -43,7 +43,8 @@ def score_item(x: Vector, anchor: Matrix, path: Path, steps: int, scores: Matrix
 def direction(anchor: Matrix, scores: Matrix, out: Vector) -> None:
     """Write H^-1 x, from what ``score_item`` left."""
     d = out.size
-    out[:] = scores[WHITENED, :d]
+    for j in range(d):
+        out[j] = scores[WHITENED, j]
     solve_backward(anchor[FACTOR : FACTOR + d], out)
 
 

@@ -77,7 +77,8 @@ def chance_above(
     stream, pairs = work[STEP, :1].view(np.uint64), work[TRIAL]
     stream[0] = derive(key, round_)
     noise = normal_between(stream, -math.inf, edge) if above else normal_between(stream, edge, math.inf)
-    spare[:] = whitened[:d]
+    for j in range(d):
+        spare[j] = whitened[j]
     solve_backward(anchor[FACTOR : FACTOR + d], spare)
     move = (mean - z + spread * noise) / variance
     for j in range(d):

@@ -197,7 +197,8 @@ def renew(
     value = shared_objective(features, labels, shares, first, n, theta, prior, work)
     least = shared_objective(features, labels, shares, first, n, prior[d], prior, work)
     if not value >= least:  # one far label has thrown the mode further than the way back is worth
-        theta[:] = prior[d]
+        for i in range(d):
+            theta[i] = prior[d, i]
         value = least
     for _ in range(STEPS):
         for i in range(d):

@@ -89,14 +89,16 @@ def expect(x: Vector, belief: Matrix) -> None:
 @kernel
 def score_awaiting(x: Vector, belief: Matrix, awaited: Matrix) -> tuple[float, float]:
     """Return what ``score_item`` does, with the mean of the belief and V of what it awaits."""
-    awaited[MEAN, :] = belief[MEAN]
+    for i in range(x.size):
+        awaited[MEAN, i] = belief[MEAN, i]
     return score_item(x, awaited)
 
 
 @kernel
 def expect_awaiting(x: Vector, belief: Matrix, awaited: Matrix) -> None:
     """Shrink V of what is awaited as a label at x will, by the mean of the belief."""
-    awaited[MEAN, :] = belief[MEAN]
+    for i in range(x.size):
+        awaited[MEAN, i] = belief[MEAN, i]
     expect(x, awaited)
 
 

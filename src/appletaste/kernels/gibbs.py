@@ -80,31 +80,32 @@ def run_sweeps(
     draw_scratch, tile, direction = scratch[9:12], scratch[9:13], omega[:d]
     entries = factor.reshape(-1)
     stream[0] = derive(key, round_)
-    theta[:] = belief[THETA]
+    for j in range(d):
+        theta[j] = belief[THETA, j]
     for sweep in range(burn_in + draws.shape[0]):
         for i in range(precision.size):  # the upper triangle too: one flat copy beats d short ones
             entries[i] = precision[i]
         for j in range(d):
             whitened[j] = linear[j]
-        first = 0
-        while first < n:
+        for first in range(0, n, BLOCK):
             m = min(BLOCK, n - first)
             # A block is a multiple of LANES and starts as zeros: whole vectors, no scalar remainder.
             padded = (m + LANES - 1) // LANES * LANES
             items = features[first // BLOCK]
-            score_block(items, 0, padded, theta, scores)
+            score_block(items, first % BLOCK, padded, theta, scores)
             draw_block(stream, scores, omega, m, words, draw_scratch, index)
             for i in range(m, padded):
                 omega[i] = 0.0
-            add_gram_block(factor, items, 0, padded, omega, tile)
-            first += m
+            add_gram_block(factor, items, first % BLOCK, padded, omega, tile)
         cholesky(system)
         draw_theta(stream, factor, whitened, kind, bounds, theta, spare, direction)
         if sweep >= burn_in:
             for j in range(d):
                 draws[sweep - burn_in, j] = theta[j]
             if systems.shape[0] > 0:
-                systems[sweep - burn_in, :, :] = system
+                for i in range(d + 1):
+                    for j in range(d):
+                        systems[sweep - burn_in, i, j] = system[i, j]
 
 
 @kernel
@@ -134,7 +135,8 @@ def draw_theta(
         return
     # Along the line theta + s L^-T e_j the Gaussian is N(., 1) in s: d such lines make a pass.
     for j in range(d):
-        direction[:] = 0.0
+        for i in range(d):
+            direction[i] = 0.0
         direction[j] = 1.0
         solve_backward(factor, direction)
         along = -whitened[j]

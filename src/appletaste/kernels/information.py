@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import kernel, part
 from .logistic import log_sigmoid, sigmoid
 from .types import Matrix, Vector
 
@@ -82,14 +82,14 @@ def reversed_information(scores: Vector, weights: Vector, posterior_weights: Vec
     return total
 
 
-@kernel
+@part
 def one_side(side: int, mean: float, spread: float, kink: float) -> tuple[float, float]:
     """Return the range of z ~ N(mean, spread^2) below the kink (side 0) or above it; empty where high <= low."""
     low, high = mean - REACH * spread, mean + REACH * spread
     return (low, min(high, kink)) if side == 0 else (max(low, kink), high)
 
 
-@kernel
+@part
 def node(i: int, low: float, high: float, mean: float, spread: float) -> tuple[float, float, float]:
     """Return node i of a range: z, its standardised value u, and its weight, up to one factor for all."""
     z = low + (high - low) * NODES[i]

@@ -59,13 +59,12 @@ def add_gram_block(matrix: Matrix, features: Matrix, start: int, n: int, weights
     3.3 us with the weighting apart and 16 sums there too.
     """
     flat, stride, d = features.reshape(-1), features.shape[1], matrix.shape[0]
-    j = 0
-    while j + 4 <= d:
+    tiled = d // 4 * 4
+    for j in range(0, tiled, 4):
         _add_diagonal_tile(matrix, j, flat, j * stride + start, stride, n, weights, work)
         for k in range(0, j, 4):
             _add_tile(matrix, j, k, flat, k * stride + start, stride, n, work)
-        j += 4
-    while j < d:
+    for j in range(tiled, d):
         row, weighted, r0 = matrix[j], work[0], uint64(j * stride + start)
         total = 0.0
         for i in range(uint64(n)):
@@ -73,18 +72,14 @@ def add_gram_block(matrix: Matrix, features: Matrix, start: int, n: int, weights
             weighted[i] = p
             total += p * flat[r0 + i]
         row[j] += total
-        k = 0
-        while k + 4 <= j:
+        for k in range(0, tiled, 4):
             _add_row(row, k, flat, k * stride + start, stride, n, weighted)
-            k += 4
-        while k < j:
+        for k in range(tiled, j):
             r0 = uint64(k * stride + start)
             total = 0.0
             for i in range(uint64(n)):
                 total += weighted[i] * flat[r0 + i]
             row[k] += total
-            k += 1
-        j += 1
 
 
 # The helpers below take the features as one flat vector, and index it by unsigned integers: slices of rows, and the
@@ -99,9 +94,14 @@ def _add_row(out: Vector, k: int, flat: Vector, start: int, stride: int, n: int,
     s0 = s1 = s2 = s3 = 0.0
     for i in range(uint64(n)):
         p = weighted[i]
-        s0, s1 = s0 + p * flat[r0 + i], s1 + p * flat[r1 + i]
-        s2, s3 = s2 + p * flat[r2 + i], s3 + p * flat[r3 + i]
-    out[k], out[k + 1], out[k + 2], out[k + 3] = out[k] + s0, out[k + 1] + s1, out[k + 2] + s2, out[k + 3] + s3
+        s0 += p * flat[r0 + i]
+        s1 += p * flat[r1 + i]
+        s2 += p * flat[r2 + i]
+        s3 += p * flat[r3 + i]
+    out[k] += s0
+    out[k + 1] += s1
+    out[k + 2] += s2
+    out[k + 3] += s3
 
 
 @reduction_kernel
@@ -109,45 +109,105 @@ def _add_diagonal_tile(
     matrix: Matrix, j: int, flat: Vector, start: int, stride: int, n: int, weights: Vector, work: Matrix
 ) -> None:
     """Write features j .. j + 4 times the weights into ``work``; add their inner products with themselves."""
-    a0, a1, a2, a3 = work[0], work[1], work[2], work[3]
+    a0 = work[0]
+    a1 = work[1]
+    a2 = work[2]
+    a3 = work[3]
     r0 = uint64(start)
     r1, r2, r3 = r0 + uint64(stride), r0 + uint64(2 * stride), r0 + uint64(3 * stride)
     s00 = s10 = s11 = s20 = s21 = s22 = s30 = s31 = s32 = s33 = 0.0
     for i in range(uint64(n)):
-        w, q0, q1, q2, q3 = weights[i], flat[r0 + i], flat[r1 + i], flat[r2 + i], flat[r3 + i]
-        p0, p1, p2, p3 = w * q0, w * q1, w * q2, w * q3
-        a0[i], a1[i], a2[i], a3[i] = p0, p1, p2, p3
+        w = weights[i]
+        q0 = flat[r0 + i]
+        q1 = flat[r1 + i]
+        q2 = flat[r2 + i]
+        q3 = flat[r3 + i]
+        a0[i] = p0 = w * q0
+        a1[i] = p1 = w * q1
+        a2[i] = p2 = w * q2
+        a3[i] = p3 = w * q3
         s00 += p0 * q0
-        s10, s11 = s10 + p1 * q0, s11 + p1 * q1
-        s20, s21, s22 = s20 + p2 * q0, s21 + p2 * q1, s22 + p2 * q2
-        s30, s31, s32, s33 = s30 + p3 * q0, s31 + p3 * q1, s32 + p3 * q2, s33 + p3 * q3
-    m0, m1, m2, m3 = matrix[j, j:], matrix[j + 1, j:], matrix[j + 2, j:], matrix[j + 3, j:]
-    m0[0] += s00
-    m1[0], m1[1] = m1[0] + s10, m1[1] + s11
-    m2[0], m2[1], m2[2] = m2[0] + s20, m2[1] + s21, m2[2] + s22
-    m3[0], m3[1], m3[2], m3[3] = m3[0] + s30, m3[1] + s31, m3[2] + s32, m3[3] + s33
+        s10 += p1 * q0
+        s11 += p1 * q1
+        s20 += p2 * q0
+        s21 += p2 * q1
+        s22 += p2 * q2
+        s30 += p3 * q0
+        s31 += p3 * q1
+        s32 += p3 * q2
+        s33 += p3 * q3
+    m0 = matrix[j]
+    m1 = matrix[j + 1]
+    m2 = matrix[j + 2]
+    m3 = matrix[j + 3]
+    m0[j] += s00
+    m1[j] += s10
+    m1[j + 1] += s11
+    m2[j] += s20
+    m2[j + 1] += s21
+    m2[j + 2] += s22
+    m3[j] += s30
+    m3[j + 1] += s31
+    m3[j + 2] += s32
+    m3[j + 3] += s33
 
 
 @reduction_kernel
 def _add_tile(matrix: Matrix, j: int, k: int, flat: Vector, start: int, stride: int, n: int, work: Matrix) -> None:
     """Add the 4 x 4 inner products of the weighted features j .. j + 4 with features k .. k + 4."""
-    a0, a1, a2, a3 = work[0], work[1], work[2], work[3]
+    a0 = work[0]
+    a1 = work[1]
+    a2 = work[2]
+    a3 = work[3]
     r0 = uint64(start)
     r1, r2, r3 = r0 + uint64(stride), r0 + uint64(2 * stride), r0 + uint64(3 * stride)
     s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = 0.0
     s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = 0.0
     for i in range(uint64(n)):
-        p0, p1, p2, p3 = a0[i], a1[i], a2[i], a3[i]
-        q0, q1, q2, q3 = flat[r0 + i], flat[r1 + i], flat[r2 + i], flat[r3 + i]
-        s00, s01, s02, s03 = s00 + p0 * q0, s01 + p0 * q1, s02 + p0 * q2, s03 + p0 * q3
-        s10, s11, s12, s13 = s10 + p1 * q0, s11 + p1 * q1, s12 + p1 * q2, s13 + p1 * q3
-        s20, s21, s22, s23 = s20 + p2 * q0, s21 + p2 * q1, s22 + p2 * q2, s23 + p2 * q3
-        s30, s31, s32, s33 = s30 + p3 * q0, s31 + p3 * q1, s32 + p3 * q2, s33 + p3 * q3
-    m0, m1, m2, m3 = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
-    m0[k], m0[k + 1], m0[k + 2], m0[k + 3] = m0[k] + s00, m0[k + 1] + s01, m0[k + 2] + s02, m0[k + 3] + s03
-    m1[k], m1[k + 1], m1[k + 2], m1[k + 3] = m1[k] + s10, m1[k + 1] + s11, m1[k + 2] + s12, m1[k + 3] + s13
-    m2[k], m2[k + 1], m2[k + 2], m2[k + 3] = m2[k] + s20, m2[k + 1] + s21, m2[k + 2] + s22, m2[k + 3] + s23
-    m3[k], m3[k + 1], m3[k + 2], m3[k + 3] = m3[k] + s30, m3[k + 1] + s31, m3[k + 2] + s32, m3[k + 3] + s33
+        p0 = a0[i]
+        p1 = a1[i]
+        p2 = a2[i]
+        p3 = a3[i]
+        q0 = flat[r0 + i]
+        q1 = flat[r1 + i]
+        q2 = flat[r2 + i]
+        q3 = flat[r3 + i]
+        s00 += p0 * q0
+        s01 += p0 * q1
+        s02 += p0 * q2
+        s03 += p0 * q3
+        s10 += p1 * q0
+        s11 += p1 * q1
+        s12 += p1 * q2
+        s13 += p1 * q3
+        s20 += p2 * q0
+        s21 += p2 * q1
+        s22 += p2 * q2
+        s23 += p2 * q3
+        s30 += p3 * q0
+        s31 += p3 * q1
+        s32 += p3 * q2
+        s33 += p3 * q3
+    m0 = matrix[j]
+    m1 = matrix[j + 1]
+    m2 = matrix[j + 2]
+    m3 = matrix[j + 3]
+    m0[k] += s00
+    m0[k + 1] += s01
+    m0[k + 2] += s02
+    m0[k + 3] += s03
+    m1[k] += s10
+    m1[k + 1] += s11
+    m1[k + 2] += s12
+    m1[k + 3] += s13
+    m2[k] += s20
+    m2[k + 1] += s21
+    m2[k + 2] += s22
+    m2[k + 3] += s23
+    m3[k] += s30
+    m3[k + 1] += s31
+    m3[k + 2] += s32
+    m3[k + 3] += s33
 
 
 @reduction_kernel
@@ -229,17 +289,15 @@ def invert(factor: Matrix, out: Matrix, work: Matrix) -> None:
         for j in range(i):
             factor[j, i], factor[i, j], out[i, j] = factor[i, j], 0.0, 0.0
         out[i, i] = 0.0
-    flat, j = factor.reshape(-1), 0
-    while j + 4 <= d:  # row j of W' begins at column j
+    flat, tiled = factor.reshape(-1), d // 4 * 4
+    for j in range(0, tiled, 4):  # row j of W' begins at column j
         _add_diagonal_tile(out, j, flat, j * d + j, d, d - j, ones, work)
         for k in range(0, j, 4):
             _add_tile(out, j, k, flat, k * d + j, d, d - j, work)
-        j += 4
-    while j < d:
+    for j in range(tiled, d):
         for k in range(j + 1):
             for i in range(j, d):
                 out[j, k] += factor[j, i] * factor[k, i]
-        j += 1
     for i in range(d):
         for j in range(i):
             out[j, i] = out[i, j]

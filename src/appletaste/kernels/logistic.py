@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ._jit import kernel, reduction_kernel
+from ._jit import kernel, part, reduction_kernel
 from .elementary import exp_minus_abs, log_product
 from .linear import BLOCK, aligned_zeros, cholesky, dot, score_block, solve_backward, solve_forward
 from .sparse import SPARSE_ROWS, add_gram
@@ -102,7 +102,7 @@ def add_block(
     add_gram(hessian, items, first, n, weights, work[TILE:WORK_ROWS])
 
 
-@kernel
+@part
 def objective(
     features: Blocks, labels: Vector, n: int, mean: Vector, precision: Matrix, theta: Vector, work: Matrix
 ) -> float:
@@ -111,11 +111,13 @@ def objective(
     for i in range(theta.size):
         total -= 0.5 * pull(precision, mean, theta, i) * (theta[i] - mean[i])
     for first in range(0, n, BLOCK):
-        total += likelihood_block(features[first // BLOCK], 0, min(BLOCK, n - first), labels, first, theta, work)
+        total += likelihood_block(
+            features[first // BLOCK], first % BLOCK, min(BLOCK, n - first), labels, first, theta, work
+        )
     return total
 
 
-@kernel
+@part
 def derivatives(
     features: Blocks,
     labels: Vector,
@@ -135,7 +137,7 @@ def derivatives(
             hessian[i, j] = precision[i, j]
     for first in range(0, n, BLOCK):
         m = min(BLOCK, n - first)
-        add_block(features[first // BLOCK], 0, m, labels, first, theta, gradient, hessian, work)
+        add_block(features[first // BLOCK], first % BLOCK, m, labels, first, theta, gradient, hessian, work)
 
 
 @kernel
@@ -176,6 +178,7 @@ def fit(
             length *= 0.5
             if length < 1e-10:  # rounding hides any further gain
                 return iteration
-        theta[:] = trial
+        for j in range(d):
+            theta[j] = trial[j]
         value = reached
     return MAX_STEPS

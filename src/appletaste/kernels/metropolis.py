@@ -96,7 +96,8 @@ def run_steps(
             reached, smooth, height = reached_there, smooth_there, height_there
             for j in range(d):
                 offset[j] = offset_there[j]
-        path[STATES, step, :] = current
+        for j in range(d):
+            path[STATES, step, j] = current[j]
     return accepted, height
 
 

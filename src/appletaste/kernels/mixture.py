@@ -67,12 +67,14 @@ def mixture_direction(x: Vector, systems: Blocks, components: Matrix, out: Vecto
     centre = 0.0
     for m in range(count):
         centre += components[MEANS, m] / count
-    out[:] = 0.0
+    for j in range(d):
+        out[j] = 0.0
     for m in range(count):
         covariance_with_score(systems[m], x, spare)
         for j in range(d):
             out[j] += spare[j] / count
-        spare[:] = systems[m, d]
+        for j in range(d):
+            spare[j] = systems[m, d, j]
         solve_backward(systems[m, :d], spare)
         for j in range(d):  # sum_m (z_m - mean z) = 0, so theta's own mean drops out
             out[j] += (components[MEANS, m] - centre) / count * spare[j]

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 
-from ._jit import kernel
+from ._jit import kernel, part
 from .types import Stream, Vector, Word, Words
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -41,7 +41,7 @@ def _normal_layers() -> tuple[Vector, Vector]:
 NORMAL_EDGE, NORMAL_HEIGHT = _normal_layers()
 
 
-@kernel
+@part
 def mix(word: Word) -> Word:
     """Scramble one 64-bit word: SplitMix64's output function."""
     word = (word ^ (word >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
@@ -64,7 +64,7 @@ def derive(key: Word, index: int) -> Word:
     return word
 
 
-@kernel
+@part
 def next_word(stream: Stream) -> Word:
     """Advance a stream by one word."""
     stream[0] += GOLDEN
@@ -80,19 +80,19 @@ def fill_words(stream: Stream, words: Words, n: int) -> None:
     stream[0] = start + uint64(n) * GOLDEN
 
 
-@kernel
+@part
 def unit(word: Word) -> float:
     """Return the top 53 bits of a word as a number in [0, 1)."""
     return float64(int64(word >> uint64(11))) * TO_UNIT
 
 
-@kernel
+@part
 def open_unit(word: Word) -> float:
     """Return the top 52 bits of a word as a number in (0, 1): with 53 the largest would round to 1."""
     return (float64(int64(word >> uint64(12))) + 0.5) * (2.0 * TO_UNIT)
 
 
-@kernel
+@part
 def uniform(stream: Stream) -> float:
     """Draw from the open interval (0, 1)."""
     return open_unit(next_word(stream))
@@ -117,7 +117,7 @@ def _fill_uniforms(key: Word, first: int, out: Vector) -> None:
         out[i] = uniform_at(key, first + i)
 
 
-@kernel
+@part
 def exponential(stream: Stream) -> float:
     """Draw from Exp(1) by inversion."""
     return -math.log(uniform(stream))

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from ._jit import kernel, reduction_kernel
+from ._jit import kernel, part, reduction_kernel
 from .elementary import log_product
 from .gaussian import COVARIANCE, MEAN, MODE, VARIED
 from .linear import BLOCK, cholesky, dot, invert, score_block, solve_backward, solve_forward
@@ -92,13 +92,11 @@ def rescale_prior(belief: Matrix, features: Blocks, groups: Indices, precision: 
                 prior[i, j] = here * there * precision[i, j]
 
 
-@kernel
 def fit_now(
     belief: Matrix, features: Blocks, labels: Vector, n: int, prior: Matrix, hessian: Matrix, work: Matrix
 ) -> None:
     """Move the mode to the maximum of the posterior and the covariance to its curvature there, at once."""
-    d = belief.shape[1]
-    fit(features, labels, n, prior[d], prior[:d], belief[MODE], work, hessian)
+    fit(features, labels, n, prior[-1], prior[:-1], belief[MODE], work, hessian)
     invert(hessian, belief[COVARIANCE:], work[TILE:])
 
 
@@ -184,23 +182,10 @@ def add_skew(items: Matrix, first: int, n: int, kept: Matrix, skew: Vector, work
 
 @kernel
 def advance(
-    rows: int,
-    features: Blocks,
-    labels: Vector,
-    n: int,
-    with_skew: bool,
-    short: float,
-    belief: Matrix,
-    prior: Matrix,
-    renewal: Matrix,
-    marks: Vector,
-    work: Matrix,
+    rows: int, features: Blocks, labels: Vector, n: int, with_skew: bool, renewal: Matrix, marks: Vector, work: Matrix
 ) -> bool:
-    """Let the pass go over that many more labels; return whether it has ended, the belief renewed.
-
-    A step that is at most ``short``, in posterior standard deviations, is the last.
-    """
-    d = belief.shape[1]
+    """Let the pass go over that many more labels; return whether none is left, so that ``finish`` may take its step."""
+    d = renewal.shape[1]
     hessian, kept = renewal[HESSIAN : HESSIAN + d], renewal[HESSIAN + d : HESSIAN + 2 * d]
     begun = int(marks[BEGUN])
     while rows > 0 and int(marks[POSITION]) < n:
@@ -222,19 +207,28 @@ def advance(
                 marks[PROBE_LOGS + k] += likelihood_block(items, first, certified, labels, position, probe, work)
         marks[POSITION] += m
         rows -= m
-    if int(marks[POSITION]) < n:
-        return False
-    return finish(n, with_skew, short, belief, prior, renewal, marks, work)
+    return int(marks[POSITION]) >= n
 
 
-@kernel
 def finish(
     n: int, with_skew: bool, short: float, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector, work: Matrix
 ) -> bool:
-    """Take the Newton step that the pass has prepared, and look at one that is long in another pass.
+    """Take the Newton step that the pass has prepared; return whether the pass has ended, the belief renewed."""
+    if not take_step(n, with_skew, short, belief, prior, renewal, marks):
+        return False
+    invert(renewal[HESSIAN : HESSIAN + belief.shape[1]], belief[COVARIANCE:], work[TILE:])
+    return True
 
-    A long step is shortened to what may be trusted. If the log posterior of the labels that it was made from is lower
-    there, it is halved until it is not; so an anchor is never worse than the one before, and passes cannot diverge.
+
+@kernel
+def take_step(
+    n: int, with_skew: bool, short: float, belief: Matrix, prior: Matrix, renewal: Matrix, marks: Vector
+) -> bool:
+    """Move the mode by the Newton step, or the anchor where the step is long; return whether it was the mode.
+
+    A step that is at most ``short``, in posterior standard deviations, is the last. A long one is shortened to what may
+    be trusted, and looked at in another pass. If the log posterior of the labels that it was made from is lower there,
+    it is halved until it is not; so an anchor is never worse than the one before, and passes cannot diverge.
     """
     d = belief.shape[1]
     hessian, step = renewal[HESSIAN : HESSIAN + d], renewal[STEP]
@@ -261,7 +255,6 @@ def finish(
         belief[MODE, i] = belief[MEAN, i] = renewal[ANCHOR, i] + step[i]
     if with_skew:
         correct(belief, renewal[SKEW], hessian, step)
-    invert(hessian, belief[COVARIANCE:], work[TILE:])
     if marks[BEGUN] > 0.0:
         accepted = acceptance(marks[PROBE_LOGS:])
         before = marks[ACCEPTANCE]
@@ -270,7 +263,7 @@ def finish(
     return True
 
 
-@kernel
+@part
 def correct(belief: Matrix, skew: Vector, factor: Matrix, shift: Vector) -> None:
     """Set the mean to the mode - 1/2 V s, at most one posterior standard deviation away."""
     d = shift.size
@@ -282,7 +275,7 @@ def correct(belief: Matrix, skew: Vector, factor: Matrix, shift: Vector) -> None
         belief[MEAN, i] = belief[MODE, i] + scale * shift[i]
 
 
-@kernel
+@part
 def acceptance(logs: Vector) -> float:
     """Return the mean of min(w_j, w_k) over pairs of probes, over the mean of w."""
     top = logs[0]

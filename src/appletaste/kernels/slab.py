@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from ._jit import kernel, reduction_kernel
+from ._jit import kernel, part, reduction_kernel
 from .gaussian import COVARIANCE, MODE, VARIED
 from .linear import dot
 from .renewal import INTERCEPT, PSEUDO
@@ -48,7 +48,7 @@ def make_slab(variances: Vector, mean: Vector, groups: Indices) -> Matrix:
     return np.stack([variances, variances, mean, widths, curved, np.zeros_like(mean), np.zeros_like(mean)])
 
 
-@kernel
+@part
 def surprise(j: int, belief: Matrix, slab: Matrix, share: float) -> float:
     """Return omega_j, how probable the wide prior of coefficient j is after the labels; ``share`` is pi."""
     variance = belief[COVARIANCE + j, j]

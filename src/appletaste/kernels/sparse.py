@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel, reduction_kernel
+from ._jit import kernel, reduction_kernel, reduction_part
 from .linear import LANES, add_gram_block
 from .types import Matrix, Vector, Words
 
@@ -35,7 +35,7 @@ def is_sparse(items: Matrix, first: int, n: int) -> bool:
     return PRICE * mean * mean + OVERHEAD * d < d * d
 
 
-@kernel
+@reduction_part
 def copy_items(items: Matrix, first: int, n: int, work: Matrix) -> None:
     """Copy at most ``LANES`` items, one row each."""
     for j in range(items.shape[0]):
@@ -44,7 +44,7 @@ def copy_items(items: Matrix, first: int, n: int, work: Matrix) -> None:
             work[COPIES + k, j] = row[first + k]
 
 
-@kernel
+@reduction_part
 def pack(item: Vector, d: int, values: Vector, places: Words) -> int:
     """Write the non-zeros of an item and their places; return how many there are."""
     count = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel
+from ._jit import kernel, part
 from .information import normal_outlook
 from .random import uniform_at
 from .slab import SCENARIO, most_unknown, surprise, widen
@@ -30,7 +30,7 @@ from .value import (
 )
 
 
-@kernel
+@part
 def seasoned(round_: int, settings: Vector) -> float:
     """Return the part of its horizon that a surprise is given: all but the head start, where nobody knows the horizon.
 
@@ -42,7 +42,7 @@ def seasoned(round_: int, settings: Vector) -> float:
     return round_ / (round_ + head)
 
 
-@kernel
+@part
 def weigh_surprise(
     round_: int,
     mean: float,
@@ -80,8 +80,9 @@ def weigh_surprise(
     omega = surprise(j, belief, slab, believed)
     shifted, wider = widen(j, x, mean, variance, direction, belief, awaited, slab)
     found = normal_outlook(shifted, math.sqrt(wider), cut, alarm_price, catch_gain)
-    _, inflow = forms(memory, slab[SCENARIO], True) if settings[AHEAD] != SHARED else (0.0, 0.0)
-    recalled, _ = forms(opened, slab[SCENARIO], False)
+    both = settings[AHEAD] != SHARED
+    _, inflow = forms(memory, slab[SCENARIO], both) if both else (0.0, 0.0)
+    recalled, _ = forms(opened, slab[SCENARIO], opened.shape[0] > 2 * x.size)
     _, other_price, other_value, _, other_boundary, _ = weigh_forms(
         round_, wider, found[0], found[1], found[2], found[3], recalled, inflow, settings
     )
@@ -139,12 +140,12 @@ def judge_surprise(
     return chance, found
 
 
-@kernel
+@part
 def remember_surprise(x: Vector, opened: Matrix, share: float, boundary: float) -> None:
     """Take an item into B_x; an item with nothing opened takes no pass over it."""
     scale = shrink_memory(opened, share)
     if boundary > 0.0:
-        add_item(opened, x, share * boundary / scale, 0.0, False)
+        add_item(opened, x, share * boundary / scale, 0.0, opened.shape[0] > 2 * x.size)
 
 
 @kernel

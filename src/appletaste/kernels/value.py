@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel, reduction_kernel
+from ._jit import kernel, part, reduction_kernel
 from .random import uniform_at
 from .types import Matrix, Vector, Word
 
@@ -84,7 +84,7 @@ def add_item(memory: Matrix, x: Vector, boundary: float, inflow: float, both: bo
             row[i] += 0.5 * entry * x[i]
 
 
-@kernel
+@part
 def lasting(rate: float) -> float:
     """Return the integral over s > 0 of 1 / ((1 + s) (1 + r s)^2), with the rate kept within [0.05, 1]: 2.27 to 1/2.
 
@@ -98,7 +98,7 @@ def lasting(rate: float) -> float:
     return 1.0 / (r - 1.0) - math.log(r) / ((r - 1.0) * (r - 1.0))
 
 
-@kernel
+@part
 def weigh(
     round_: int,
     variance: float,
@@ -142,7 +142,7 @@ def weigh_forms(
     return acting(price, value, regret_act + regret_pass, settings), price, value, share, boundary, told
 
 
-@kernel
+@part
 def service(
     round_: int,
     variance: float,
@@ -168,7 +168,7 @@ def service(
     return share, told, boundary * lasting(rate * age), age
 
 
-@kernel
+@part
 def acting(price: float, value: float, scale: float, settings: Vector) -> float:
     """Return the probability of acting at a price for a label of this value; prices far below the scale are ties."""
     if price <= 1e-10 * scale:  # a tie acts
@@ -178,7 +178,7 @@ def acting(price: float, value: float, scale: float, settings: Vector) -> float:
     return 1.0 if price <= value else 0.0
 
 
-@kernel
+@part
 def remember(
     x: Vector, act: bool, memory: Matrix, settings: Vector, share: float, boundary: float, inflow: float
 ) -> None:

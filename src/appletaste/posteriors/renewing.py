@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import PoorFitWarning
 from ..kernels import gaussian as kernels
 from ..kernels import renewal, slab
+from ..kernels.ahead import compile_beside
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
@@ -50,6 +51,7 @@ class LaplaceBelief(GaussianBelief):
 
     def __init__(self, settings: Laplace, n_features: int, key: Key, groups: Groups) -> None:
         super().__init__(settings.prior, n_features)
+        compile_beside()
         d = n_features
         self._skew, self._adaptive = settings.skew, settings.adaptive
         self._key, self._groups = key.at("certificate").word(), groups
@@ -109,18 +111,11 @@ class LaplaceBelief(GaussianBelief):
         at_once = n <= FEW * self._belief.shape[1]
         for attempt in range(ATTEMPTS if at_once else 1):
             short = self._short if not at_once else CONVERGED if attempt + 1 < ATTEMPTS else self._trusted
-            ended = renewal.advance(
-                n if at_once else rows,
-                features,
-                values,
-                n,
-                self._skew,
-                short,
-                self._belief,
-                self._prior,
-                self._renewal,
-                marks,
-                self._work,
+            passed = renewal.advance(
+                n if at_once else rows, features, values, n, self._skew, self._renewal, marks, self._work
+            )
+            ended = passed and renewal.finish(
+                n, self._skew, short, self._belief, self._prior, self._renewal, marks, self._work
             )
             if ended:
                 break

@@ -58,7 +58,7 @@ def test_a_pass_sums_what_the_formulas_say(rng, nonzeros):
     work, _ = make_work(d)
     renewal.begin(np.uint64(7), n, belief, prior, sums, marks, work)
     arrays = labels.features, labels.values
-    assert not renewal.advance(rows, *arrays, n, True, 0.3, belief, prior, sums, marks, work)
+    assert not renewal.advance(rows, *arrays, n, True, sums, marks, work)
     seen, y = items[:rows], labels.values[:rows]
     p = 1 / (1 + np.exp(-seen @ mode))
     w, skew = p * (1 - p), p * (1 - p) * (1 - 2 * p) * np.einsum("ni,ij,nj->n", seen, V, seen)

@@ -1,0 +1,126 @@
+"""How long the first minute takes: compilation, the first commands, later starts; each beside its bar.
+
+Every figure is of a fresh process with an empty cache. Processor seconds are those of the process that the user waits
+for, or of the busiest of two that work beside each other; they are what the wall clock shows on cores with nothing else
+to do. `--clone` adds set-up and `make demo` in a clone of this repository, which take minutes and need a package index.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+ROUNDS = """
+import resource
+import appletaste as at
+table = at.problem("i", rounds=300).draw(at.Key(0))
+at.play(at.policy("voi", n_features=5, costs=table.costs), table)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print("SECONDS", used.ru_utime + used.ru_stime)
+"""
+HALF = """
+import resource
+from appletaste.cli import warm
+warm.{half}()
+used = resource.getrusage(resource.RUSAGE_SELF)
+print("SECONDS", used.ru_utime + used.ru_stime)
+"""
+SIGNATURES = """
+from appletaste.cli.warm import warm; warm()
+from appletaste.kernels._jit import KERNELS
+print(sum(bool(k.signatures) for k in KERNELS.values()), *(n for n, k in KERNELS.items() if len(k.signatures) > 1))
+"""
+
+
+def timed(command: Sequence[str | Path], cache: str, folder: Path = ROOT) -> tuple[float, float, str]:
+    """Run a command; return its wall seconds, its processor seconds with all its children, and what it printed."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    found = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    own = re.search(r"SECONDS ([\d.]+)", found.stdout)
+    return wall, float(own.group(1)) if own else used, found.stdout
+
+
+def say(name: str, bar: float, wall: float, processor: float) -> None:
+    """Print one figure."""
+    print(f"{name:<58} {processor:7.2f} {wall:7.2f} {bar:7.1f}  {'yes' if processor <= bar else 'NO'}", flush=True)
+
+
+def first_rounds() -> None:
+    """Play 300 rounds of voi with nothing compiled, and again with what they left."""
+    with tempfile.TemporaryDirectory() as cache:
+        say("300 rounds of voi, cold", 8.0, *timed([sys.executable, "-c", ROUNDS], cache)[:2])
+        say("300 rounds of voi, a later start", 0.6, *timed([sys.executable, "-c", ROUNDS], cache)[:2])
+
+
+def all_kernels() -> None:
+    """Compile all kernels as set-up does, in two processes, and say how long the busier takes."""
+    with tempfile.TemporaryDirectory() as cache:
+        wall, both, _ = timed([sys.executable, "-m", "appletaste.cli.warm"], cache)
+    halves = []
+    for half in ("warm_gaussians", "warm_samplers"):
+        with tempfile.TemporaryDirectory() as cache:
+            halves.append(timed([sys.executable, "-c", HALF.format(half=half)], cache)[1])
+    share = max(halves) / sum(halves)  # apart they share nothing: what both need counts twice
+    say(f"all kernels at set-up ({both:.1f} in two processes)", 20.0, wall, share * both)
+
+
+def replay() -> None:
+    """Replay the example file with nothing compiled; then what starts take later."""
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as folder:
+        subprocess.run([BIN / "appletaste", "example", f"{folder}/orders.csv"], check=True, stdout=subprocess.DEVNULL)
+        given = ["replay", f"{folder}/orders.csv", "--label", "fraud", "--drop", "order", "--seed", "2"]
+        given += ["--costs", "miss=amount*0.9+15,false_alarm=6,hit=4"]
+        wall, both, _ = timed([BIN / "appletaste", *given], cache)
+        say(f"appletaste replay, cold ({both:.1f} in all its processes)", 20.0, wall, both / (os.cpu_count() or 1))
+        say("appletaste --help", 0.6, *timed([BIN / "appletaste", "--help"], cache)[:2])
+        say("appletaste policies", 0.6, *timed([BIN / "appletaste", "policies"], cache)[:2])
+        say("import appletaste", 0.6, *timed([sys.executable, "-c", "import appletaste"], cache)[:2])
+
+
+def clone() -> None:
+    """Set up in a fresh clone and run its demo."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, f"{folder}/clone"], check=True)
+        wall, both, _ = timed(["make", "demo", f"PYTHON={sys.executable}"], "", Path(folder) / "clone")
+        say(f"make demo from a fresh clone ({both:.1f} in all)", 75.0, wall, both / (os.cpu_count() or 1))
+
+
+def signatures() -> None:
+    """Say which kernels are compiled more than once because of what they are called with."""
+    with tempfile.TemporaryDirectory() as cache:
+        count, *twice = timed([sys.executable, "-c", SIGNATURES], cache)[2].split()
+    print(f"{count} kernels compiled; with more than one signature: {', '.join(twice) or 'none'}")
+
+
+def main() -> None:
+    """Print every figure beside its bar."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clone", action="store_true", help="also make demo in a fresh clone, set-up included")
+    parser.add_argument("--signatures", action="store_true", help="also count the signatures of all kernels, cold")
+    given = parser.parse_args()
+    print(f"{'seconds':<58} {'busiest':>7} {'wall':>7} {'bar':>7}  met")
+    first_rounds()
+    all_kernels()
+    replay()
+    if given.clone:
+        clone()
+    if given.signatures:
+        signatures()
+
+
+if __name__ == "__main__":
+    main()
