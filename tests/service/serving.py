@@ -44,12 +44,13 @@ def ask(port, method, path, body=None, key=None, headers=None, raw=None, connect
         content = json.dumps(body).encode()
     if content is not None:
         given.setdefault("Content-Type", "application/json")
-    used.request(method, path, content, given)
-    answer = used.getresponse()
-    told = Told(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
-    if connection is None:
-        used.close()
-    return told
+    try:
+        used.request(method, path, content, given)
+        answer = used.getresponse()
+        return Told(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+    finally:
+        if connection is None:
+            used.close()
 
 
 def make_streams(store):
