@@ -87,7 +87,7 @@ def is_constant(thing: Any) -> bool:
 
 def constant(name: str, source: str) -> str:
     """Return the entry of a constant, with the comment above the line that makes it."""
-    found = re.search(rf"((?:^#: .*\n)*)^{name}\b.*=", source, re.MULTILINE)
+    found = re.search(rf"((?:^#: .*\n)*)^(?:\w+, )*{name}\b.*=", source, re.MULTILINE)
     if found is None:  # autodoc has found it in the room itself
         return ""
     told = " ".join(line.removeprefix("#: ") for line in found[1].splitlines())

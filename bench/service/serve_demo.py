@@ -53,7 +53,7 @@ def cells(row: dict[str, str], kinds: dict[str, str]) -> dict[str, Any]:
 
 def play(stream: Any, orders: list[dict[str, str]], halfway: threading.Event) -> tuple[dict[str, Any], dict[str, int]]:
     """Send every order, and the labels of those that were acted on when a hundred others have come."""
-    kinds = {column["name"]: column["kind"] for column in stream.describe()["columns"]}
+    kinds = {column["name"]: column["kind"] for column in stream.as_dict()["columns"]}
     answers: dict[str, Any] = {}
     labels: dict[str, int] = {}
 

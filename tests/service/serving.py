@@ -46,9 +46,9 @@ def ask(port, method, path, body=None, key=None, headers=None, raw=None, connect
         given.setdefault("Content-Type", "application/json")
     try:
         used.request(method, path, content, given)
-        answer = used.getresponse()
-        return Told(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
-    finally:
+        with used.getresponse() as answer:
+            return Told(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+    finally:  # also where the server was killed in the middle of its answer
         if connection is None:
             used.close()
 

@@ -173,7 +173,7 @@ class RemoteStream:
 
     # ---- looking
 
-    def describe(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return what the stream takes, and how it stands."""
         found: dict[str, Any] = self._call("GET", "")
         return found
@@ -181,12 +181,12 @@ class RemoteStream:
     @property
     def mode(self) -> str:
         """The mode that holds now."""
-        mode: str = self.describe()["mode"]
+        mode: str = self.as_dict()["mode"]
         return mode
 
     def __len__(self) -> int:
         """Return the number of events."""
-        events: int = self.describe()["events"]
+        events: int = self.as_dict()["events"]
         return events
 
     def __bool__(self) -> bool:
@@ -234,7 +234,7 @@ class RemoteStream:
         whole = all(len(event.decision.x) for event in entries.decided.values())
         if features and not whole:
             raise FeedbackError("the features of some decisions were erased: ask for the log with features=False")
-        return table_of(entries, self.describe()["policy"], whole if features is None else features)
+        return table_of(entries, self.as_dict()["policy"], whole if features is None else features)
 
     def missed(self) -> Missed:
         """Return what the log says about the positives that were passed (``appletaste.missed``)."""
