@@ -148,6 +148,63 @@ def test_a_failed_commit_stops_the_service(tmp_path):
     store.close()
 
 
+class HeldUp:
+    """A store whose next commit waits until ``go`` is set; ``broken`` then fails it."""
+
+    def __init__(self, writer, broken=False):
+        self.begun, self.go, self.groups = threading.Event(), threading.Event(), []
+        place, usual = writer.place, writer.place.append
+
+        def append(rows, before):
+            self.groups.append([row.id for row in rows])
+            self.begun.set()
+            assert self.go.wait(20)
+            if broken:
+                raise OutcomeUnknownError("the disk did not confirm")
+            usual(rows, before)
+
+        place.append = append
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_path, monkeypatch, broken):
+    """Others are applied on top of a commit under way; none is answered early, and all fall with one that fails."""
+    monkeypatch.setattr(writing, "FEW", 1)
+    store = new_store(tmp_path)
+    key, path = secret_of(store), ORDERS + "/decisions"
+    with Running(store) as running, ThreadPoolExecutor(4) as pool:
+        writer = running.app.host.writer("orders")
+        record = writer._stream.record
+        held, before = HeldUp(writer, broken), len(record)
+        asked = [pool.submit(running.ask, "POST", path, {"id": "0", "item": item(0)}, key=key)]
+        assert held.begun.wait(20)
+        for k in (1, 2, 1):
+            asked.append(pool.submit(running.ask, "POST", path, {"id": str(k), "item": item(k)}, key=key))
+        deadline = time.monotonic() + 20
+        while len(record) < before + 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        assert not any(one.done() for one in asked)
+        assert record.written.seq == writer.seq == before
+        assert held.groups == [["0"]]
+        held.go.set()
+        told = [one.result() for one in asked]
+        if broken:
+            assert {one.problem for one in told} <= {"outcome-unknown", "not-ready"}
+            assert told[0].problem == "outcome-unknown"
+            assert held.groups == [["0"]]
+            running.thread.join(30)
+        else:
+            assert sorted(one.status for one in told) == [200, 201, 201, 201]
+            assert running.ask("POST", ORDERS + "/verify", key=key).json()["verifies"]
+    store.close()
+    store = at.logs.stores.open_store(tmp_path / "desk.db")
+    with Running(store) as running:
+        again = [running.ask("POST", path, {"id": str(k), "item": item(k)}, key=key).status for k in range(3)]
+        assert again == ([201] * 3 if broken else [200] * 3)
+    store.close()
+
+
 # ---- a real process
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -107,6 +107,15 @@ class Keeping:
         ``ids`` are those of decisions that will be asked for, looked up at once. What happened before an exception is
         written all the same.
         """
+        try:
+            with self.ahead(ids):
+                yield
+        finally:
+            self._settle()
+
+    @contextmanager
+    def ahead(self, ids: Sequence[str] = ()) -> Iterator[None]:
+        """Let all that happens in the block wait to be written: ``hand_over`` what waits."""
         self._check_running()
         if ids:
             self.record.prefetch(ids)
@@ -117,7 +126,24 @@ class Keeping:
             self._depth -= 1
             if not self._depth:
                 self._check_running()  # or what waits would look written to whoever swallowed the error
-            self._settle()
+
+    def hand_over(self) -> Callable[[], None]:
+        """Return what makes all that waits durable, for another thread to call; tell ``landed`` how it went."""
+        self._check_running()
+        return self.record.hand_over()
+
+    def landed(self, error: BaseException | None) -> None:
+        """Take note that what was handed over is on disk; an error stops the stream."""
+        if error is None:
+            self.record.landed()
+        else:
+            self._stop(error)
+
+    @property
+    def snapshot_due(self) -> bool:
+        """Whether the next write makes a snapshot, for which nothing else may wait to be written."""
+        there = len(self.record) - self._snapshot_at
+        return there >= EVERY and not (self._slow or self.trouble or self._keeper.busy)
 
     def _settle(self) -> None:
         """Make what has happened durable, unless a group is open; whatever fails stops the stream."""
@@ -128,7 +154,7 @@ class Keeping:
         except BaseException as error:
             self._stop(error)
             raise
-        if len(self.record) - self._snapshot_at >= EVERY and not (self._slow or self.trouble or self._keeper.busy):
+        if self.snapshot_due:
             self._snapshot_aside()
 
     def _stop(self, error: BaseException) -> None:

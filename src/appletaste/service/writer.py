@@ -1,8 +1,9 @@
-"""One writer for each stream: a thread that applies what waits in order, commits in groups, and then answers.
+"""One writer for each stream: a thread that applies what waits in order; another one commits in groups and answers.
 
-A commit takes as long for one request as for hundreds, so those that arrive while one is under way share the next. An
-answer leaves after its commit. When a commit fails nobody knows what the disk holds: the writer stops for good, and
-opening the stream again finds out.
+A commit takes as long for one request as for hundreds, and most of it is waiting for the disk. So those that arrive
+while one is under way are applied on top of it, and share the next. An answer leaves after its commit. When a commit
+fails nobody knows what the disk holds: the writer stops for good, what was applied on top is not written, and opening
+the stream again finds out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import (
@@ -21,6 +23,7 @@ from ..errors import (
     InputError,
     NotOwnerError,
     RecordError,
+    StoppedError,
     StoreError,
     UnknownDecisionError,
 )
@@ -33,10 +36,8 @@ from .problems import Problem
 WAITING = 2000
 #: Requests that share a commit at most.
 GROUP = 256
-#: Where the last group was larger than this, the next waits until most of as many have come, this long at most: those
-#: who were just answered are about to ask again, and two small commits take twice as long as one. A third more
-#: decisions a second at 64 connections.
-SMALL, SOON, MOST = 4, 0.002, 0.9
+#: While a commit is under way, fewer than these wait for its end: each group asks the store whether its ids are new.
+FEW = 16
 
 T = TypeVar("T")
 Work = Callable[[Stream], Any]
@@ -53,7 +54,7 @@ class Asked(NamedTuple):
 
 
 class Writer:
-    """Owns a stream; every verb of the stream is called in its thread and nowhere else."""
+    """Owns a stream; every verb of the stream is called in its thread and nowhere else, a commit in that of commits."""
 
     def __init__(self, stream: Stream, metrics: Metrics, stopped: Callable[[Writer], None]) -> None:
         self.name, self._stream, self._metrics, self._on_stop = stream.name, stream, metrics, stopped
@@ -67,7 +68,11 @@ class Writer:
         self.seq = stream.record.written.seq  #: of the last event that is on disk
         self._watchers: set[asyncio.Event] = set()
         self._waiting: deque[Asked] = deque()
-        self._wake, self._enough, self._wanted = threading.Event(), threading.Event(), 0
+        self._wake = threading.Event()
+        self._applied: list[tuple[Asked, Any]] = []  # and what each led to; not yet committed
+        self._commits = ThreadPoolExecutor(1, f"appletaste commits of {stream.name}")
+        self._under_way: Future[BaseException | None] | None = None
+        self._committing = False
         self._closing = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._run, name=f"appletaste writer {stream.name}", daemon=True)
@@ -86,8 +91,6 @@ class Writer:
         self._waiting.append(Asked(work, ids, alone, answer, time.perf_counter()))
         if not self._wake.is_set():
             self._wake.set()
-        if self._wanted and len(self._waiting) >= self._wanted:
-            self._enough.set()
         return await answer
 
     @property
@@ -114,7 +117,6 @@ class Writer:
         """Finish what waits, and let go of the stream."""
         self._closing = True
         self._wake.set()
-        self._enough.set()
         await asyncio.to_thread(self._thread.join)
 
     def _deliver(self, group: list[tuple[asyncio.Future[Any], Any]]) -> None:
@@ -134,14 +136,16 @@ class Writer:
         while True:
             self._wake.wait()
             self._wake.clear()
-            while self._waiting:
-                if len(self._waiting) < self._wanted and not self._closing:
-                    self._enough.wait(SOON)
-                self._enough.clear()
-                size = self._one_group()
-                self._wanted = int(MOST * size) if size > SMALL else 0
-            if self._closing or self.stopped:
+            while self._waiting and not (self._committing and len(self._waiting) < FEW):
+                self._one_group()
+                if not self._committing:
+                    self._commit()
+            if not self._committing:
+                self._commit()
+            if (self._closing or self.stopped) and not self._waiting:
                 break
+        self._settle()
+        self._commits.shutdown()
         self._refuse_the_rest()
         try:
             self._stream.close()
@@ -149,37 +153,96 @@ class Writer:
             self.stopped = self.stopped or str(error)
 
     def _next_group(self) -> list[Asked]:
-        """Return the requests that share the next commit."""
+        """Return the requests that are applied together."""
         waiting, group = self._waiting, [self._waiting.popleft()]
         while waiting and len(group) < GROUP and not (group[0].alone or waiting[0].alone):
             group.append(waiting.popleft())
         return group
 
-    def _one_group(self) -> int:
-        """Apply and commit what waits, answer, and return how many requests that were."""
+    def _one_group(self) -> None:
+        """Apply what waits, on top of what is being committed."""
         group = self._next_group()
+        by_itself = group[0].alone or self._stream.snapshot_due
+        if by_itself or len(self._applied) >= GROUP:
+            self._settle()
         if self.stopped:
             self._send([(asked.answer, Problem("not-ready")) for asked in group])
-            return len(group)
-        began = time.perf_counter()
+        elif by_itself:
+            self._answer(group, lambda: self._at_once(group))
+        else:
+            try:
+                with self._stream.ahead([id for asked in group for id in asked.ids]):
+                    outcomes = [self._outcome(asked.work) for asked in group]
+                self._applied += zip(group, outcomes, strict=True)
+            except BaseException as error:
+                problem = self._failed(error)
+                self._send([(asked.answer, problem) for asked in group])
+
+    def _at_once(self, group: list[Asked]) -> tuple[list[Any], int]:
+        """Apply and commit with nothing else under way."""
+        if group[0].alone:
+            outcomes = [self._outcome(group[0].work)]
+        else:
+            with self._stream.together([id for asked in group for id in asked.ids]):
+                outcomes = [self._outcome(asked.work) for asked in group]
+        self.stopped = self.stopped or self._stream.stopped
+        return outcomes, self._stream.record.written.seq
+
+    def _commit(self) -> None:
+        """Let the other thread commit what was applied, after the commit before."""
+        self._land()
+        if not self._applied:
+            return
+        group, outcomes = [asked for asked, _ in self._applied], [outcome for _, outcome in self._applied]
+        self._applied = []
         try:
-            if group[0].alone:
-                done = [(group[0].answer, self._outcome(group[0].work))]
-            else:
-                with self._stream.together([id for asked in group for id in asked.ids]):
-                    done = [(asked.answer, self._outcome(asked.work)) for asked in group]
-            self.seq = self._stream.record.written.seq
-            self.stopped = self.stopped or self._stream.stopped
-        except NotOwnerError as error:  # nothing of the group was written
-            self.stopped, self.lost = str(error), True
-            done = [(asked.answer, Problem("not-ready")) for asked in group]
+            write, last = self._stream.hand_over(), self._stream.record.head.seq
+        except StoppedError:
+            problem = Problem("not-ready" if self.lost else "outcome-unknown")
+            self._send([(asked.answer, problem) for asked in group])
+            return
+
+        def work() -> tuple[list[Any], int]:
+            write()
+            return outcomes, last
+
+        self._committing = True
+        self._under_way = self._commits.submit(self._answer, group, work)
+
+    def _land(self) -> None:
+        """Wait for the commit that is under way; one that failed stops the stream."""
+        if self._under_way is not None:
+            self._stream.landed(self._under_way.result())
+            self._under_way = None
+
+    def _settle(self) -> None:
+        """Wait until all that was applied is committed."""
+        self._commit()
+        self._land()
+
+    def _answer(self, group: list[Asked], work: Callable[[], tuple[list[Any], int]]) -> BaseException | None:
+        """Do what commits a group, answer, and return what went wrong."""
+        began, failed = time.perf_counter(), None
+        try:
+            outcomes, self.seq = work()
+            done = [(asked.answer, outcome) for asked, outcome in zip(group, outcomes, strict=True)]
         except BaseException as error:
-            self.stopped = f"a commit failed: {error}"
-            done = [(asked.answer, Problem("outcome-unknown")) for asked in group]
+            failed, problem = error, self._failed(error)
+            done = [(asked.answer, problem) for asked in group]
         now = time.perf_counter()
         self._metrics.group(len(group), now - began, now - group[0].since)
         self._send(done)
-        return len(group)
+        self._committing = False
+        self._wake.set()
+        return failed
+
+    def _failed(self, error: BaseException) -> Problem:
+        """Take note of a group that failed."""
+        if isinstance(error, NotOwnerError):  # nothing of the group was written
+            self.stopped, self.lost = str(error), True
+            return Problem("not-ready")
+        self.stopped = f"a commit failed: {error}"
+        return Problem("outcome-unknown")
 
     def _outcome(self, work: Work) -> Any:
         """Return what a request led to, or the problem that it is; one of the service itself stops the writer."""

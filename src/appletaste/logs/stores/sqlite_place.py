@@ -87,7 +87,7 @@ class SqlitePlace:
 
     def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the row of the decision of each id that has one."""
-        found, number, ask = {}, self._number, self._store.ask
+        found, number, ask = {}, self._number, self._store.look
         if len(ids) > 1:
             rows = ask(_DECISIONS, (number, json.dumps(list(ids))))
         else:
