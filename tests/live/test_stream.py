@@ -203,7 +203,7 @@ def test_what_is_being_written_is_found_and_counted_once(home):
         two.decide(ITEMS[6], id="c6", time=6.0, baseline=True)
     two.landed(StoreError("the disk did not confirm"))
     with pytest.raises(StoppedError, match="did not confirm"):
-        two.hand_over()
+        two.hand_over()()
     store.close()
 
 

@@ -128,20 +128,24 @@ class Keeping:
                 self._check_running()  # or what waits would look written to whoever swallowed the error
 
     def hand_over(self) -> Callable[[], None]:
-        """Return what makes all that waits durable, for another thread to call; tell ``landed`` how it went."""
-        self._check_running()
-        return self.record.hand_over()
+        """Return what makes all that waits durable, for another thread to call; tell ``landed`` how it went.
+
+        Of a stream that has stopped nothing is written: the call says so.
+        """
+        return self._check_running if self._stopped else self.record.hand_over()
 
     def landed(self, error: BaseException | None) -> None:
         """Take note that what was handed over is on disk; an error stops the stream."""
-        if error is None:
-            self.record.landed()
-        else:
+        if error is not None:
             self._stop(error)
+            return
+        self.record.landed()
+        if self.snapshot_due and self.record.head == self.record.written:
+            self._snapshot_aside()
 
     @property
     def snapshot_due(self) -> bool:
-        """Whether the next write makes a snapshot, for which nothing else may wait to be written."""
+        """Whether a snapshot is made as soon as nothing waits to be written."""
         there = len(self.record) - self._snapshot_at
         return there >= EVERY and not (self._slow or self.trouble or self._keeper.busy)
 

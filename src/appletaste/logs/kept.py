@@ -105,6 +105,7 @@ class KeptRecord:
     def landed(self) -> None:
         """Take note that what was handed over is on disk."""
         self._written, self._of_sent = self._sent, {}
+        self._asked.clear()  # some were looked up before they were there
 
     def took(self, row: Row) -> None:
         """Take note of a row that was written by itself (``Place.erase``)."""

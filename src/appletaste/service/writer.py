@@ -1,19 +1,22 @@
-"""One writer for each stream: a thread that applies what waits in order; another one commits in groups and answers.
+"""One writer for each stream: requests are applied in order as they come, committed in groups, and then answered.
 
-A commit takes as long for one request as for hundreds, and most of it is waiting for the disk. So those that arrive
-while one is under way are applied on top of it, and share the next. An answer leaves after its commit. When a commit
-fails nobody knows what the disk holds: the writer stops for good, what was applied on top is not written, and opening
-the stream again finds out.
+A decision takes microseconds, and a commit milliseconds, for one request as for hundreds. So the event loop applies
+what is quick by itself, and a thread commits what has gathered while the loop goes on applying on top of it. What may
+take long is applied by the thread, too. ``_turn`` is held by whoever uses the stream.
+
+An answer leaves after the commit of all that it may have seen. When a commit fails nobody knows what the disk holds:
+the writer stops for good, what was applied on top is not written, and opening the stream again finds out.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import (
@@ -23,7 +26,6 @@ from ..errors import (
     InputError,
     NotOwnerError,
     RecordError,
-    StoppedError,
     StoreError,
     UnknownDecisionError,
 )
@@ -32,15 +34,26 @@ from .cells import Door
 from .metrics import Metrics
 from .problems import Problem
 
-#: Requests that may wait; a batch counts as one.
+#: Requests that may wait, to be applied or to be committed; a batch counts as one.
 WAITING = 2000
-#: Requests that share a commit at most.
+#: Requests that are applied at a time at most.
 GROUP = 256
-#: While a commit is under way, fewer than these wait for its end: each group asks the store whether its ids are new.
-FEW = 16
+#: Where the last commit was of more requests than this, the next waits until most of as many have come, this long at
+#: most: those who were just answered are about to ask again, and two small commits take twice as long as one.
+SMALL, SOON, MOST = 4, 0.002, 0.9
+#: Seconds for each request from which on the thread applies them: a slow policy must not hold the event loop up.
+SLOW = 0.0005
 
 T = TypeVar("T")
 Work = Callable[[Stream], Any]
+
+
+class Pace(Enum):
+    """How long a request takes, and so who applies it."""
+
+    QUICK = 1  #: the event loop
+    USUAL = 2  #: the thread, together with others
+    ALONE = 3  #: the thread, with nothing else under way: the verb commits by itself
 
 
 class Asked(NamedTuple):
@@ -48,13 +61,17 @@ class Asked(NamedTuple):
 
     work: Work
     ids: tuple[str, ...]
-    alone: bool  #: in no group: the verb commits by itself
+    pace: Pace
     answer: asyncio.Future[Any]
     since: float
 
 
+#: What requests led to.
+Done = list[tuple[Asked, Any]]
+
+
 class Writer:
-    """Owns a stream; every verb of the stream is called in its thread and nowhere else, a commit in that of commits."""
+    """Owns a stream; a verb of the stream is called by whoever has the turn, and nowhere else."""
 
     def __init__(self, stream: Stream, metrics: Metrics, stopped: Callable[[Writer], None]) -> None:
         self.name, self._stream, self._metrics, self._on_stop = stream.name, stream, metrics, stopped
@@ -67,36 +84,49 @@ class Writer:
         self.stopped, self.lost = "", False
         self.seq = stream.record.written.seq  #: of the last event that is on disk
         self._watchers: set[asyncio.Event] = set()
-        self._waiting: deque[Asked] = deque()
-        self._wake = threading.Event()
-        self._applied: list[tuple[Asked, Any]] = []  # and what each led to; not yet committed
-        self._commits = ThreadPoolExecutor(1, f"appletaste commits of {stream.name}")
-        self._under_way: Future[BaseException | None] | None = None
-        self._committing = False
-        self._closing = False
+        self._waiting: deque[Asked] = deque()  # not applied
+        self._applied: Done = []  # not committed
+        self._turn = threading.RLock()
+        self._each = math.inf  # seconds for each request of those applied last; the first ones load compiled code
+        self._wake, self._enough, self._wanted = threading.Event(), threading.Event(), 0
+        self._gathering = self._closing = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._run, name=f"appletaste writer {stream.name}", daemon=True)
         self._thread.start()
 
     # ---- in the event loop
 
-    async def do(self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), alone: bool = False) -> T:
+    async def do(self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), pace: Pace = Pace.USUAL) -> T:
         """Do something with the stream; what it returns is durable then."""
         if self.stopped or self._closing:
             raise Problem("not-ready")
-        if len(self._waiting) >= WAITING:
+        if self.depth >= WAITING:
             self._metrics.overloads += 1
             raise Problem("overloaded")
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._waiting.append(Asked(work, ids, alone, answer, time.perf_counter()))
+        self._waiting.append(Asked(work, ids, pace, answer, time.perf_counter()))
+        if not self._gathering:  # others that have come by now share one look at the store
+            self._gathering = True
+            self._loop.call_soon(self._gathered)
+        return await answer
+
+    def _gathered(self) -> None:
+        """Apply what is quick, if it is the loop's turn; the thread takes what is left, and commits."""
+        self._gathering = False
+        if self.place.near and self._each < SLOW and self._turn.acquire(blocking=False):
+            try:
+                self._apply(quick=True)
+            finally:
+                self._turn.release()
         if not self._wake.is_set():
             self._wake.set()
-        return await answer
+        if self._wanted and self.depth >= self._wanted:
+            self._enough.set()
 
     @property
     def depth(self) -> int:
         """How many requests wait."""
-        return len(self._waiting)
+        return len(self._waiting) + len(self._applied)
 
     def watch(self) -> asyncio.Event:
         """Return a flag that is set whenever something was committed; the watcher clears it."""
@@ -117,10 +147,12 @@ class Writer:
         """Finish what waits, and let go of the stream."""
         self._closing = True
         self._wake.set()
+        self._enough.set()
         await asyncio.to_thread(self._thread.join)
 
-    def _deliver(self, group: list[tuple[asyncio.Future[Any], Any]]) -> None:
-        for answer, outcome in group:
+    def _deliver(self, done: Done) -> None:
+        for asked, outcome in done:
+            answer = asked.answer
             if not answer.done():  # whoever asked may be gone
                 if isinstance(outcome, BaseException):
                     answer.set_exception(outcome)
@@ -130,119 +162,34 @@ class Writer:
         if self.stopped and not self._closing:
             self._on_stop(self)
 
-    # ---- in the thread of the writer
+    def _refuse(self) -> None:
+        """Answer what will not be applied any more; nothing is added to what waits by now."""
+        done: Done = [(asked, Problem("not-ready")) for asked in self._waiting]
+        self._waiting.clear()
+        if done:
+            self._deliver(done)
 
-    def _run(self) -> None:
-        while True:
-            self._wake.wait()
-            self._wake.clear()
-            while self._waiting and not (self._committing and len(self._waiting) < FEW):
-                self._one_group()
-                if not self._committing:
-                    self._commit()
-            if not self._committing:
-                self._commit()
-            if (self._closing or self.stopped) and not self._waiting:
+    # ---- by whoever has the turn
+
+    def _apply(self, quick: bool) -> None:
+        """Apply what waits, in order, up to what must be alone; ``quick``: or to what may take long."""
+        waiting, group = self._waiting, []
+        while waiting and len(group) < GROUP and not self.stopped:
+            pace = waiting[0].pace
+            if pace is Pace.ALONE or (quick and pace is not Pace.QUICK):
                 break
-        self._settle()
-        self._commits.shutdown()
-        self._refuse_the_rest()
-        try:
-            self._stream.close()
-        except (AppleTasteError, OSError) as error:
-            self.stopped = self.stopped or str(error)
-
-    def _next_group(self) -> list[Asked]:
-        """Return the requests that are applied together."""
-        waiting, group = self._waiting, [self._waiting.popleft()]
-        while waiting and len(group) < GROUP and not (group[0].alone or waiting[0].alone):
             group.append(waiting.popleft())
-        return group
-
-    def _one_group(self) -> None:
-        """Apply what waits, on top of what is being committed."""
-        group = self._next_group()
-        by_itself = group[0].alone or self._stream.snapshot_due
-        if by_itself or len(self._applied) >= GROUP:
-            self._settle()
-        if self.stopped:
-            self._send([(asked.answer, Problem("not-ready")) for asked in group])
-        elif by_itself:
-            self._answer(group, lambda: self._at_once(group))
-        else:
-            try:
-                with self._stream.ahead([id for asked in group for id in asked.ids]):
-                    outcomes = [self._outcome(asked.work) for asked in group]
-                self._applied += zip(group, outcomes, strict=True)
-            except BaseException as error:
-                problem = self._failed(error)
-                self._send([(asked.answer, problem) for asked in group])
-
-    def _at_once(self, group: list[Asked]) -> tuple[list[Any], int]:
-        """Apply and commit with nothing else under way."""
-        if group[0].alone:
-            outcomes = [self._outcome(group[0].work)]
-        else:
-            with self._stream.together([id for asked in group for id in asked.ids]):
-                outcomes = [self._outcome(asked.work) for asked in group]
-        self.stopped = self.stopped or self._stream.stopped
-        return outcomes, self._stream.record.written.seq
-
-    def _commit(self) -> None:
-        """Let the other thread commit what was applied, after the commit before."""
-        self._land()
-        if not self._applied:
+        if not group:
             return
-        group, outcomes = [asked for asked, _ in self._applied], [outcome for _, outcome in self._applied]
-        self._applied = []
+        began = time.perf_counter()
         try:
-            write, last = self._stream.hand_over(), self._stream.record.head.seq
-        except StoppedError:
-            problem = Problem("not-ready" if self.lost else "outcome-unknown")
-            self._send([(asked.answer, problem) for asked in group])
-            return
-
-        def work() -> tuple[list[Any], int]:
-            write()
-            return outcomes, last
-
-        self._committing = True
-        self._under_way = self._commits.submit(self._answer, group, work)
-
-    def _land(self) -> None:
-        """Wait for the commit that is under way; one that failed stops the stream."""
-        if self._under_way is not None:
-            self._stream.landed(self._under_way.result())
-            self._under_way = None
-
-    def _settle(self) -> None:
-        """Wait until all that was applied is committed."""
-        self._commit()
-        self._land()
-
-    def _answer(self, group: list[Asked], work: Callable[[], tuple[list[Any], int]]) -> BaseException | None:
-        """Do what commits a group, answer, and return what went wrong."""
-        began, failed = time.perf_counter(), None
-        try:
-            outcomes, self.seq = work()
-            done = [(asked.answer, outcome) for asked, outcome in zip(group, outcomes, strict=True)]
+            with self._stream.ahead([id for asked in group for id in asked.ids]):
+                done = [(asked, self._outcome(asked.work)) for asked in group]
         except BaseException as error:
-            failed, problem = error, self._failed(error)
-            done = [(asked.answer, problem) for asked in group]
-        now = time.perf_counter()
-        self._metrics.group(len(group), now - began, now - group[0].since)
-        self._send(done)
-        self._committing = False
-        self._wake.set()
-        return failed
-
-    def _failed(self, error: BaseException) -> Problem:
-        """Take note of a group that failed."""
-        if isinstance(error, NotOwnerError):  # nothing of the group was written
-            self.stopped, self.lost = str(error), True
-            return Problem("not-ready")
-        self.stopped = f"a commit failed: {error}"
-        return Problem("outcome-unknown")
+            problem = self._failed(error)
+            done = [(asked, problem) for asked in group]
+        self._applied += done
+        self._each = (time.perf_counter() - began) / len(group)
 
     def _outcome(self, work: Work) -> Any:
         """Return what a request led to, or the problem that it is; one of the service itself stops the writer."""
@@ -252,21 +199,83 @@ class Writer:
             return problem
         except AppleTasteError as error:
             if isinstance(error, StoreError) or self._stream.stopped:
-                self.stopped, self.lost = self._stream.stopped or str(error), isinstance(error, NotOwnerError)
-                return Problem("not-ready" if self.lost else "outcome-unknown")
+                return self._failed(error)
             return problem_of(error)
         except Exception as error:  # what is in memory may not be what is on disk: begin again from the disk
             self.stopped = f"{type(error).__name__} in a request"
             self._metrics.errors += 1
             return Problem("internal")
 
-    def _refuse_the_rest(self) -> None:
-        while self._waiting:
-            self._send([(self._waiting.popleft().answer, Problem("not-ready"))])
+    def _failed(self, error: BaseException) -> Problem:
+        """Stop for good, and return what is said to those whose requests may be on disk, or not."""
+        self.lost = self.lost or isinstance(error, NotOwnerError)  # then nothing was written
+        self.stopped = self.stopped or self._stream.stopped or str(error) or type(error).__name__
+        return Problem("not-ready" if self.lost else "outcome-unknown")
 
-    def _send(self, done: list[tuple[asyncio.Future[Any], Any]]) -> None:
+    # ---- in the thread of the writer
+
+    def _run(self) -> None:
+        while not (self._closing or self.stopped):
+            self._wake.wait()
+            self._wake.clear()
+            while self._applied or (self._waiting and not self.stopped):
+                if self.depth < self._wanted and not self._closing:
+                    self._enough.wait(SOON)
+                self._enough.clear()
+                size = self._next()
+                self._wanted = int(MOST * size) if size > SMALL else 0
+        self._in_loop(self._refuse)
+        with self._turn:
+            try:
+                self._stream.close()
+            except (AppleTasteError, OSError) as error:
+                self.stopped = self.stopped or str(error)
+
+    def _next(self) -> int:
+        """Apply what the loop has left, commit, and return how many requests that were."""
+        with self._turn:
+            self._apply(quick=False)
+            write, last = self._stream.hand_over(), self._stream.record.head.seq
+            done, self._applied = self._applied, []
+            alone = bool(self._waiting) and self._waiting[0].pace is Pace.ALONE
+            if alone or self._stream.snapshot_due:  # nothing may be applied on top
+                self._commit(write, last, done)
+                if alone and not self.stopped:
+                    self._by_itself(self._waiting.popleft())
+                return len(done)
+        self._commit(write, last, done)
+        return len(done)
+
+    def _commit(self, write: Callable[[], None], last: int, done: Done) -> None:
+        """Make what was applied durable, up to an event, and answer."""
+        began, failed = time.perf_counter(), None
         try:
-            self._loop.call_soon_threadsafe(self._deliver, done)
+            write()
+            self.seq = last
+        except BaseException as error:
+            failed, problem = error, self._failed(error)
+            done = [(asked, problem) for asked, _ in done]
+        self._answer(done, began)
+        with self._turn:
+            self._stream.landed(failed)
+
+    def _by_itself(self, asked: Asked) -> None:
+        """Do what commits by itself, and answer."""
+        began = time.perf_counter()
+        outcome = self._outcome(asked.work)
+        self.seq = self._stream.record.written.seq
+        self.stopped = self.stopped or self._stream.stopped
+        self._answer([(asked, outcome)], began)
+
+    def _answer(self, done: Done, began: float) -> None:
+        if done:
+            now = time.perf_counter()
+            self._metrics.group(len(done), now - began, now - done[0][0].since)
+            self._in_loop(self._deliver, done)
+
+    def _in_loop(self, call: Callable[..., None], *given: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(call, *given)
         except RuntimeError:  # the loop is gone, and so is everybody who asked
             return
 

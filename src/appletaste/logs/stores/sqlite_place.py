@@ -24,11 +24,14 @@ _MANY = _ONE + (TOGETHER - 1) * ", (?, ?, ?, ?, ?, ?, ?)"
 _DECISIONS = (
     f"SELECT {_ROW} FROM events WHERE stream = ? AND kind = 'decided' AND id IN (SELECT value FROM json_each(?))"
 )
+_LATER = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
 _DECISION = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind = 'decided'"
 
 
 class SqlitePlace:
     """One stream in a file."""
+
+    near = True
 
     def __init__(self, store: SqliteStore, name: str, number: int, secret: bytes) -> None:
         self.name, self.secret = name, bytes(secret)
@@ -98,8 +101,8 @@ class SqlitePlace:
 
     def later(self, id: str) -> list[Row]:
         """Return the rows of what happened to a decision after it was made, in order."""
-        condition = "stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
-        return self._rows(condition, (self._number, id))
+        found = self._store.look(_LATER, (self._number, id))
+        return [Row(place - self._base, *rest) for place, *rest in found]
 
     def snapshots(self) -> list[tuple[int, bytes]]:
         """Return the number and the manifest of every snapshot, in order."""
