@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from ..costs import Costs
@@ -244,4 +245,10 @@ def stamp_text(at: int) -> str:
     >>> stamp_text(1)
     '1970-01-01T00:00:00.000001+00:00'
     """
-    return (EPOCH + timedelta(microseconds=at)).isoformat()
+    second, rest = divmod(at, 1_000_000)
+    return f"{_second_text(second)}.{rest:06d}+00:00" if rest else _second_text(second) + "+00:00"
+
+
+@lru_cache(maxsize=4)  # thousands of events share a second
+def _second_text(second: int) -> str:
+    return (EPOCH + timedelta(seconds=second)).isoformat()[:-6]

@@ -173,7 +173,7 @@ class Writer:
 
     def _apply(self, quick: bool) -> None:
         """Apply what waits, in order, up to what must be alone; ``quick``: or to what may take long."""
-        waiting, group = self._waiting, []
+        waiting, group = self._waiting, list[Asked]()
         while waiting and len(group) < GROUP and not self.stopped:
             pace = waiting[0].pace
             if pace is Pace.ALONE or (quick and pace is not Pace.QUICK):
