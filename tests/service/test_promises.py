@@ -202,9 +202,11 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
     store.close()
 
 
-def test_what_takes_long_holds_up_its_stream_and_not_the_service(service, key):
+def test_what_takes_long_holds_up_its_stream_and_not_the_service(service, key, monkeypatch):
     """While a verb has the stream for itself, others answer, and requests for the stream wait in their order."""
     writer, begun, go = service.app.host.writer("orders"), threading.Event(), threading.Event()
+    monkeypatch.setattr(writing, "SLOW", math.inf)
+    writer._each = 1e-6
 
     def long(stream):
         begun.set()
