@@ -218,18 +218,24 @@ class Writer:
         while not (self._closing or self.stopped):
             self._wake.wait()
             self._wake.clear()
-            while self._applied or (self._waiting and not self.stopped):
+            while self._left():
                 if self.depth < self._wanted and not self._closing:
                     self._enough.wait(SOON)
                 self._enough.clear()
                 size = self._next()
                 self._wanted = int(MOST * size) if size > SMALL else 0
-        self._in_loop(self._refuse)
         with self._turn:
+            while self._left():  # the loop may have gone on in the meantime
+                self._next()
+            self._in_loop(self._refuse)
             try:
                 self._stream.close()
             except (AppleTasteError, OSError) as error:
                 self.stopped = self.stopped or str(error)
+
+    def _left(self) -> bool:
+        """Return whether there is something to commit, or to apply."""
+        return bool(self._applied) or (bool(self._waiting) and not self.stopped)
 
     def _next(self) -> int:
         """Apply what the loop has left, commit, and return how many requests that were."""
