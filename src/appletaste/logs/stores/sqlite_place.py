@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 #: The number of a stream times this, plus that of an event, is where the event is.
 SPAN = 1 << 40
 _ROW = "place, kind, id, body, item, digest"
-#: Rows of one statement: each statement lets another thread in, which is dear where a service has another.
-TOGETHER = 16
-_ONE = f"INSERT INTO events (stream, {_ROW}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_MANY = _ONE + (TOGETHER - 1) * ", (?, ?, ?, ?, ?, ?, ?)"
+#: Statements by how many rows each has. After every statement a thread waits until others let it go on, which is dear
+#: in a service: so few statements, though longer ones take longer for each row.
+_INSERTS = {
+    size: f"INSERT INTO events (stream, {_ROW}) VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * size)
+    for size in (16, 8, 4, 2, 1)
+}
 _DECISIONS = (
     f"SELECT {_ROW} FROM events WHERE stream = ? AND kind = 'decided' AND id IN (SELECT value FROM json_each(?))"
 )
@@ -58,20 +60,14 @@ class SqlitePlace:
         )
         if not connection.changes():
             raise not_owner(self.name)
-        whole = len(rows) - len(rows) % TOGETHER
-        for start in range(0, whole, TOGETHER):
-            values: list[Any] = []
-            for seq, kind, id, body, item, digest in rows[start : start + TOGETHER]:
-                values += (number, base + seq, kind, id, body, item, digest)
-            connection.execute(_MANY, values)
-        if whole < len(rows):
-            connection.executemany(
-                _ONE,
-                [
-                    (number, base + seq, kind, id, body, item, digest)
-                    for seq, kind, id, body, item, digest in rows[whole:]
-                ],
-            )
+        start = 0
+        for size, statement in _INSERTS.items():
+            while len(rows) - start >= size:
+                values: list[Any] = []
+                for seq, kind, id, body, item, digest in rows[start : start + size]:
+                    values += (number, base + seq, kind, id, body, item, digest)
+                connection.execute(statement, values)
+                start += size
 
     def _rows(self, condition: str, values: tuple[Any, ...]) -> list[Row]:
         found = self._store.ask(f"SELECT {_ROW} FROM events WHERE {condition}", values)
