@@ -33,7 +33,7 @@ def main(port: int, key_file: str) -> None:
         file.write(Keys(store).create("bench", ["decide"])[0])
     server = Server(store, port=port, log=False)
     constant = Operation("constant", "POST", PATH, "a constant", answer, "decide", {201: dict}, Decide)
-    server.app.routes.insert(0, Route(PATH, Endpoint(server.app.host, {"POST": constant})))
+    server.app.router.routes.insert(0, Route(PATH, Endpoint(server.app.host, {"POST": constant})))
     server.run()
 
 

@@ -67,7 +67,7 @@ def test_an_answer_that_is_not_described_is_seen(service, key, monkeypatch):
     async def wrong(call):
         return Reply.of({"streams": "orders"})
 
-    route = next(one for one in service.app.routes if one.path == "/v1/streams")
+    route = next(one for one in service.app.router.routes if one.path == "/v1/streams")
     usual = route.endpoint.operations["GET"]
     assert usual.handler is routes_streams.names
     monkeypatch.setitem(route.endpoint.operations, "GET", replace(usual, handler=wrong))

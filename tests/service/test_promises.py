@@ -214,7 +214,7 @@ def test_what_takes_long_holds_up_its_stream_and_not_the_service(service, key, m
         return len(stream)
 
     with ThreadPoolExecutor(2) as pool:
-        alone = asyncio.run_coroutine_threadsafe(writer.do(long, pace=writing.Pace.ALONE), writer._loop)
+        alone = asyncio.run_coroutine_threadsafe(writer.do(long, alone=True), writer._loop)
         assert begun.wait(20)
         asked = [
             pool.submit(service.ask, "POST", ORDERS + "/decisions", {"id": f"long-{k}", "item": item(k)}, key=key)

@@ -16,7 +16,7 @@ OPEN = {"healthz", "readyz", "openapi"}
 
 def operations(service):
     """Return every operation of the router."""
-    found = [operation for route in service.app.routes for operation in route.endpoint.operations.values()]
+    found = [operation for route in service.app.router.routes for operation in route.endpoint.operations.values()]
     assert len(found) > 25
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from starlette.routing import Route, Router
@@ -62,17 +62,18 @@ class Application:
     no route here has, which took as long as all else at the door.
     """
 
-    def __init__(self, routes: list[Route], host: Hosting, lifespan: Router) -> None:
-        self.routes, self.host, self._lifespan = routes, host, lifespan
+    def __init__(self, router: Router, host: Hosting) -> None:
+        self.router, self.host = router, host
+        self._routes = cast(list[Route], router.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the endpoint of an address answer."""
         if scope["type"] != "http":
-            await self._lifespan(scope, receive, send)
+            await self.router(scope, receive, send)
             return
         raw = scope.get("raw_path") or scope["path"].encode()
         path = scope["path"] = raw.partition(b"?")[0].decode("latin-1")
-        for route in self.routes:
+        for route in self._routes:
             found = route.path_regex.match(path)
             if found is not None:
                 scope["path_params"] = found.groupdict()
@@ -101,4 +102,4 @@ def build(store: Store, failed: Callable[[str], None] | None = None, address: st
         finally:
             await host.stop()
 
-    return Application(routes, host, Router(lifespan=lifespan))
+    return Application(Router(routes, lifespan=lifespan), host)

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import aclosing
-from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -24,7 +23,6 @@ log = logging.getLogger("appletaste.service")
 _BEARER = b"Bearer "
 #: Headers that go along with a request that is passed on.
 PASSED_ON = (b"authorization", b"content-type")
-_JSON = JSON.encode()
 _NOBODY = Key("", "", (), (), 0.0)
 
 
@@ -76,8 +74,7 @@ class Endpoint:
             query = read_query(operation, parsed_query(scope["query_string"]))
         body = None
         if operation.body is not None:
-            kind = headers.get(b"content-type", b"")
-            if kind != _JSON and kind.split(b";")[0].strip().lower() != _JSON:
+            if headers.get(b"content-type", b"").split(b";")[0].strip().lower() != JSON.encode():
                 raise Problem("unsupported-media-type")
             body = decode(await read_body(headers, receive, operation.limit), self._decoders[operation.method])
         return await operation.handler(Call(self._host, key, params, query, body, headers))
@@ -163,15 +160,9 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-@lru_cache(maxsize=32)
-def usual_headers(media: str) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers of every answer of a kind."""
-    return (b"content-type", media.encode()), (b"cache-control", b"no-store")
-
-
 async def respond(reply: Reply, receive: Receive, send: Send) -> None:
     """Send an answer; one in parts ends early when whoever asked has gone."""
-    headers = [*usual_headers(reply.media)]
+    headers = [(b"content-type", reply.media.encode()), (b"cache-control", b"no-store")]
     if reply.headers:
         headers += [(name.lower().encode(), value.encode()) for name, value in reply.headers.items()]
     if reply.parts is None:

@@ -12,7 +12,6 @@ from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note
 from .cells import check_decide, check_time
 from .operations import Call, Operation, Reply
 from .problems import FieldError, Problem
-from .writer import Pace
 
 _ONE = msgspec.json.Decoder(Decide)
 STREAM = "/v1/streams/{stream}"
@@ -47,7 +46,7 @@ async def decide(call: Call) -> Reply:
     def work(stream: Stream) -> Reply:
         return Reply(*_decide_one(stream, asked))
 
-    return await writer.do(work, (asked.id,), Pace.QUICK)
+    return await writer.do(work, (asked.id,), quick=True)
 
 
 async def decide_batch(call: Call) -> Reply:
@@ -65,7 +64,7 @@ def _decide_one(stream: Stream, asked: Decide) -> tuple[int, bytes]:
 async def show(call: Call) -> Reply:
     """Return a decision as it was given, and what became of it."""
     id = call.params["id"]
-    return await call.writer.do(lambda stream: Reply.of(stream.find(id).as_dict()), (id,), Pace.QUICK)
+    return await call.writer.do(lambda stream: Reply.of(stream.find(id).as_dict()), (id,), quick=True)
 
 
 async def explain(call: Call) -> Reply:
@@ -111,7 +110,7 @@ async def erase(call: Call) -> Reply:
     def work(stream: Stream) -> Reply:
         return Reply.of(stream.erase(id).as_dict())
 
-    return await call.writer.do(work, pace=Pace.ALONE)
+    return await call.writer.do(work, alone=True)
 
 
 OPERATIONS = (

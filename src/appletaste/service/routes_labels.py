@@ -15,7 +15,6 @@ from .cells import check_time
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import CASE, STREAM
-from .writer import Pace
 
 _ONE = msgspec.json.Decoder(BatchLabel)
 
@@ -43,7 +42,7 @@ async def label(call: Call) -> Reply:
     """Take a label: applied once, whatever is sent again."""
     id, said = call.params["id"], call.body
     check_time(said.time)
-    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), Pace.QUICK)
+    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
 
 
 async def label_batch(call: Call) -> Reply:

@@ -11,7 +11,6 @@ from .operations import Call, Operation, Reply
 from .problems import Problem
 from .queue import Lease, Leases, work_of
 from .routes_decisions import STREAM
-from .writer import Pace
 
 
 async def claim(call: Call) -> Reply:
@@ -29,7 +28,7 @@ async def claim(call: Call) -> Reply:
             leases.take(item.id, lease)
         return Reply.of(Claimed([work_of(stream, item, lease) for item in items], len(waiting)))
 
-    return await call.writer.do(work, pace=Pace.ALONE)
+    return await call.writer.do(work, alone=True)
 
 
 async def release(call: Call) -> Reply:
@@ -46,7 +45,7 @@ async def release(call: Call) -> Reply:
             leases.drop(id)
         return Reply.of(Released(mine))
 
-    return await call.writer.do(work, pace=Pace.ALONE)
+    return await call.writer.do(work, alone=True)
 
 
 OPERATIONS = (

@@ -19,7 +19,6 @@ from .bodies import CostsBody, CostSheet, ModeBody, NewStream
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import STREAM
-from .writer import Pace
 
 
 def described(stream: Stream) -> StreamRead:
@@ -135,7 +134,7 @@ async def verify(call: Call) -> Reply:
             return Reply.of(VerifiedRead(False, len(stream), error.seq, "the record does not verify"))
         return Reply.of(VerifiedRead(True, found.events, None, str(found)))
 
-    return await call.writer.do(work, pace=Pace.ALONE)
+    return await call.writer.do(work, alone=True)
 
 
 OPERATIONS = (

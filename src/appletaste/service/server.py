@@ -117,6 +117,7 @@ class Server:
         """Serve until told to end; return why the process had to end, empty: it was told to."""
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it again when all is done
+            gc.collect()
             gc.freeze()  # what is loaded stays: looking for garbage in it again and again took a tenth of the time
             gc.set_threshold(GARBAGE)
         self.uvicorn.run()

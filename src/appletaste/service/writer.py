@@ -16,7 +16,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import (
@@ -48,20 +47,13 @@ T = TypeVar("T")
 Work = Callable[[Stream], Any]
 
 
-class Pace(Enum):
-    """How long a request takes, and so who applies it."""
-
-    QUICK = 1  #: the event loop
-    USUAL = 2  #: the thread, together with others
-    ALONE = 3  #: the thread, with nothing else under way: the verb commits by itself
-
-
 class Asked(NamedTuple):
     """A request that waits: what to do with the stream, which decisions it asks for, and who waits for the answer."""
 
     work: Work
     ids: tuple[str, ...]
-    pace: Pace
+    quick: bool  #: takes microseconds: the event loop may apply the request
+    alone: bool  #: in no group: the verb commits by itself
     answer: asyncio.Future[Any]
     since: float
 
@@ -96,7 +88,9 @@ class Writer:
 
     # ---- in the event loop
 
-    async def do(self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), pace: Pace = Pace.USUAL) -> T:
+    async def do(
+        self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), *, quick: bool = False, alone: bool = False
+    ) -> T:
         """Do something with the stream; what it returns is durable then."""
         if self.stopped or self._closing:
             raise Problem("not-ready")
@@ -104,7 +98,7 @@ class Writer:
             self._metrics.overloads += 1
             raise Problem("overloaded")
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._waiting.append(Asked(work, ids, pace, answer, time.perf_counter()))
+        self._waiting.append(Asked(work, ids, quick, alone, answer, time.perf_counter()))
         if not self._gathering:  # others that have come by now share one look at the store
             self._gathering = True
             self._loop.call_soon(self._gathered)
@@ -175,8 +169,7 @@ class Writer:
         """Apply what waits, in order, up to what must be alone; ``quick``: or to what may take long."""
         waiting, group = self._waiting, list[Asked]()
         while waiting and len(group) < GROUP and not self.stopped:
-            pace = waiting[0].pace
-            if pace is Pace.ALONE or (quick and pace is not Pace.QUICK):
+            if waiting[0].alone or (quick and not waiting[0].quick):
                 break
             group.append(waiting.popleft())
         if not group:
@@ -243,7 +236,7 @@ class Writer:
             self._apply(quick=False)
             write, last = self._stream.hand_over(), self._stream.record.head.seq
             done, self._applied = self._applied, []
-            alone = bool(self._waiting) and self._waiting[0].pace is Pace.ALONE
+            alone = bool(self._waiting) and self._waiting[0].alone
             if alone or self._stream.snapshot_due:  # nothing may be applied on top
                 self._commit(write, last, done)
                 if alone and not self.stopped:
