@@ -10,6 +10,8 @@ import json
 import random
 import sys
 import time
+from collections.abc import Iterator
+from itertools import count
 from typing import NamedTuple
 
 import uvloop
@@ -26,6 +28,9 @@ class Load(NamedTuple):
     connections: int
     seconds: float
     batch: bool
+    scattered: bool = (
+        False  #: ids that lie all over the index, as random ones do; otherwise in order, as numbers of orders
+    )
 
 
 def pool() -> list[str]:
@@ -39,15 +44,17 @@ def request(load: Load, body: str) -> bytes:
     return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
-async def client(load: Load, number: int, items: list[str], until: float, times: list[float]) -> None:
+async def client(
+    load: Load, number: int, items: list[str], ids: Iterator[str], until: float, times: list[float]
+) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", load.port)
-    run, sent = random.randrange(10**12), 0
+    sent = 0
     while time.perf_counter() < until:
         if load.batch:
-            each = (f'{{"id":"{run}-{sent}-{j}","item":{items[(7 * sent + j) % 500]}}}' for j in range(IN_BATCH))
+            each = (f'{{"id":"{next(ids)}","item":{items[(7 * sent + j) % 500]}}}' for j in range(IN_BATCH))
             body = f'{{"decisions":[{",".join(each)}]}}'
         else:
-            body = f'{{"id":"{run}-{sent}","item":{items[(7 * sent + number) % 500]}}}'
+            body = f'{{"id":"{next(ids)}","item":{items[(7 * sent + number) % 500]}}}'
         content = request(load, body)
         sent += 1
         began = time.perf_counter()
@@ -61,11 +68,18 @@ async def client(load: Load, number: int, items: list[str], until: float, times:
     writer.close()
 
 
+def names(scattered: bool) -> Iterator[str]:
+    """Give ids that no other load has."""
+    began = time.time_ns()
+    for number in count():
+        yield f"{random.getrandbits(64):016x}" if scattered else f"{began}-{number:09d}"
+
+
 async def run(load: Load) -> None:
-    items, times = pool(), list[float]()
+    items, times, ids = pool(), list[float](), names(load.scattered)
     began = time.perf_counter()
     until = began + load.seconds
-    await asyncio.gather(*(client(load, number, items, until, times) for number in range(load.connections)))
+    await asyncio.gather(*(client(load, number, items, ids, until, times) for number in range(load.connections)))
     rate = len(times) * (IN_BATCH if load.batch else 1) / (time.perf_counter() - began)
     times.sort()
     middle, slow = times[len(times) // 2], times[int(0.99 * len(times))]

@@ -61,9 +61,17 @@ class Started:
         self.process.wait()
 
 
-def measured(server: Started, path: str, key: str, connections: int, seconds: float, batch: bool = False) -> Any:
+def measured(
+    server: Started,
+    path: str,
+    key: str,
+    connections: int,
+    seconds: float,
+    batch: bool = False,
+    scattered: bool = False,
+) -> Any:
     """Return the rate, the quantiles and the processor time of the server for each decision."""
-    load = Load(server.port, path, key, connections, seconds, batch)
+    load = Load(server.port, path, key, connections, seconds, batch, scattered)
     before = server.cpu()
     told = subprocess.run(
         [sys.executable, "-m", "bench.service.load", json.dumps(load._asdict())],
@@ -97,6 +105,7 @@ def compare(folder: Path, rounds: int, seconds: float) -> list[Row]:
     constant_key = (folder / "constant.key").read_text()
     asked = {
         "decisions": lambda: measured(servers["decisions"], DECIDE, key, CONNECTIONS, seconds),
+        "scattered": lambda: measured(servers["decisions"], DECIDE, key, CONNECTIONS, seconds, scattered=True),
         "constant": lambda: measured(servers["constant"], PATH, constant_key, CONNECTIONS, seconds),
         "batch": lambda: measured(servers["decisions"], DECIDE + ":batch", key, BATCHES, seconds, True),
         "plain": lambda: measured(servers["plain"], "/decisions", key, CONNECTIONS, seconds),
@@ -117,6 +126,7 @@ def compare(folder: Path, rounds: int, seconds: float) -> list[Row]:
 def _rows(best: dict[str, Any], least: dict[str, float], sync: float) -> list[Row]:
     named = {
         "decisions": f"one by one, {CONNECTIONS} connections",
+        "scattered": "with random ids",
         "constant": "the same server answering a constant",
         "batch": "in batches of 1,000",
         "plain": "FastAPI, scikit-learn, a commit for each",

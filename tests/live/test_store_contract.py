@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from appletaste.errors import ConflictError, NotOwnerError, StoppedError, StoreError, UnknownStreamError
-from appletaste.logs.stores import Head, Row
+from appletaste.logs.stores import Head, Row, open_store
 from appletaste.logs.stores.base import NOTHING, PART
 
 from .stores import Home
@@ -52,6 +52,17 @@ def test_what_was_appended_is_there_in_order_also_after_opening_again(home):
         store = home.open()
         assert store.names() == ["orders"]
         place = store.open("orders")
+    store.close()
+
+
+def test_a_decision_in_a_file_is_looked_up_while_another_thread_commits(tmp_path):
+    store = open_store(tmp_path / "desk.db")
+    place, found = filled(store), []
+    look = threading.Thread(target=lambda: found.append(place.decisions(["a", "c"])), daemon=True)
+    with store.writing():
+        look.start()
+        look.join(20)
+        assert [list(one) for one in found] == [["a"]]
     store.close()
 
 

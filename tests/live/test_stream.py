@@ -13,6 +13,7 @@ from appletaste.errors import (
     InputError,
     NotOwnerError,
     StoppedError,
+    StoreError,
     UnknownDecisionError,
 )
 
@@ -167,6 +168,42 @@ def test_many_in_one_transaction_are_as_one_by_one(home):
             two.decide_many(ITEMS[100:102], **{"times": [1.0, 2.0], **wrong})
     two.verify()
     assert len(two) - events <= 2  # one good item before a conflict counts
+    store.close()
+
+
+def test_what_is_being_written_is_found_and_counted_once(home):
+    """Another thread writes a group while the next one is applied; both are as one by one, to the bit."""
+    store = home.open()
+    one = at.Stream.create(store, "one", seated(), seed=9)
+    two = at.Stream.create(store, "two", seated(), seed=9)
+    for stream in (one, two):
+        stream.set_mode("shadow", by="lead")  # each decision is followed by an event about it
+    alone = [one.decide(ITEMS[k], id=f"c{k}", time=float(k), baseline=True) for k in range(6)]
+    with two.ahead():
+        ahead = [two.decide(ITEMS[k], id=f"c{k}", time=float(k), baseline=True) for k in range(3)]
+    write, written = two.hand_over(), two.record.written
+    for done in (False, True):  # the group may be on disk before anybody takes note
+        if done:
+            write()
+        with two.ahead(["c1", "c3"] if done else ["c1"]):
+            assert two.decide(ITEMS[1], id="c1", time=1.0, baseline=True).json() == alone[1].json()
+            assert len(two.record.later("c1")) == 1
+            with pytest.raises(ConflictError):
+                two.decide(ITEMS[2], id="c1", time=1.0, baseline=True)
+            if done:
+                ahead += [two.decide(ITEMS[k], id=f"c{k}", time=float(k), baseline=True) for k in range(3, 6)]
+        assert two.record.written == written
+    two.landed(None)
+    assert two.record.written.seq == written.seq + 6
+    two.hand_over()()
+    two.landed(None)
+    assert [a.json() for a in alone] == [a.json() for a in ahead]
+    two.verify()
+    with two.ahead():
+        two.decide(ITEMS[6], id="c6", time=6.0, baseline=True)
+    two.landed(StoreError("the disk did not confirm"))
+    with pytest.raises(StoppedError, match="did not confirm"):
+        two.hand_over()()
     store.close()
 
 

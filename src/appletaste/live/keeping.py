@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -118,6 +119,15 @@ class Keeping:
         ``ids`` are those of decisions that will be asked for, looked up at once. What happened before an exception is
         written all the same.
         """
+        try:
+            with self.ahead(ids):
+                yield
+        finally:
+            self._settle()
+
+    @contextmanager
+    def ahead(self, ids: Sequence[str] = ()) -> Iterator[None]:
+        """Let all that happens in the block wait to be written: ``hand_over`` what waits."""
         self._check_running()
         if ids:
             self.record.prefetch(ids)
@@ -128,7 +138,28 @@ class Keeping:
             self._depth -= 1
             if not self._depth:
                 self._check_running()  # or what waits would look written to whoever swallowed the error
-            self._settle()
+
+    def hand_over(self) -> Callable[[], None]:
+        """Return what makes all that waits durable, for another thread to call; tell ``landed`` how it went.
+
+        Of a stream that has stopped nothing is written: the call says so.
+        """
+        return self._check_running if self._stopped else self.record.hand_over()
+
+    def landed(self, error: BaseException | None) -> None:
+        """Take note that what was handed over is on disk; an error stops the stream."""
+        if error is not None:
+            self._stop(error)
+            return
+        self.record.landed()
+        if self.snapshot_due and self.record.head == self.record.written:
+            self._snapshot_aside()
+
+    @property
+    def snapshot_due(self) -> bool:
+        """Whether a snapshot is made as soon as nothing waits to be written."""
+        there = len(self.record) - self._snapshot_at
+        return there >= EVERY and not (self._slow or self.trouble or self._keeper.busy)
 
     def _settle(self) -> None:
         """Make what has happened durable, unless a group is open; whatever fails stops the stream."""
@@ -139,7 +170,7 @@ class Keeping:
         except BaseException as error:
             self._stop(error)
             raise
-        if len(self.record) - self._snapshot_at >= EVERY and not (self._slow or self.trouble or self._keeper.busy):
+        if self.snapshot_due:
             self._snapshot_aside()
 
     def _stop(self, error: BaseException) -> None:
@@ -225,4 +256,10 @@ def stamp_text(at: int) -> str:
     >>> stamp_text(1)
     '1970-01-01T00:00:00.000001+00:00'
     """
-    return (EPOCH + timedelta(microseconds=at)).isoformat()
+    second, rest = divmod(at, 1_000_000)
+    return f"{_second_text(second)}.{rest:06d}+00:00" if rest else _second_text(second) + "+00:00"
+
+
+@lru_cache(maxsize=4)  # thousands of events share a second
+def _second_text(second: int) -> str:
+    return (EPOCH + timedelta(seconds=second)).isoformat()[:-6]

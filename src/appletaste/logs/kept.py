@@ -43,6 +43,7 @@ class KeptRecord:
         self._written = self.head
         self._waiting: list[Row] = []
         self._of: dict[str, list[Row]] = {}  # what waits, by id
+        self._sent, self._of_sent = self.head, self._of  # of what is being written
         self._asked: dict[str, Row | None] = {}  # decisions that were looked up for a group
         self._sheets: dict[tuple[float, ...], Costs] = {}
         self._last: tuple[str, Found] | None = None  # most are asked for twice in a row
@@ -80,17 +81,35 @@ class KeptRecord:
 
     def write(self) -> int:
         """Make all that waits durable; return how many events that were."""
-        rows = self._waiting
-        if rows:
-            self.place.append(rows, self._written)
-            self._written = self.head
-            self._waiting, self._of = [], {}
+        before = self._written.seq
+        self.hand_over()()
+        self.landed()
+        return self._written.seq - before
+
+    def hand_over(self) -> Callable[[], None]:
+        """Return what makes all that waits durable, for another thread to call; ``landed`` after it, and then the next.
+
+        Events may be added in the meantime; what is being written is found by id all the same.
+        """
+        place, rows, before = self.place, self._waiting, self._written
+        self._sent, self._of_sent = self.head, self._of
+        self._waiting, self._of = [], {}
         self._asked.clear()
-        return len(rows)
+
+        def write() -> None:
+            if rows:
+                place.append(rows, before)
+
+        return write
+
+    def landed(self) -> None:
+        """Take note that what was handed over is on disk."""
+        self._written, self._of_sent = self._sent, {}
+        self._asked.clear()  # some were looked up before they were there
 
     def took(self, row: Row) -> None:
         """Take note of a row that was written by itself (``Place.erase``)."""
-        self.head = self._written = Head(row.seq, row.digest)
+        self.head = self._written = self._sent = Head(row.seq, row.digest)
         self._last = None
 
     # ---- finding
@@ -101,9 +120,9 @@ class KeptRecord:
         self._asked = {id: found.get(id) for id in ids}
 
     def _decision_row(self, id: str) -> Row | None:
-        waiting = self._of.get(id)
-        if waiting is not None and waiting[0].kind == "decided":
-            return waiting[0]
+        for rows in (self._of.get(id), self._of_sent.get(id)):
+            if rows is not None and rows[0].kind == "decided":
+                return rows[0]
         if id in self._asked:
             return self._asked[id]
         return self.place.decisions((id,)).get(id)
@@ -123,7 +142,8 @@ class KeptRecord:
 
     def later(self, id: str) -> list[tuple[int, Event]]:
         """Return what happened to a decision after it was made, in order."""
-        rows = [*self.place.later(id), *(row for row in self._of.get(id, ()) if row.kind != "decided")]
+        rows = [row for row in self.place.later(id) if row.seq <= self._written.seq]
+        rows += [row for of in (self._of_sent, self._of) for row in of.get(id, ()) if row.kind != "decided"]
         return [(row.seq, unpack_event(row.kind, row.body, row.item, self._sheets)) for row in rows]
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Event]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from starlette.routing import Route, Router
@@ -72,17 +72,31 @@ def operations() -> tuple[Operation, ...]:
 
 
 class Application:
-    """Routes by the address as it was sent, so that an id may hold a slash: %2F is no part of the way."""
+    """Routes by the address as it was sent, so that an id may hold a slash: %2F is no part of the way.
+
+    The addresses are Starlette's. Its router makes a new scope for every request, and asks each route for things that
+    no route here has, which took a quarter of the time at the door.
+    """
 
     def __init__(self, router: Router, host: Hosting) -> None:
         self.router, self.host = router, host
+        self._routes = cast(list[Route], router.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its raw path."""
-        if scope["type"] == "http":
-            raw = scope.get("raw_path") or scope["path"].encode()
-            scope = {**scope, "path": raw.partition(b"?")[0].decode("latin-1")}
-        await self.router(scope, receive, send)
+        """Let the endpoint of an address answer."""
+        if scope["type"] != "http":
+            await self.router(scope, receive, send)
+            return
+        raw = scope.get("raw_path") or scope["path"].encode()
+        path = scope["path"] = raw.partition(b"?")[0].decode("latin-1")
+        for route in self._routes:
+            found = route.path_regex.match(path)
+            if found is not None:
+                scope["path_params"] = found.groupdict()
+                await route.endpoint(scope, receive, send)
+                return
+        problem = Problem("unknown-route")
+        await respond(Reply(problem.status, problem.body(), MEDIA), receive, send)
 
 
 def build(store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> Application:
@@ -104,11 +118,4 @@ def build(store: Store, failed: Callable[[str], None] | None = None, address: st
         finally:
             await host.stop()
 
-    router = Router(routes, redirect_slashes=False, default=nothing_here, lifespan=lifespan)
-    return Application(router, host)
-
-
-async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request for an address that there is not."""
-    problem = Problem("unknown-route")
-    await respond(Reply(problem.status, problem.body(), MEDIA), receive, send)
+    return Application(Router(routes, lifespan=lifespan), host)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -106,7 +107,7 @@ class Operation:
     problems: tuple[str, ...] = ()  #: beside those of every operation
     described: bool = True  #: in ``/openapi.json``
 
-    @property
+    @cached_property
     def of_stream(self) -> bool:
         """Whether the address names a stream."""
         return "{stream}" in self.path

@@ -46,7 +46,7 @@ async def decide(call: Call) -> Reply:
     def work(stream: Stream) -> Reply:
         return Reply(*_decide_one(stream, asked))
 
-    return await writer.do(work, (asked.id,))
+    return await writer.do(work, (asked.id,), quick=True)
 
 
 async def decide_batch(call: Call) -> Reply:
@@ -64,7 +64,7 @@ def _decide_one(stream: Stream, asked: Decide) -> tuple[int, bytes]:
 async def show(call: Call) -> Reply:
     """Return a decision as it was given, and what became of it."""
     id = call.params["id"]
-    return await call.writer.do(lambda stream: Reply.of(stream.find(id).as_dict()), (id,))
+    return await call.writer.do(lambda stream: Reply.of(stream.find(id).as_dict()), (id,), quick=True)
 
 
 async def explain(call: Call) -> Reply:

@@ -55,7 +55,7 @@ async def label(call: Call) -> Reply:
     """Take a label: applied once, whatever is sent again."""
     id, said = call.params["id"], _by_whom(call, call.body)
     _check(said)
-    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,))
+    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
 
 
 async def label_batch(call: Call) -> Reply:

@@ -22,6 +22,8 @@ log = logging.getLogger("appletaste.service")
 GRACE = 20
 #: Requests under way at most; beyond, 503 at once.
 CONNECTIONS = 2000
+#: Objects made and not freed before the next look for garbage; a request under way has about a hundred.
+GARBAGE = 20_000
 #: Fields of a log record that are not of the message.
 _USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
@@ -116,7 +118,8 @@ class Server:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it again when all is done
             gc.collect()
-            gc.freeze()  # what was imported stays: going through it took a quarter of a second, again and again
+            gc.freeze()  # what is loaded stays: looking for garbage in it again and again took a tenth of the time
+            gc.set_threshold(GARBAGE)
         self.uvicorn.run()
         if not self.uvicorn.started and not self.failure:
             self.failure = "the address cannot be listened on"

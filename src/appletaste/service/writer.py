@@ -1,13 +1,17 @@
-"""One writer for each stream: a thread that applies what waits in order, commits in groups, and then answers.
+"""One writer for each stream: requests are applied in order as they come, committed in groups, and then answered.
 
-A commit takes as long for one request as for hundreds, so those that arrive while one is under way share the next. An
-answer leaves after its commit. When a commit fails nobody knows what the disk holds: the writer stops for good, and
-opening the stream again finds out.
+A decision takes microseconds, and a commit milliseconds, for one request as for hundreds. So the event loop applies
+what is quick by itself, and a thread commits what has gathered while the loop goes on applying on top of it. What may
+take long is applied by the thread, too. ``_turn`` is held by whoever uses the stream.
+
+An answer leaves after the commit of all that it may have seen. When a commit fails nobody knows what the disk holds:
+the writer stops for good, what was applied on top is not written, and opening the stream again finds out.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
@@ -29,16 +33,17 @@ from .cells import Door
 from .metrics import Metrics
 from .problems import Problem
 
-#: Requests that may wait; a batch counts as one.
+#: Requests that may wait, to be applied or to be committed; a batch counts as one.
 WAITING = 2000
-#: Requests that share a commit at most.
+#: Requests that are applied at a time at most.
 GROUP = 256
-#: Where the last group was larger than this, the next waits until most of as many have come, this long at most: those
-#: who were just answered are about to ask again, and two small commits take twice as long as one. A third more
-#: decisions a second at 64 connections.
+#: Where the last commit was of more requests than this, the next waits until most of as many have come, this long at
+#: most: those who were just answered are about to ask again, and two small commits take twice as long as one.
 SMALL, SOON, MOST = 4, 0.002, 0.9
 #: Commits whose durations are kept.
 COMMITS = 200
+#: Seconds of processor for each request from which on the thread applies them: a slow policy must not hold the loop up.
+SLOW = 0.0005
 
 T = TypeVar("T")
 Work = Callable[[Stream], Any]
@@ -49,13 +54,18 @@ class Asked(NamedTuple):
 
     work: Work
     ids: tuple[str, ...]
+    quick: bool  #: takes microseconds: the event loop may apply the request
     alone: bool  #: in no group: the verb commits by itself
     answer: asyncio.Future[Any]
     since: float
 
 
+#: What requests led to.
+Done = list[tuple[Asked, Any]]
+
+
 class Writer:
-    """Owns a stream; every verb of the stream is called in its thread and nowhere else."""
+    """Owns a stream; a verb of the stream is called by whoever has the turn, and nowhere else."""
 
     def __init__(self, stream: Stream, metrics: Metrics, stopped: Callable[[Writer], None]) -> None:
         self.name, self._stream, self._metrics, self._on_stop = stream.name, stream, metrics, stopped
@@ -68,37 +78,54 @@ class Writer:
         #: Why nothing is written any more, empty: it is; and whether another process owns the stream by now.
         self.stopped, self.lost = "", False
         self.seq = stream.record.written.seq  #: of the last event that is on disk
-        #: Seconds that the last commits took, and what was done in them.
+        #: Seconds that the last commits took.
         self.commits: deque[float] = deque(maxlen=COMMITS)
         self._watchers: set[asyncio.Event] = set()
-        self._waiting: deque[Asked] = deque()
+        self._waiting: deque[Asked] = deque()  # not applied
+        self._applied: Done = []  # not committed
+        self._turn = threading.RLock()
+        self._each = math.inf  # seconds for each request of those applied last; the first ones load compiled code
         self._wake, self._enough, self._wanted = threading.Event(), threading.Event(), 0
-        self._closing = False
+        self._gathering = self._closing = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._run, name=f"appletaste writer {stream.name}", daemon=True)
         self._thread.start()
 
     # ---- in the event loop
 
-    async def do(self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), alone: bool = False) -> T:
+    async def do(
+        self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), *, quick: bool = False, alone: bool = False
+    ) -> T:
         """Do something with the stream; what it returns is durable then."""
         if self.stopped or self._closing:
             raise Problem("not-ready")
-        if len(self._waiting) >= WAITING:
+        if self.depth >= WAITING:
             self._metrics.overloads += 1
             raise Problem("overloaded")
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._waiting.append(Asked(work, ids, alone, answer, time.perf_counter()))
+        self._waiting.append(Asked(work, ids, quick, alone, answer, time.perf_counter()))
+        if not self._gathering:  # others that have come by now share one look at the store
+            self._gathering = True
+            self._loop.call_soon(self._gathered)
+        return await answer
+
+    def _gathered(self) -> None:
+        """Apply what is quick, if it is the loop's turn; the thread takes what is left, and commits."""
+        self._gathering = False
+        if self.place.near and self._each < SLOW and self._turn.acquire(blocking=False):
+            try:
+                self._apply(quick=True)
+            finally:
+                self._turn.release()
         if not self._wake.is_set():
             self._wake.set()
-        if self._wanted and len(self._waiting) >= self._wanted:
+        if self._wanted and self.depth >= self._wanted:
             self._enough.set()
-        return await answer
 
     @property
     def depth(self) -> int:
         """How many requests wait."""
-        return len(self._waiting)
+        return len(self._waiting) + len(self._applied)
 
     def watch(self) -> asyncio.Event:
         """Return a flag that is set whenever something was committed; the watcher clears it."""
@@ -122,8 +149,9 @@ class Writer:
         self._enough.set()
         await asyncio.to_thread(self._thread.join)
 
-    def _deliver(self, group: list[tuple[asyncio.Future[Any], Any]]) -> None:
-        for answer, outcome in group:
+    def _deliver(self, done: Done) -> None:
+        for asked, outcome in done:
+            answer = asked.answer
             if not answer.done():  # whoever asked may be gone
                 if isinstance(outcome, BaseException):
                     answer.set_exception(outcome)
@@ -133,60 +161,33 @@ class Writer:
         if self.stopped and not self._closing:
             self._on_stop(self)
 
-    # ---- in the thread of the writer
+    def _refuse(self) -> None:
+        """Answer what will not be applied any more; nothing is added to what waits by now."""
+        done: Done = [(asked, Problem("not-ready")) for asked in self._waiting]
+        self._waiting.clear()
+        if done:
+            self._deliver(done)
 
-    def _run(self) -> None:
-        while True:
-            self._wake.wait()
-            self._wake.clear()
-            while self._waiting:
-                if len(self._waiting) < self._wanted and not self._closing:
-                    self._enough.wait(SOON)
-                self._enough.clear()
-                size = self._one_group()
-                self._wanted = int(MOST * size) if size > SMALL else 0
-            if self._closing or self.stopped:
+    # ---- by whoever has the turn
+
+    def _apply(self, quick: bool) -> None:
+        """Apply what waits, in order, up to what must be alone; ``quick``: or to what may take long."""
+        waiting, group = self._waiting, list[Asked]()
+        while waiting and len(group) < GROUP and not self.stopped:
+            if waiting[0].alone or (quick and not waiting[0].quick):
                 break
-        self._refuse_the_rest()
-        try:
-            self._stream.close()
-        except (AppleTasteError, OSError) as error:
-            self.stopped = self.stopped or str(error)
-
-    def _next_group(self) -> list[Asked]:
-        """Return the requests that share the next commit."""
-        waiting, group = self._waiting, [self._waiting.popleft()]
-        while waiting and len(group) < GROUP and not (group[0].alone or waiting[0].alone):
             group.append(waiting.popleft())
-        return group
-
-    def _one_group(self) -> int:
-        """Apply and commit what waits, answer, and return how many requests that were."""
-        group = self._next_group()
-        if self.stopped:
-            self._send([(asked.answer, Problem("not-ready")) for asked in group])
-            return len(group)
-        began = time.perf_counter()
+        if not group:
+            return
+        began = time.thread_time()  # what others do on the machine makes no policy slow
         try:
-            if group[0].alone:
-                done = [(group[0].answer, self._outcome(group[0].work))]
-            else:
-                with self._stream.together([id for asked in group for id in asked.ids]):
-                    done = [(asked.answer, self._outcome(asked.work)) for asked in group]
-            written, self.seq = self.seq, self._stream.record.written.seq
-            if self.seq > written:
-                self.commits.append(time.perf_counter() - began)
-            self.stopped = self.stopped or self._stream.stopped
-        except NotOwnerError as error:  # nothing of the group was written
-            self.stopped, self.lost = str(error), True
-            done = [(asked.answer, Problem("not-ready")) for asked in group]
+            with self._stream.ahead([id for asked in group for id in asked.ids]):
+                done = [(asked, self._outcome(asked.work)) for asked in group]
         except BaseException as error:
-            self.stopped = f"a commit failed: {error}"
-            done = [(asked.answer, Problem("outcome-unknown")) for asked in group]
-        now = time.perf_counter()
-        self._metrics.group(len(group), now - began, now - group[0].since)
-        self._send(done)
-        return len(group)
+            problem = self._failed(error)
+            done = [(asked, problem) for asked in group]
+        self._applied += done
+        self._each = (time.thread_time() - began) / len(group)
 
     def _outcome(self, work: Work) -> Any:
         """Return what a request led to, or the problem that it is; one of the service itself stops the writer."""
@@ -196,21 +197,91 @@ class Writer:
             return problem
         except AppleTasteError as error:
             if isinstance(error, StoreError) or self._stream.stopped:
-                self.stopped, self.lost = self._stream.stopped or str(error), isinstance(error, NotOwnerError)
-                return Problem("not-ready" if self.lost else "outcome-unknown")
+                return self._failed(error)
             return problem_of(error)
         except Exception as error:  # what is in memory may not be what is on disk: begin again from the disk
             self.stopped = f"{type(error).__name__} in a request"
             self._metrics.errors += 1
             return Problem("internal")
 
-    def _refuse_the_rest(self) -> None:
-        while self._waiting:
-            self._send([(self._waiting.popleft().answer, Problem("not-ready"))])
+    def _failed(self, error: BaseException) -> Problem:
+        """Stop for good, and return what is said to those whose requests may be on disk, or not."""
+        self.lost = self.lost or isinstance(error, NotOwnerError)  # then nothing was written
+        self.stopped = self.stopped or self._stream.stopped or str(error) or type(error).__name__
+        return Problem("not-ready" if self.lost else "outcome-unknown")
 
-    def _send(self, done: list[tuple[asyncio.Future[Any], Any]]) -> None:
+    # ---- in the thread of the writer
+
+    def _run(self) -> None:
+        while not (self._closing or self.stopped):
+            self._wake.wait()
+            self._wake.clear()
+            while self._left():
+                if self.depth < self._wanted and not self._closing:
+                    self._enough.wait(SOON)
+                self._enough.clear()
+                size = self._next()
+                self._wanted = int(MOST * size) if size > SMALL else 0
+        with self._turn:
+            while self._left():  # the loop may have gone on in the meantime
+                self._next()
+            self._in_loop(self._refuse)
+            try:
+                self._stream.close()
+            except (AppleTasteError, OSError) as error:
+                self.stopped = self.stopped or str(error)
+
+    def _left(self) -> bool:
+        """Return whether there is something to commit, or to apply."""
+        return bool(self._applied) or (bool(self._waiting) and not self.stopped)
+
+    def _next(self) -> int:
+        """Apply what the loop has left, commit, and return how many requests that were."""
+        with self._turn:
+            self._apply(quick=False)
+            write, last = self._stream.hand_over(), self._stream.record.head.seq
+            done, self._applied = self._applied, []
+            alone = bool(self._waiting) and self._waiting[0].alone
+            if alone or self._stream.snapshot_due:  # nothing may be applied on top
+                self._commit(write, last, done)
+                if alone and not self.stopped:
+                    self._by_itself(self._waiting.popleft())
+                return len(done)
+        self._commit(write, last, done)
+        return len(done)
+
+    def _commit(self, write: Callable[[], None], last: int, done: Done) -> None:
+        """Make what was applied durable, up to an event, and answer."""
+        began, failed = time.perf_counter(), None
         try:
-            self._loop.call_soon_threadsafe(self._deliver, done)
+            write()
+            if last > self.seq:
+                self.commits.append(time.perf_counter() - began)
+            self.seq = last
+        except BaseException as error:
+            failed, problem = error, self._failed(error)
+            done = [(asked, problem) for asked, _ in done]
+        self._answer(done, began)
+        with self._turn:
+            self._stream.landed(failed)
+
+    def _by_itself(self, asked: Asked) -> None:
+        """Do what commits by itself, and answer."""
+        began = time.perf_counter()
+        outcome = self._outcome(asked.work)
+        self.seq = self._stream.record.written.seq
+        self.stopped = self.stopped or self._stream.stopped
+        self._answer([(asked, outcome)], began)
+
+    def _answer(self, done: Done, began: float) -> None:
+        if done:
+            now = time.perf_counter()
+            self._metrics.group(len(done), now - began, now - done[0][0].since)
+            self._in_loop(self._deliver, done)
+
+    def _in_loop(self, call: Callable[..., None], *given: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(call, *given)
         except RuntimeError:  # the loop is gone, and so is everybody who asked
             return
 

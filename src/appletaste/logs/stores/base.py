@@ -38,6 +38,7 @@ class Place(Protocol):
 
     name: str
     secret: bytes  #: the seed; nobody else is told
+    near: bool  #: ``decisions`` and ``later`` take microseconds, also while another thread commits
 
     def head(self) -> Head:
         """Return the last event that is kept."""

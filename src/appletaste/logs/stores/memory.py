@@ -11,6 +11,8 @@ from .base import NOTHING, PART, Head, Row
 class MemoryPlace:
     """One stream in memory."""
 
+    near = True
+
     def __init__(self, name: str, secret: bytes) -> None:
         self.name, self.secret = name, secret
         self._rows: list[Row] = []

@@ -204,6 +204,8 @@ class PostgresStore:
 class PostgresPlace:
     """One stream in PostgreSQL."""
 
+    near = False
+
     def __init__(self, store: PostgresStore, name: str, number: int, secret: bytes, token: int) -> None:
         self.name, self.secret, self.number, self.token = name, secret, number, token
         self._store = store

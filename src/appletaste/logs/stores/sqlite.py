@@ -67,7 +67,7 @@ class SqliteStore:
         self._path = Path(self.address)
         if self._path.is_dir() or not self._path.parent.is_dir():
             raise InputError(f"{self.address} cannot be a store: give the name of a file in a folder that is there")
-        self.lock = RLock()
+        self.lock, self._looking = RLock(), RLock()
         self.broken = False
         self.places: dict[str, SqlitePlace] = {}
         self._guard: int | None = None if read_only else self._hold()
@@ -75,6 +75,8 @@ class SqliteStore:
             self.connection = self._connect(vfs)
             if not read_only:
                 self._migrate()
+            #: A second connection, so that looking a decision up does not wait for a commit.
+            self._second = self.connection if read_only or vfs else self._connect(vfs, looks=True)
         except (apsw.Error, UnicodeDecodeError) as error:
             self._let_go()
             raise StoreError(f"{self.address} cannot be opened as a store: {error}") from error
@@ -100,13 +102,14 @@ class SqliteStore:
             os.close(self._guard)
             self._guard = None
 
-    def _connect(self, vfs: str | None) -> apsw.Connection:
+    def _connect(self, vfs: str | None, looks: bool = False) -> apsw.Connection:
         if self.read_only and not self._path.exists():
             raise StoreError(f"there is no store {self.address}")
-        flags = apsw.SQLITE_OPEN_READONLY if self.read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        looks = looks or self.read_only
+        flags = apsw.SQLITE_OPEN_READONLY if looks else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = apsw.Connection(self.address, flags=flags, vfs=vfs, statementcachesize=200)
         connection.setbusytimeout(5000)
-        if not self.read_only:
+        if not looks:
             if vfs is not None:
                 connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # a file system in Python has no shared memory
             connection.execute("PRAGMA journal_mode=WAL")
@@ -165,14 +168,27 @@ class SqliteStore:
     def ask(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
         """Return the rows of a question."""
         with self.lock:
-            if self.broken:
-                raise StoppedError(
-                    f"{self.address} has stopped after a failed write, or was closed: open the store again"
-                )
+            return self._asked(self.connection, statement, values)
+
+    def look(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        """Return the rows of a question to what is committed, while a commit may be under way."""
+        if self._second is self.connection:
+            return self.ask(statement, values)
+        if self.lock.acquire(blocking=False):  # nobody writes: this one has its pages at hand
             try:
-                return self.connection.execute(statement, values).fetchall()
-            except (apsw.Error, UnicodeDecodeError) as error:
-                raise StoreError(f"{self.address} cannot be read: {error}") from error
+                return self._asked(self.connection, statement, values)
+            finally:
+                self.lock.release()
+        with self._looking:
+            return self._asked(self._second, statement, values)
+
+    def _asked(self, connection: apsw.Connection, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        if self.broken:
+            raise StoppedError(f"{self.address} has stopped after a failed write, or was closed: open the store again")
+        try:
+            return connection.execute(statement, values).fetchall()
+        except (apsw.Error, UnicodeDecodeError) as error:
+            raise StoreError(f"{self.address} cannot be read: {error}") from error
 
     # ---- streams
 
@@ -248,10 +264,11 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file."""
-        with self.lock:
+        with self.lock, self._looking:
             failed, self.broken = self.broken, True
             self.places.clear()
             try:
+                self._second.close(True)
                 self.connection.close(True)
             except apsw.Error as error:  # tidying up the log of writes; all commits are in it
                 if not failed:

@@ -17,18 +17,23 @@ if TYPE_CHECKING:
 #: The number of a stream times this, plus that of an event, is where the event is.
 SPAN = 1 << 40
 _ROW = "place, kind, id, body, item, digest"
-#: Rows of one statement: each statement lets another thread in, which is dear where a service has another.
-TOGETHER = 16
-_ONE = f"INSERT INTO events (stream, {_ROW}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_MANY = _ONE + (TOGETHER - 1) * ", (?, ?, ?, ?, ?, ?, ?)"
+#: Statements by how many rows each has. After every statement a thread waits until others let it go on, which is dear
+#: in a service: so few statements, though longer ones take longer for each row.
+_INSERTS = {
+    size: f"INSERT INTO events (stream, {_ROW}) VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * size)
+    for size in (16, 8, 4, 2, 1)
+}
 _DECISIONS = (
     f"SELECT {_ROW} FROM events WHERE stream = ? AND kind = 'decided' AND id IN (SELECT value FROM json_each(?))"
 )
+_LATER = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
 _DECISION = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind = 'decided'"
 
 
 class SqlitePlace:
     """One stream in a file."""
+
+    near = True
 
     def __init__(self, store: SqliteStore, name: str, number: int, secret: bytes) -> None:
         self.name, self.secret = name, bytes(secret)
@@ -55,20 +60,14 @@ class SqlitePlace:
         )
         if not connection.changes():
             raise not_owner(self.name)
-        whole = len(rows) - len(rows) % TOGETHER
-        for start in range(0, whole, TOGETHER):
-            values: list[Any] = []
-            for seq, kind, id, body, item, digest in rows[start : start + TOGETHER]:
-                values += (number, base + seq, kind, id, body, item, digest)
-            connection.execute(_MANY, values)
-        if whole < len(rows):
-            connection.executemany(
-                _ONE,
-                [
-                    (number, base + seq, kind, id, body, item, digest)
-                    for seq, kind, id, body, item, digest in rows[whole:]
-                ],
-            )
+        start = 0
+        for size, statement in _INSERTS.items():
+            while len(rows) - start >= size:
+                values: list[Any] = []
+                for seq, kind, id, body, item, digest in rows[start : start + size]:
+                    values += (number, base + seq, kind, id, body, item, digest)
+                connection.execute(statement, values)
+                start += size
 
     def _rows(self, condition: str, values: tuple[Any, ...]) -> list[Row]:
         found = self._store.ask(f"SELECT {_ROW} FROM events WHERE {condition}", values)
@@ -87,7 +86,7 @@ class SqlitePlace:
 
     def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the row of the decision of each id that has one."""
-        found, number, ask = {}, self._number, self._store.ask
+        found, number, ask = {}, self._number, self._store.look
         if len(ids) > 1:
             rows = ask(_DECISIONS, (number, json.dumps(list(ids))))
         else:
@@ -98,8 +97,8 @@ class SqlitePlace:
 
     def later(self, id: str) -> list[Row]:
         """Return the rows of what happened to a decision after it was made, in order."""
-        condition = "stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
-        return self._rows(condition, (self._number, id))
+        found = self._store.look(_LATER, (self._number, id))
+        return [Row(place - self._base, *rest) for place, *rest in found]
 
     def snapshots(self) -> list[tuple[int, bytes]]:
         """Return the number and the manifest of every snapshot, in order."""
