@@ -131,6 +131,10 @@ class DeskView {
   async lookAgain() {
     if (document.hidden || !connection.state.online || Date.now() - this.touched < AGAIN) return;
     this.touched = Date.now();
+    await this.refresh();
+  }
+
+  async refresh() {
     await this.rows.refresh(...this.list.seen).catch(() => {});
     this.drawList();
   }
@@ -141,6 +145,7 @@ class DeskView {
     const id = view === "case" && params[0] ? params[0] : null;
     this.root.classList.toggle("with-case", id !== null);
     if (id === null) {
+      if (this.id !== null) this.loading = this.refresh(); // others went on meanwhile
       this.id = this.found = null;
       this.list.current = null;
       this.list.draw();
