@@ -133,6 +133,9 @@ def test_days_over_http(ask, following):
     expected = days_of(following, None, None, None)
     assert told["totals"]["missed"]["estimate"] == expected.totals.missed.estimate
     assert told["days"][5]["saved"]["low"] == expected.days[5].saved.low
+    for query in ("from=2024-08-01", "to=2024-04-01"):  # beyond what there is
+        (day,) = ask("GET", f"{SHOP}/days?{query}").json()["days"]
+        assert (day["day"], day["decided"]) == (query.split("=")[1], 0)
     for query in ("from=2024-05-32", "from=x", "from=2024-05-04&to=2024-05-03", "from=1800-01-01", "to=0000-00-00"):
         assert ask("GET", f"{SHOP}/days?{query}").status == 422, query
     empty = ask("POST", "/v1/streams", {"name": "e", "n_features": 2, "costs": {"miss": 5, "false_alarm": 1, "hit": 0}})
