@@ -215,7 +215,7 @@ function drawIntervals(spec, width) {
   const tall = narrow ? 42 : 28;
   const names = spec.rows.map((row) => spec.label(row));
   const letters = Math.min(28, Math.max(4, ...names.map((name) => name.length)));
-  const left = narrow ? 8 : 16 + letters * LETTER;
+  const left = narrow ? 8 : 16 + letters * 1.1 * LETTER;
   const right = width - 12;
   const ends = spec.rows.flatMap((row) => [0, spec.middle(row), ...(spec.outside?.(row) ?? [])]).filter(known);
   const count = Math.max(2, Math.floor((right - left) / 80));

@@ -4,7 +4,7 @@ import { count, h, part, replace, template, trouble } from "./dom.js";
 import { columnsOf, columnsStep, rolesOf } from "./first_use_columns.js";
 import { costsOf, costsStep } from "./first_use_costs.js";
 import { replayStep } from "./first_use_replay.js";
-import { copyButton, heading, notesOf } from "./parts.js";
+import { heading, notesOf } from "./parts.js";
 import { address } from "./places.js";
 
 const STEPS = [["File", "Choose a file of the past", fileStep], ["Columns", "What the columns are", columnsPage], ["Costs", "What mistakes cost", costsPage],
@@ -137,13 +137,25 @@ function livePage({ state, go, page, ready, signal }) {
 
 function donePage({ state, body }) {
   const { try_it: tryIt, stream, notes, taught } = state.made;
-  const copied = (title, name, text, ...content) => h("section.card.lines", h("header", h("h3", title), copyButton(text, { testid: `copy-${name}`, "aria-label": `Copy: ${title}` })), content);
-  const lines = (name, title) => copied(title, name, tryIt[name], h("pre", { tabindex: "0", role: "region", "aria-label": `Lines: ${title}`, testid: `code-${name}` }, h("code", tryIt[name])));
-  replace(body,
-    h("p", h("strong", stream.name), ` is in ${stream.mode} mode`, taught > 0 && [" and has learnt ", h("span", { "data-name": "taught", "data-value": taught }, count(taught)), " labels from your file"], ". Hand these lines to whoever runs your systems."),
-    notesOf(notes),
-    copied("The key", "key", tryIt.key, h("code.secret#new-key", tryIt.key),
-      h("p.hint", "This key is shown once: copy it now, and keep it like a password. It may send decisions and labels to this stream, and nothing else.")),
-    lines("python", "Python"), lines("curl", "curl, for any other language"),
-    h("div.step-ends", h("a.button.primary#open-stream", { href: address(stream.name, "stream") }, "Open the stream")));
+  const page = template("done");
+  replace(part(page, "made"), h("strong", stream.name), ` is in ${stream.mode} mode`, taught > 0 && [" and has learnt ", h("span", { "data-name": "taught", "data-value": taught }, count(taught)), " labels from your file"],
+    ". Hand these lines to whoever runs your systems.");
+  replace(part(page, "made-notes"), notesOf(notes));
+  for (const [name, place] of [["key", "new-key"], ["python", "code-python"], ["curl", "code-curl"]]) {
+    part(page, place).textContent = tryIt[name];
+    part(page, `copy-${name}`).onclick = (event) => void copy(event.target, tryIt[name]);
+  }
+  part(page, "open-stream").href = address(stream.name, "stream");
+  replace(body, page);
+}
+
+/** Copies a text, and says so on the button. */
+async function copy(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select the text and copy";
+  }
+  setTimeout(() => { button.textContent = "Copy"; }, 2500);
 }

@@ -1,6 +1,5 @@
 // Step 2 of first use: the columns of a file, a look at each, and which is the label, the time and the name of the item.
-import { h, percent, replace, template } from "./dom.js";
-import { choice, field } from "./parts.js";
+import { h, part, percent, replace, template } from "./dom.js";
 
 const PLAIN = ["0,1", "0.0,1.0", "no,yes", "false,true", "n,y", "f,t"]; // labels that say by themselves which is positive
 const LEFT_OUT = /^(IDENTIFIER|DATE_AFTER|LEAK|CONSTANT|EMPTY|FREE_TEXT)/;
@@ -29,31 +28,34 @@ export function columnsOf(file, { label, time, id, positive, drop }) {
 }
 
 export function columnsStep(file, roles, changed) {
-  const [rows, positive] = [h("ul.columns#columns"), h("div")];
-  const chosen = (role, none) => {
-    const could = [...file.columns].sort((a, b) => b.could_be.includes(role) - a.could_be.includes(role));
-    return choice([["", none], ...could.map((column) => [column.name, column.name])], roles[role], (value) => {
-      roles[role] = value;
-      if (role === "label") roles.positive = levelsToChoose(file, value)?.[1] ?? "";
-      draw();
-      changed();
-    }, { testid: `role-${role}` });
-  };
+  const page = template("columns");
+  const [rows, positive] = [part(page, "columns"), part(page, "role-positive")];
+  const options = (names) => names.map((name) => h("option", { value: name }, name));
   const draw = () => {
     const levels = levelsToChoose(file, roles.label);
-    positive.hidden = !levels;
-    replace(positive, levels && field("Which one is positive?", choice(levels.map((level) => [level, level]), roles.positive, (value) => {
-      roles.positive = value;
-      changed();
-    }, { testid: "role-positive" }), "Positive: acting was right."));
+    positive.parentElement.hidden = !levels;
+    replace(positive, options(levels ?? []));
+    positive.value = roles.positive;
     replace(rows, file.columns.map((column) => rowOf(column, roles, changed)));
   };
+  for (const role of ["label", "time", "id"]) {
+    const select = part(page, `role-${role}`);
+    const could = [...file.columns].sort((a, b) => b.could_be.includes(role) - a.could_be.includes(role));
+    select.append(...options(could.map((column) => column.name)));
+    select.value = roles[role];
+    select.onchange = () => {
+      roles[role] = select.value;
+      if (role === "label") roles.positive = levelsToChoose(file, select.value)?.[1] ?? "";
+      draw();
+      changed();
+    };
+  }
+  positive.onchange = () => {
+    roles.positive = positive.value;
+    changed();
+  };
   draw();
-  return h("div.step-part", h("div.grid",
-    field("Label", chosen("label", "Choose …"), "How the item turned out. An item is positive if acting was right."), positive,
-    field("Time", chosen("time", "There is none"), "When the item arrived. Without a time the order of the rows counts."),
-    field("Name of the item", chosen("id", "There is none"), "An order number, say. Nothing is learnt from a name.")),
-  template("known"), rows);
+  return page;
 }
 
 function rowOf(column, roles, changed) {

@@ -1,7 +1,7 @@
 // Step 4 of first use: the file played as if only the labels of acts had been seen, in money.
 import { api } from "./api.js";
 import { column, plot } from "./charts.js";
-import { count, figure, h, money, percent, replace, trouble } from "./dom.js";
+import { count, figure, h, money, part, percent, replace, template, trouble } from "./dom.js";
 import { notesOf } from "./parts.js";
 
 const WORDS = {
@@ -61,12 +61,11 @@ function pictureOf({ rows, money: points }) {
   };
 }
 
-const HEADS = [["cost_per_1000", "Cost for 1,000 items", money], ["saved_against_never", "Saved against passing all", money], ["saved_against_always", "Saved against acting on all", money],
-  ["precision", "Precision", percent], ["recall", "Recall", percent], ["act_rate", "Acted on", percent]];
+const FIGURES = [["cost_per_1000", money], ["saved_against_never", money], ["saved_against_always", money], ["precision", percent], ["recall", percent], ["act_rate", percent]];
 
 function tableOf(replayed) {
-  return h("div.card.scroll-x", { tabindex: "0", role: "region", "aria-label": "The replay as a table" }, h("table#replay-table",
-    h("thead", h("tr", h("th", { scope: "col" }, "Who decides"), HEADS.map(([, name]) => h("th.num", { scope: "col" }, name)))),
-    h("tbody", replayed.rows.map((row) => h(row === own(replayed) ? "tr.own" : "tr", { "data-policy": row.name }, h("th", { scope: "row" }, called(row.name)),
-      HEADS.map(([key, , text]) => h("td.num", figure(key, row[key], text(row[key])))))))));
+  const table = template("replay");
+  replace(part(table, "replay-rows"), replayed.rows.map((row) => h(row === own(replayed) ? "tr.own" : "tr", { "data-policy": row.name }, h("th", { scope: "row" }, called(row.name)),
+    FIGURES.map(([key, text]) => h("td.num", figure(key, row[key], text(row[key])))))));
+  return table;
 }

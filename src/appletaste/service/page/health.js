@@ -1,6 +1,6 @@
 // Whether all is well: alarms and who took note of them, the mode and who set it, the record and the store.
 import { api, Problem } from "./api.js";
-import { ago, count, figure, h, moment, notify, number, replace, template } from "./dom.js";
+import { ago, count, figure, h, moment, notify, number, part, replace, template } from "./dom.js";
 import { ask, field, follow, heading, notesOf, section, sentence, tile } from "./parts.js";
 import { address } from "./places.js";
 
@@ -107,15 +107,18 @@ function modesOf(now, context, change) {
   return h("section.card", h("h2", "Mode"), h("p", h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since), now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`), list);
 }
 
-function recordOf(health, context, verify) {
-  const { verified } = health;
-  const button = h("button.button#verify", { onclick: () => verify(button) }, "Verify now");
-  return h("section.card", h("h2", "Record"),
-    health.trouble && h("div.notice.bad", { role: "alert" }, h("strong", "The record does not verify"), h("p", health.trouble)),
-    h("dl.pairs",
-      h("dt", "Last verified event"), h("dd", verified ? [figure("verified.events", verified.events, count(verified.events)), ` of ${count(health.events)}, `, ago(verified.time)] : "not verified since the service started"),
-      verified && [h("dt", "Outcome"), h("dd#verified-told", verified.told)],
-      h("dt", "Store"), h("dd", { "data-name": "store", "data-value": health.store }, health.store),
-      h("dt", "Downloads"), h("dd", h("a", { href: address(context.stream, "report") }, "Report and log"))),
-    context.can("admin") && [template("verify"), button]);
+function recordOf({ verified, trouble, events, store }, context, verify) {
+  const page = template("record");
+  const button = part(page, "verify");
+  part(page, "record-trouble").hidden = !trouble;
+  part(page, "record-trouble").lastElementChild.textContent = trouble ?? "";
+  if (verified) {
+    replace(part(page, "verified-event"), figure("verified.events", verified.events, count(verified.events)), ` of ${count(events)}, `, ago(verified.time));
+    part(page, "verified-told").textContent = verified.told;
+  }
+  replace(part(page, "record-store"), figure("store", store, store));
+  part(page, "record-report").href = address(context.stream, "report");
+  button.hidden = !context.can("admin");
+  button.onclick = () => void verify(button);
+  return page;
 }

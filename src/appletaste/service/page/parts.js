@@ -25,7 +25,7 @@ export function tile(name, title, value, text, ...words) {
 
 /** An estimate with its interval, or the words that say why there is none. */
 export function estimateTile(name, title, told, format, words = "", unknown = "cannot be told") {
-  if (typeof told?.estimate !== "number") return tile(name, title, null, unknown, told?.too_few ?? words);
+  if (typeof told?.estimate !== "number") return tile(name, title, null, unknown, sentence(told?.too_few ?? words));
   const end = (key) => figure(`${name}.${key}`, told[key], format(told[key]));
   return tile(name, title, told.estimate, format(told.estimate), typeof told.low === "number" && [end("low"), " to ", end("high")], words);
 }
@@ -114,18 +114,4 @@ export function choice(values, chosen, onchange, props = {}) {
   const select = h("select", { ...props, onchange: () => onchange(select.value) },
     values.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
   return select;
-}
-
-/** Copies a text, and says so on the button. */
-export function copyButton(text, props = {}) {
-  const button = h("button.button.small", { ...props, onclick: async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Select the text and copy";
-    }
-    setTimeout(() => { button.textContent = "Copy"; }, 2500);
-  } }, "Copy");
-  return button;
 }

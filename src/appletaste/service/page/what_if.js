@@ -1,7 +1,7 @@
 // What would happen under other costs, another threshold, capacity or audit rate; and, with `admin`, making it so.
 import { api } from "./api.js";
 import { column, intervals } from "./charts.js";
-import { count, figure, h, money, notify, number, part, percent, replace, template, trouble } from "./dom.js";
+import { count, emptyState, figure, h, money, notify, number, part, percent, replace, template, trouble } from "./dom.js";
 import { ask, estimateTile, heading, notesOf, OUTCOMES, tile } from "./parts.js";
 import { address } from "./places.js";
 
@@ -11,6 +11,11 @@ const perCent = (value) => `${number(value)} %`;
 export async function show(root, context) {
   const question = (body, signal = context.signal) => api.post(context.path("what-if"), body, { signal });
   const stream = context.state?.state ?? await api.get(context.path(), { signal: context.signal });
+  const head = heading("What if", "Move a slider. Nothing changes in the stream until somebody applies it.");
+  if (!(await api.get(context.path("days"), { signal: context.signal })).last) {
+    replace(root, head, emptyState("No decisions yet", "What if is asked of decisions that were made: come back after the first ones."));
+    return null;
+  }
   let told = await question({});
   const { now } = told;
   const byItem = OUTCOMES.some(([name]) => typeof stream.costs[name] === "string");
@@ -81,7 +86,7 @@ export async function show(root, context) {
   } }, "Back to today");
   const [problem, numbers, more, picture] = [h("div"), h("div"), h("div.step-part"), intervals(pictureOf(told))];
   const results = h("div.what-if-results#what-if-results", { "aria-live": "polite", "aria-busy": "false" }, problem, numbers, picture.element, more);
-  replace(root, heading("What if", "Move a slider. Nothing changes in the stream until somebody applies it."), h("div.what-if",
+  replace(root, head, h("div.what-if",
     h("form.card.what-if-form#what-if-form", { onsubmit: (event) => event.preventDefault() },
       byItem && h("p.notice", `The costs of this stream are formulas over columns, and stay as they are: ${Object.entries(stream.costs).map((pair) => pair.join(" = ")).join(", ")}.`),
       controls.map((one) => one.element), h("div.row", context.can("admin") && apply, reset),
