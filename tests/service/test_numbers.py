@@ -14,7 +14,7 @@ from appletaste.logs.stores import MemoryStore
 from appletaste.reports.periods import days_of as days_of_log
 from appletaste.service.days import amount_of, days_of, money_of
 from appletaste.service.following import Following
-from appletaste.service.routes_report import table_from
+from appletaste.service.routes_report import Rows, table_from
 
 from .filling import Reading, fill
 
@@ -221,6 +221,16 @@ def test_the_log_as_csv(shop, ask):
     for name in ("state", "time", "stratum"):
         assert [row[name] for row in rows] == getattr(log, name).tolist()
     assert [row["label_time"] for row in rows] == log.label_time.tolist()
+
+
+def test_a_spreadsheet_computes_nothing():
+    stream = at.Stream.create("memory", "a", at.policy("always", n_features=1, costs=at.Costs(5, 1, 0)))
+    for id_ in ("=1+1", "@SUM(A1)", "-2", "plain, with a comma", 'a "quote"'):
+        stream.decide([1.0], id=id_, stratum="+1")
+    lines = Rows(Following(Reading(stream))).next().decode()
+    rows = list(csv.reader(io.StringIO(lines)))
+    assert [row[0] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-2", "plain, with a comma", 'a "quote"']
+    assert {row[2] for row in rows} == {"'+1"}
 
 
 def test_the_report_of_a_month(shop, following, ask):

@@ -39,6 +39,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 #: The columns of the table.
 HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
           "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy")  # fmt: skip
+#: What a formula of a spreadsheet begins with.
+COMPUTED = ("=", "+", "-", "@", "\t", "\r")
 _drawing = threading.Lock()  # pictures are drawn by one thread at a time
 
 
@@ -168,9 +170,14 @@ class Rows:
 
 
 def _cell(value: Any) -> Any:
-    """Return what a table holds of a value: nothing where it is not known."""
+    """Return what a table holds of a value: nothing where it is not known.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
     if value is None or value != value:
         return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(COMPUTED) else value
     return int(value) if isinstance(value, bool) else value
 
 
