@@ -62,11 +62,11 @@ def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
 
 async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return cases with all that is known of them; decisions go on in between."""
-    writer, found = call.writer, []
+    writer, found = call.writer, list[Believed]()
     for start in range(0, len(ids), AT_ONCE):
         part = tuple(ids[start : start + AT_ONCE])
         found += await writer.do(partial(believed, ids=part), part)
-    return await asyncio.to_thread(_told, call, found)
+    return await asyncio.to_thread(_told, call, found) if found else []
 
 
 def _told(call: Call, found: list[Believed]) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ async def release(call: Call) -> Reply:
         return Reply.of(Released(mine))
 
     async with queue.lock:
-        call.writer  # noqa: B018 - the problem that there is no such stream
+        await refreshed(call, queue)
         return await asyncio.to_thread(give_back)
 
 
