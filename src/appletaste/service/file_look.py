@@ -21,7 +21,7 @@ from ..features.values import MISSING
 from ..remedies import Remedy, worded
 from ..replays.findings import Finding, is_number, present
 from ..replays.looking import ColumnLook, look
-from .desk_numbers import FileColumn, FileRead, LookBar, Suggested
+from .file_answers import FileColumn, FileRead, LookBar, Suggested
 from .files import plain_words, unreadable
 
 LABEL, TIME, ID, AMOUNT = "label", "time", "id", "amount"

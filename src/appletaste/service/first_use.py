@@ -26,7 +26,7 @@ from ..logs.stores import Store
 from ..replays import ReplayResult, replay
 from ..times import DAY
 from .desk_bodies import FileStream, Played
-from .desk_numbers import MoneyPoint, ReplayRead, ReplayRow
+from .file_answers import MoneyPoint, ReplayRead, ReplayRow
 from .file_look import words_of
 from .files import latest_rows, unreadable
 

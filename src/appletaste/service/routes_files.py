@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import ConflictError
 from .cells import NUMBER
 from .desk_bodies import FileStream, Played
-from .desk_numbers import FileRead, ReplayRead, StreamMade, TryIt
+from .file_answers import FileRead, ReplayRead, StreamMade, TryIt
 from .file_look import look_at, words_of
 from .files import LARGEST
 from .first_use import example_item, lines_of_code, make, play
