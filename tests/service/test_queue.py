@@ -234,8 +234,8 @@ def test_particular_items_are_claimed_with_their_whole_cases(desk):
 
 
 def test_leases_end_with_time_with_the_label_and_outlive_the_process(desk):
-    desk.post("/queue:claim", {"by": "ann", "ids": ["w0", "w1", "w2"], "minutes": 0.0005})
     desk.post("/queue:claim", {"by": "bob", "ids": ["w3", "w4"]})
+    desk.post("/queue:claim", {"by": "ann", "ids": ["w0", "w1", "w2"], "minutes": 0.0005})  # over by the next claim
     desk.ask("PUT", ORDERS_AT + "/decisions/w4/label", {"value": 1}, key=desk.secret)
     time.sleep(0.05)
     assert [item["by"] for item in desk.get("/queue?order=age").json()["items"]] == [None] * 3 + ["bob"] + [None] * 3
