@@ -100,6 +100,15 @@ def hear(service, headers):
     return live
 
 
+def to_the_end(live):
+    """Wait until a live view ends: the last chunk of an answer is empty."""
+    heard = b""
+    while not heard.endswith(b"0\r\n\r\n"):
+        more = live.recv(65536)
+        assert more
+        heard += more
+
+
 def test_a_revoked_key_ends_its_sessions_and_its_live_views(service):
     admin = service.key()
     for by_cookie in (True, False):
@@ -108,16 +117,14 @@ def test_a_revoked_key_ends_its_sessions_and_its_live_views(service):
         with hear(service, headers) as live:
             assert service.ask("DELETE", f"/v1/keys/{key.id}", key=admin).status == 200
             assert service.ask("GET", ORDERS, headers=headers).status == 401
-            while live.recv(65536) not in (b"", b"0\r\n\r\n"):  # the view ends
-                pass
+            to_the_end(live)
 
 
 def test_signing_out_ends_the_live_view(service):
     headers = service.sign_in(service.key("read"))
     with hear(service, headers) as live:
         assert service.ask("DELETE", "/v1/session", headers=headers).status == 204
-        while live.recv(65536) not in (b"", b"0\r\n\r\n"):
-            pass
+        to_the_end(live)
 
 
 def test_a_session_outlives_the_process(tmp_path):
