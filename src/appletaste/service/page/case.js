@@ -5,7 +5,7 @@
 //     actions    { label(value), skip, escalate, correct, next, back }; what the key does not allow is false
 //     onchange   called after a note was written
 
-import { api, Problem } from "./api.js";
+import { api, problemOf } from "./api.js";
 import { chanceScale, costBars, effectBar, usualStrip } from "./case_pictures.js";
 import { CODES } from "./codes.js";
 import { ago, count, figure, h, moment, money, notify, number, part, percent, price, replace, sentence, share, signed, template } from "./dom.js";
@@ -135,7 +135,7 @@ function historyCard(found, { context, onchange }) {
       text.value = "";
       onchange();
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       notify(`The note was not written. ${error.title}.`, { bad: true });
     }
     add.disabled = false;

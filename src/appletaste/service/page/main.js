@@ -13,7 +13,7 @@
 //     go(view, ...params)                                     another view of the same stream
 // An address is #/stream/NAME/VIEW/PARAMS..., #/first-use or #/sign-in (places.js).
 
-import { api, Problem, session, streamPath } from "./api.js";
+import { api, Problem, problemOf, session, streamPath } from "./api.js";
 import { drawBar } from "./bar.js";
 import { bannerFor } from "./banner.js";
 import { announce, emptyState, h, notify, on, replace, trouble } from "./dom.js";
@@ -148,7 +148,7 @@ async function signOut() {
   try {
     await api.delete("session", { hasty: true });
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    problemOf(error);
   }
   session.end("You are signed out.");
 }
@@ -158,7 +158,7 @@ const told = new Set();
 outbox.watch(({ refused }) => {
   for (const entry of refused.filter((one) => !told.has(one.name))) {
     told.add(entry.name);
-    notify(`The label ${WORDS[entry.value]} of ${entry.id} was refused: ${entry.refused.words}.`, {
+    notify(`The label ${WORDS[entry.value]} of ${entry.id} was refused: ${entry.refused}.`, {
       bad: true, gone: () => outbox.dismiss(entry),
       action: { words: "Open the case", run: () => { location.hash = address(entry.stream, "case", entry.id); } },
     });
@@ -181,6 +181,6 @@ try {
   const found = await api.get("session");
   if (found?.key) session.begin(found);
 } catch (error) {
-  if (!(error instanceof Problem)) throw error;
+  problemOf(error);
 }
 await route();

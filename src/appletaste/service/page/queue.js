@@ -1,6 +1,6 @@
 // The queue and the case beside each other: choose, look, say, and the next case opens.
 
-import { connection, Problem, session } from "./api.js";
+import { connection, problemOf, session } from "./api.js";
 import { drawCase } from "./case.js";
 import { CODES } from "./codes.js";
 import { correctLabel, escalate } from "./correction.js";
@@ -89,7 +89,7 @@ class DeskView {
       await this.loading;
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       notify(`${error.title}. ${error.words}`, { bad: true });
     }
     this.list.element.scrollTop = 0;
@@ -135,7 +135,8 @@ class DeskView {
   }
 
   async refresh() {
-    await this.rows.refresh(...this.list.seen).catch(() => {});
+    const [first, last] = this.list.seen;
+    await this.rows.need(first, Math.max(first, last), true).catch(() => {});
     this.drawList();
   }
 
@@ -178,7 +179,7 @@ class DeskView {
       this.drawCase(again);
     } catch (error) {
       if (error.name === "AbortError" || this.id !== id) return;
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       replace(this.pane, error.name === "unknown-decision" ? emptyState("There is no such case", "The queue has the cases that wait for a label.") : trouble(error));
     } finally {
       if (this.id === id) this.pane.removeAttribute("aria-busy");

@@ -42,16 +42,11 @@ export class Rows {
     await this.#load(0);
   }
 
-  /** Ask for windows again that are shown, leaving what is there until the answer comes. */
-  async refresh(first, last) {
-    const from = Math.floor(first / WINDOW) * WINDOW;
-    for (let offset = from; offset <= Math.max(last, from); offset += WINDOW) await this.#load(offset);
-  }
-
-  async need(first, last) {
+  /** Load the windows of these places that are not there; all of them `again`, keeping what is there until the answer. */
+  async need(first, last, again = false) {
     const wanted = new Set();
-    for (let place = Math.max(first, 0); place <= Math.min(last, this.total - 1); place += 1) {
-      if (!this.items.has(place)) wanted.add(Math.floor(place / WINDOW) * WINDOW);
+    for (let place = first; place <= Math.min(last, this.total - 1); place += 1) {
+      if (again || !this.items.has(place)) wanted.add(Math.floor(place / WINDOW) * WINDOW);
     }
     await Promise.all([...wanted].map((offset) => this.#load(offset)));
   }
