@@ -5,13 +5,30 @@ import { h, replace, svg as s } from "./dom.js";
 const MOST_ROWS = 500;
 let serial = 0;
 
+const waiting = new Set();
+let next = 0;
+
+/** Paints charts in the next frames of the screen, a few milliseconds each, so that nothing else has to wait. */
+function soon(paint) {
+  waiting.add(paint);
+  next ||= requestAnimationFrame((start) => {
+    next = 0;
+    for (const one of waiting) {
+      if (performance.now() - start > 12) return soon(one);
+      waiting.delete(one);
+      one();
+    }
+    return null;
+  });
+}
+
 /**
  * Puts a frame around what `draw(spec, width, id)` returns: `{ height, nodes, count, nearest(x, y), anchor(index) }`.
  * Returns `{ element, update(spec), remove() }`; updates within a frame of the screen are drawn once.
  */
 export function frame(first, draw) {
   const id = `chart-${(serial += 1)}`;
-  let [spec, drawn, at, width, waiting] = [first, null, -1, 0, 0];
+  let [spec, drawn, at, width] = [first, null, -1, 0];
 
   const title = h("span.chart-title", { id: `${id}-title` });
   const words = h("span.chart-words", { id: `${id}-words` });
@@ -50,7 +67,7 @@ export function frame(first, draw) {
     const wide = Math.floor(entries[0].contentRect.width);
     if (wide > 0 && wide !== width) {
       width = wide;
-      paint();
+      soon(paint);
     }
   });
   observer.observe(stage);
@@ -107,15 +124,12 @@ export function frame(first, draw) {
       replace(legend, entries.map((entry) => h("li", swatch(entry, id), entry.text)));
     }
     table();
-    waiting ||= requestAnimationFrame(() => {
-      waiting = 0;
-      paint();
-    });
+    soon(paint);
   }
 
   function remove() {
     observer.disconnect();
-    cancelAnimationFrame(waiting);
+    waiting.delete(paint);
     element.remove();
     drawn = null;
   }

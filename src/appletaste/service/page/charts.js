@@ -54,12 +54,12 @@ export function multiples(parts, tag = "div.chart-grid") {
   return { element, update, remove: () => charts.forEach((one) => one.remove()) };
 }
 
-const SHAPES = { line: "line", band: "band", bars: "bar", whiskers: "interval", histogram: "histogram" };
+const SHAPES = { bars: "bar", whiskers: "interval" };
 
 function withLegend(spec) {
   const legend = [];
   for (const layer of spec.layers ?? []) {
-    const shape = layer.dashed ? "dashed" : SHAPES[layer.type];
+    const shape = layer.dashed ? "dashed" : SHAPES[layer.type] ?? layer.type;
     if (layer.name) legend.push({ tone: layer.tone, shape, text: layer.name });
     if (layer.hatchName) legend.push({ tone: layer.tone, shape: "hatch", text: layer.hatchName });
   }
@@ -83,7 +83,7 @@ function verticalDomain(spec) {
   return [Math.max(least, low - room), Math.min(most, high + room)];
 }
 
-const endsOf = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+const endsOf = (values) => [Math.min(...values), Math.max(...values)];
 
 function drawPlot(spec, width, id) {
   const height = spec.height ?? (width < 480 ? 190 : 230);

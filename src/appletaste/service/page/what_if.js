@@ -78,7 +78,7 @@ export async function show(root, context) {
     slider("audit", "Audit rate, in %", `Share of passes that are acted on to learn what is missed. Empty: none.${other(now.audit, start.audit)}`, wanted, set,
       { high: 20, most: 100, step: 0.1, text: perCent, empty: 0 }),
   ];
-  const apply = h("button.button.primary#apply", { disabled: true, onclick: () => openApply() }, "Apply …");
+  const apply = h("button.button.primary#apply", { disabled: true, onclick: () => void openApply() }, "Apply …");
   const reset = h("button.button#what-if-reset", { disabled: true, onclick: () => {
     Object.assign(wanted, start);
     controls.forEach((one) => one.draw());
@@ -93,8 +93,9 @@ export async function show(root, context) {
       context.can("admin") && h("p.hint", "A threshold cannot be applied by itself: the threshold follows from the costs.")), results));
   draw();
 
-  const openApply = () => {
+  const openApply = async () => {
     const { threshold, ...rest } = changes();
+    const past = threshold === undefined ? told : await question(rest); // a threshold is not applied
     const said = { capacity: ["Acts a day", count, "as many as pay"], audit: ["Audit rate", perCent, "none"] };
     const line = (name) => {
       const [title, text, none] = said[name];
@@ -106,7 +107,7 @@ export async function show(root, context) {
     const content = template("apply");
     const list = (name, lines) => replace(part(content, `apply-${name}`), lines.map((one) => h("li", one)));
     list("changes", words);
-    list("words", told.words);
+    list("words", past.words);
     part(content, "apply-by").textContent = context.key.name;
     ask("Apply these settings?", content, "Apply from now on", "apply", async () => {
       const events = [];
