@@ -27,11 +27,10 @@ from .desk_answers import ContributionRead, Happened
 from .leases import Lease
 from .operations import Call
 from .past import columns_of
+from .queue import TURN
 
 #: Standard deviations on either side that hold 90 % of a normal distribution.
 NINETY = 1.6448536269514722
-#: Cases that are explained before decisions have their turn again.
-AT_ONCE = 5
 _WORDS = {
     "expired": "the label is no longer waited for",
     "retracted": "the label was withdrawn",
@@ -47,9 +46,12 @@ class Believed(NamedTuple):
 
 
 def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
-    """Return what is believed of cases now."""
-    found = []
+    """Return what is believed now of the first case, and of others as long as there is time."""
+    found: list[Believed] = []
+    ends = time.perf_counter() + TURN
     for id in ids:
+        if found and time.perf_counter() > ends:
+            break
         case, why = stream.find(id), None
         if not case.erased:
             try:
@@ -63,9 +65,9 @@ def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
 async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return cases with all that is known of them; decisions go on in between."""
     writer, found = call.writer, list[Believed]()
-    for start in range(0, len(ids), AT_ONCE):
-        part = tuple(ids[start : start + AT_ONCE])
-        found += await writer.do(partial(believed, ids=part), part)
+    while len(found) < len(ids):
+        rest = tuple(ids[len(found) :])
+        found += await writer.do(partial(believed, ids=rest), rest[:1])
     return await asyncio.to_thread(_told, call, found) if found else []
 
 

@@ -36,6 +36,8 @@ from .leases import Escalations, Lease, Leases
 LOOKED_AT = 100
 #: Decisions that are read from the record at once, and seconds in between in which the writer goes on.
 PART, BREATH = 200, 0.001
+#: Seconds after which decisions have their turn again while the writer looks at items.
+TURN = 0.005
 #: Changes beyond which an order is sorted again; fewer are put in their places.
 FEW = 500
 #: Filtered orders that are remembered until something changes, for whoever scrolls.
@@ -288,16 +290,18 @@ class Queue:
         self.leases.take([item.id for item in items], lease)
 
 
-def by_worth_now(stream: Stream, items: list[Waiting], count: int) -> list[Waiting]:
-    """Return items by what they are worth by what is believed now, the best first."""
+def worth_now(stream: Stream, items: list[Waiting]) -> list[Waiting]:
+    """Return the first item with its worth by what is believed now, and others as long as there is time."""
     rows = stream.record.place.decisions([item.id for item in items])
-    sheets: dict[tuple[float, ...], Costs] = {}
-    found = []
+    found: list[Waiting] = []
+    ends = time.perf_counter() + TURN
     for item in items:
+        if found and time.perf_counter() > ends:
+            break
         row = rows[item.id]
-        event = unpack_event(row.kind, row.body, row.item, sheets)
+        event = unpack_event(row.kind, row.body, row.item, {})
         assert isinstance(event, Decided)
         decision = event.decision
         worth = stream.player.policy.look(decision.x, costs=decision.costs).worth if decision.round else math.nan
         found.append(replace(item, worth=-math.inf if math.isnan(worth) else worth))
-    return sorted(found, key=ORDERS["worth"])[:count]
+    return found
