@@ -14,15 +14,9 @@ export const backoff = (turn) => Math.min(300 * 2 ** turn, 5000);
 
 /** What the service refused, or that it could not be reached; `words` is for people. */
 export class Problem extends Error {
-  constructor(status, told = {}) {
-    super(told.title);
-    this.status = status;
-    this.name = (told.type ?? "away").split(":").pop();
-    this.title = sentence(told.title ?? "The service cannot be reached");
-    this.remedy = told.remedy ?? "";
-    this.detail = told.detail ?? "";
-    this.errors = told.errors ?? [];
-    this.scope = told.scope ?? null;
+  constructor(status, { type = "away", title = "the service cannot be reached", remedy, detail, errors = [], scope } = {}) {
+    super(title);
+    Object.assign(this, { status, remedy, detail, errors, scope, name: type.split(":").pop(), title: sentence(title) });
   }
 
   /** The service is away, or says that the same request may succeed later. */
@@ -43,7 +37,7 @@ export function problemOf(error) {
 }
 
 function sentence(words) {
-  return words ? words[0].toUpperCase() + words.slice(1) : words;
+  return words[0].toUpperCase() + words.slice(1);
 }
 
 /** A value that others watch. */

@@ -10,9 +10,12 @@
 
 import { api, backoff, connection, pause, session, streamPath, Watched } from "./api.js";
 
-const EVERY = 1000; // milliseconds between two drawings
-const MOST = 2000; // events that are held for the next drawing
-const QUIET = 40_000; // the service says every 15 seconds that it is there
+// milliseconds between two drawings
+const EVERY = 1000;
+// events that are held for the next drawing
+const MOST = 2000;
+// the service says every 15 seconds that it is there
+const QUIET = 40_000;
 
 export class Live {
   constructor(stream) {
@@ -94,7 +97,8 @@ export class Live {
     const data = block.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trim()).join("\n");
     if (!data) return;
     const event = JSON.parse(data);
-    if (event.seq <= this.last) return; // heard before the cut
+    // heard before the cut
+    if (event.seq <= this.last) return;
     this.last = event.seq;
     for (const listener of this.listeners) listener(event);
     this.held.push(event);

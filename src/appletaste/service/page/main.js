@@ -39,8 +39,10 @@ const ALONE = {
 };
 
 const main = document.getElementById("main");
-let shown = null; // { module, stream, teardown, controller }
-let place = null; // { stream, state, live }
+// { module, stream, teardown, controller }
+let shown = null;
+// { stream, state, live }
+let place = null;
 
 /** Follow a stream, and no other. */
 function open(stream) {
@@ -78,7 +80,7 @@ async function route() {
   if (!found) return instead(emptyState("There is no such page", "Choose one of the pages above."));
   const scope = stream === null ? found.scope : "read";
   if (scope && !session.can(scope)) return instead(noPermission(scope));
-  document.title = stream === null ? `${found.title} · appletaste` : `${found.title} · ${stream} · appletaste`;
+  document.title = [found.title, stream ?? [], "appletaste"].flat().join(" · ");
   if (shown?.module === found.module && shown.stream === stream && shown.teardown?.update) {
     return shown.teardown.update(view, params);
   }
@@ -173,7 +175,8 @@ session.watch((now) => {
 });
 on(window, "hashchange", () => void route());
 on(document.querySelector(".skip-link"), "click", (event) => {
-  event.preventDefault(); // the address says which page this is
+  // the address says which page this is
+  event.preventDefault();
   main.focus();
 });
 

@@ -11,14 +11,16 @@
 import { api, backoff, connection, problemOf, streamPath, Watched } from "./api.js";
 import { remembered } from "./places.js";
 
-export const HOLD = 5000; // milliseconds in which a label can be taken back
+// milliseconds in which a label can be taken back
+export const HOLD = 5000;
 const PREFIX = "appletaste.outbox.";
 
 function stored() {
   try {
     return Object.keys(localStorage).filter((name) => name.startsWith(PREFIX)).map((name) => JSON.parse(localStorage.getItem(name)));
   } catch {
-    return []; // no storage: what is held in memory goes on
+    // no storage: what is held in memory goes on
+    return [];
   }
 }
 
@@ -27,7 +29,8 @@ class Outbox extends Watched {
     super({ waiting: 0, refused: [], others: null });
     this.by = null;
     this.entries = new Map();
-    this.own = new Set(); // names of the labels that were given in this tab
+    // names of the labels that were given in this tab
+    this.own = new Set();
     this.answers = new Set();
     this.timer = null;
     this.turn = 0;
@@ -51,7 +54,8 @@ class Outbox extends Watched {
   }
 
   add({ stream, id, value }) {
-    void this.flush(); // whoever goes on has not changed their mind
+    // whoever goes on has not changed their mind
+    void this.flush();
     const now = Date.now();
     const name = `${now}-${Math.random().toString(36).slice(2)}`;
     const entry = { name, stream, id, value, by: this.by, at: now, due: now + HOLD };
@@ -154,7 +158,8 @@ class Outbox extends Watched {
         this.#drop(due);
         this.#tell(due, null);
       } catch (error) {
-        if (problemOf(error).status === 401) break; // signed out: kept for the same key
+        // signed out: kept for the same key
+        if (problemOf(error).status === 401) break;
         if (error.passing) {
           this.turn += 1;
           this.#changed();

@@ -14,7 +14,8 @@ import { Rows } from "./rows.js";
 import { undoBar, WORDS } from "./undo.js";
 import { Work } from "./work.js";
 
-const AGAIN = 15_000; // milliseconds after which somebody who does nothing sees who holds what by now
+// milliseconds after which somebody who does nothing sees who holds what by now
+const AGAIN = 15_000;
 const LEAVES = new Set(["labelled", "expired", "recorded"]);
 
 export async function show(root, context) {
@@ -146,7 +147,8 @@ class DeskView {
     const id = view === "case" && params[0] ? params[0] : null;
     this.root.classList.toggle("with-case", id !== null);
     if (id === null) {
-      if (this.id !== null) this.loading = this.refresh(); // others went on meanwhile
+      // others went on meanwhile
+      if (this.id !== null) this.loading = this.refresh();
       this.id = this.found = null;
       this.list.current = null;
       this.list.draw();
@@ -186,6 +188,11 @@ class DeskView {
     }
   }
 
+  /** The label of the case that is open, or null. */
+  get label() {
+    return this.found?.label ?? this.found?.outcome ?? null;
+  }
+
   /** Whether somebody else holds the case that is open. */
   get taken() {
     return Boolean(this.found?.by) && this.found.by !== this.context.key.name && !this.work.held.has(this.id);
@@ -199,7 +206,7 @@ class DeskView {
       context, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
       actions: {
         back: () => context.go("queue"), label: mayLabel && ((value) => this.say(value)), skip: mayLabel && (() => this.skip()),
-        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, found.label ?? found.outcome),
+        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, this.label),
       },
     });
     if (writing) this.pane.querySelector("#note-text").value = writing;
@@ -223,21 +230,20 @@ class DeskView {
 
   async step(way) {
     this.touched = Date.now();
-    await this.loading; // a key may come before the first row
+    // a key may come before the first row
+    await this.loading;
     const id = this.id === null ? await this.work.first(this.list.active) : await this.work[way](this.id);
-    if (id !== null) return this.go(id, way === "next");
-    return announce(way === "next" ? "This is the last case." : "This is the first case.");
+    return id === null ? announce("There is no other case.") : this.go(id, way === "next");
   }
 
   async advance() {
     const id = await this.work.next(this.id, true);
-    if (id !== null && id !== this.id) return this.go(id, true);
-    return this.context.go("queue");
+    return id === null || id === this.id ? this.context.go("queue") : this.go(id, true);
   }
 
   async say(value) {
     const { id, found, work } = this;
-    if (id === null || !found || found.id !== id || !work.labels || this.taken || work.said.has(id) || (found.label ?? found.outcome ?? null) !== null) return;
+    if (id === null || found?.id !== id || this.taken || work.said.has(id) || this.label !== null) return;
     this.touched = Date.now();
     const entry = work.label(id, value);
     this.last = { id, value };
@@ -253,8 +259,8 @@ class DeskView {
   }
 
   escalate() {
-    if (this.id === null || !this.context.can("review") || this.taken) return;
     const { id } = this;
+    if (id === null || this.taken) return;
     escalate(this.context, id, () => {
       const item = this.rows.at(this.rows.place(id));
       if (item) Object.assign(item, { escalated: true, by: null });
@@ -267,15 +273,14 @@ class DeskView {
 
   /** Take the last label back; where it was sent, correct the case that is open, or else the last one. */
   undo() {
-    const { last, found } = this;
+    const { last } = this;
     if (last && this.work.unlabel(last.id)) {
       this.last = null;
       undoBar.hide();
       announce(`The label of ${last.id} is taken back.`);
       return this.id === last.id ? this.drawCase(true) : this.go(last.id, true);
     }
-    const label = found?.label ?? found?.outcome ?? null;
-    if (this.id !== null && label !== null) return this.correct(this.id, label);
+    if (this.label !== null) return this.correct(this.id, this.label);
     return last && this.correct(last.id, last.value);
   }
 

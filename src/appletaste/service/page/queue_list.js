@@ -8,8 +8,10 @@
 import { CODES } from "./codes.js";
 import { ago, h, on, price, replace, share } from "./dom.js";
 
-const HEIGHT = 84; // pixels of a row, as in desk.css
-const BEYOND = 6; // rows that are drawn above and below what is seen
+// pixels of a row, as in review.css
+const HEIGHT = 84;
+// rows that are drawn above and below what is seen
+const BEYOND = 6;
 
 export class QueueList {
   constructor(rows, { choose, mark, name }) {
@@ -51,7 +53,8 @@ export class QueueList {
   draw() {
     const [first, last] = this.seen;
     if (this.current !== null && document.activeElement !== this.element && this.rows.at(this.active)?.id !== this.current) {
-      const place = this.rows.place(this.current); // rows above it may have gone
+      // rows above it may have gone
+      const place = this.rows.place(this.current);
       if (place >= 0) this.active = place;
     }
     this.active = Math.min(this.active, Math.max(0, this.rows.total - 1));

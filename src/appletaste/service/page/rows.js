@@ -8,15 +8,18 @@
 import { api } from "./api.js";
 
 const WINDOW = 200;
-const KEPT = 25; // windows
+// windows that are kept around what is seen
+const KEPT = 25;
 
 export class Rows {
   constructor(context, asked) {
     this.context = context;
     this.asked = asked;
-    this.items = new Map(); // by place; what is not looked at is not there
+    // by place; what is not looked at is not there
+    this.items = new Map();
     this.total = 0;
-    this.told = null; // the last answer, without its items
+    // the last answer, without its items
+    this.told = null;
     this.coming = new Map();
     this.fresh = 0;
   }
@@ -76,7 +79,8 @@ export class Rows {
     this.told = told;
     this.total = told.total;
     const there = new Set(items.map((item) => item.id));
-    const reach = (KEPT / 2) * WINDOW; // so that a long scroll does not fill the memory
+    // so that a long scroll does not fill the memory
+    const reach = (KEPT / 2) * WINDOW;
     for (const [place, item] of this.items) {
       const inside = place >= offset && place < offset + WINDOW;
       if (inside || there.has(item.id) || place >= this.total || Math.abs(place - offset) > reach) this.items.delete(place);

@@ -10,7 +10,8 @@ import { api, problemOf, session } from "./api.js";
 import { outbox } from "./outbox.js";
 
 const AT_ONCE = 25;
-const AHEAD = 3; // with so few cases left, the next ones are claimed
+// with so few cases left, the next ones are claimed
+const AHEAD = 3;
 const KEPT = 100;
 
 export class Work {
@@ -18,8 +19,10 @@ export class Work {
     this.context = context;
     this.rows = rows;
     this.cases = new Map();
-    this.held = new Set(); // ids that are claimed here
-    this.said = new Map(); // id → { value, entry }: labels that were given here
+    // ids that are claimed here
+    this.held = new Set();
+    // id → { value, entry }: labels that were given here
+    this.said = new Map();
     this.skipped = new Set();
     this.claiming = null;
   }
@@ -34,7 +37,8 @@ export class Work {
 
   /** Whether a row is there for this reviewer to go on with. */
   free(item) {
-    const escalated = item?.escalated && !this.rows.asked.escalated; // for somebody else
+    // for somebody else
+    const escalated = item?.escalated && !this.rows.asked.escalated;
     return item && !this.said.has(item.id) && !this.skipped.has(item.id) && !escalated && (!item.by || item.by === this.context.key.name);
   }
 
@@ -48,7 +52,8 @@ export class Work {
     const item = this.rows.at(this.rows.place(id));
     if (item && this.free({ ...item, escalated: false }) && await this.#claim(ahead ? this.#following(id) : [id])) return this.cases.get(id);
     const found = await this.look(id);
-    if (found.state === "pending" && !found.by && await this.#claim([id])) return this.cases.get(id); // what the list said was old
+    // what the list said was old
+    if (found.state === "pending" && !found.by && await this.#claim([id])) return this.cases.get(id);
     return found;
   }
 
@@ -101,7 +106,8 @@ export class Work {
       return this.held.has(ids[0]);
     } catch (error) {
       if (problemOf(error).status !== 409) throw error;
-      return ids.length > 1 && this.#ask(ids.slice(0, 1)); // somebody was faster with one of them
+      // somebody was faster with one of them
+      return ids.length > 1 && this.#ask(ids.slice(0, 1));
     }
   }
 
@@ -179,7 +185,8 @@ export class Work {
     try {
       await api.post(this.context.path("queue:release"), { ids }, { keepalive });
     } catch (error) {
-      problemOf(error); // leases are over by themselves
+      // leases are over by themselves
+      problemOf(error);
     }
   }
 }
