@@ -71,7 +71,10 @@ def play(stream, queue, rng, steps):
             day = f"2024-0{rng.randint(1, 4)}-{rng.randint(10, 28)}"
             stream.decide(item, time=day, stratum=rng.choice(["a", "b", None]), costs=costs)
         elif verb == "label" and waiting:
-            stream.label(rng.choice(waiting), rng.randint(0, 1))
+            id_ = rng.choice(waiting)
+            stream.label(id_, rng.randint(0, 1))
+            if rng.random() < 0.7:
+                queue.labelled([id_])
         elif verb == "retract":
             done = [id_ for id_, entry in stream_entries(stream).items() if entry == OBSERVED]
             if done:
@@ -166,6 +169,27 @@ def test_finding_out_what_is_new_does_not_look_at_the_rest():
     seen = Counted(stream.awaited)
     assert list(queue.changes(seen).new) == stream.pending[-2:]
     assert Counted.asked == 3
+
+
+def test_labels_that_are_heard_of_are_not_looked_for():
+    store = MemoryStore()
+    stream = Stream.create(store, "orders", at.policy("always", n_features=1, costs=COSTS), seed=3)
+    queue = Queue(store, "orders")
+    stream.decide_many(np.ones((300, 1)).tolist())
+    queue.take(queue.changes(stream.awaited), stream.record.place, None)
+
+    class Never(dict):
+        def __iter__(self):
+            raise AssertionError("the whole queue was looked at")
+
+    queue._known = Never(queue._known)
+    first, second, *_ = stream.pending
+    stream.label(first, 1)
+    queue.labelled([first])
+    assert queue.changes(stream.awaited).gone == [first]
+    stream.label(second, 1)
+    with pytest.raises(AssertionError, match="whole queue"):
+        queue.changes(stream.awaited)
 
 
 # ---- over HTTP

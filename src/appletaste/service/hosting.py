@@ -144,7 +144,9 @@ class Hosting:
 
     def queue(self, name: str) -> Queue:
         """Return the work of a stream."""
-        return self._queues.setdefault(name, Queue(self.store, name))
+        if name not in self._queues:
+            self._queues[name] = Queue(self.store, name)
+        return self._queues[name]
 
     def past(self, name: str) -> Past:
         """Return what the cases of a stream are compared with."""

@@ -10,7 +10,7 @@ import asyncio
 import math
 import time
 from bisect import bisect_left, insort
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from itertools import islice
 from types import MappingProxyType
@@ -40,6 +40,8 @@ PART, BREATH = 200, 0.001
 TURN = 0.005
 #: Changes beyond which an order is sorted again; fewer are put in their places.
 FEW = 500
+#: Labels that are remembered until the next look.
+HINTS = 10_000
 #: Filtered orders that are remembered until something changes, for whoever scrolls.
 VIEWS = 8
 #: The code of an item that waits because somebody acted on it, whatever was decided.
@@ -135,6 +137,7 @@ class Queue:
         self.codes: Counter[str] = Counter()
         self.strata: Counter[str] = Counter()
         self._beside: tuple[Leases, Escalations] | None = None
+        self._labelled: deque[str] = deque(maxlen=HINTS)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -162,6 +165,11 @@ class Queue:
 
     # ---- what has changed
 
+    def labelled(self, ids: Iterable[str]) -> None:
+        """Hear that labels of some items have arrived, so that ``changes`` need not look for them."""
+        if self._known:
+            self._labelled.extend(ids)
+
     def changes(self, awaited: MappingProxyType[str, tuple[int, float]]) -> Changes:
         """Return what has changed, for ``take``; called where the stream may be looked at."""
         known = self._known
@@ -178,8 +186,11 @@ class Queue:
         left, there = len(known) - len(again) + len(new) - len(awaited), awaited.keys()
         if not left:
             return Changes(new, again)
-        gone = [id for id in self.leases.held(0.0) if id in known and id not in there]
-        if len(gone) != left:  # labels came from elsewhere, too
+        likely = set(self.leases.held(0.0))
+        while self._labelled:
+            likely.add(self._labelled.popleft())
+        gone = [id for id in likely if id in known and id not in there]
+        if len(gone) != left:  # some have expired, or were overruled or erased
             gone = [id for id in known if id not in there]
         return Changes(new, [*gone, *again])
 
