@@ -48,11 +48,11 @@ export function frame(first, draw) {
   } }, "Show numbers");
   const element = h("figure.chart", h("div.chart-head", title, button), words, stage, said, legend, numbers);
 
-  svg.onpointermove = (event) => {
+  svg.onpointerdown = svg.onpointermove = (event) => {
     const box = svg.getBoundingClientRect();
     if (drawn?.count) point(drawn.nearest(event.clientX - box.left, event.clientY - box.top));
   };
-  svg.onpointerleave = svg.onblur = () => point(-1);
+  svg.onpointerleave = svg.onblur = (event) => event.pointerType !== "touch" && point(-1);
   svg.onkeydown = (event) => {
     const last = (drawn?.count ?? 0) - 1;
     const back = Math.max(0, at < 0 ? last : at - 1);

@@ -8,7 +8,8 @@ import { h, number, svg as s } from "./dom.js";
 import { frame, hatching } from "./chart_frame.js";
 import { dateTicks, linear, numberTicks, widened } from "./scales.js";
 
-const LETTER = 6.7; // pixels of a letter of an axis, rounded up
+// pixels of a letter of an axis, rounded up
+const LETTER = 6.7;
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 const path = (kind, tone, d, more) => s(`path.mark-${kind}.tone-${tone}`, { d, ...more });

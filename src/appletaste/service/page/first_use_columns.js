@@ -1,7 +1,8 @@
 // Step 2 of first use: the columns of a file, a look at each, and which is the label, the time and the name of the item.
 import { h, part, percent, replace, template } from "./dom.js";
 
-const PLAIN = ["0,1", "0.0,1.0", "no,yes", "false,true", "n,y", "f,t"]; // labels that say by themselves which is positive
+// labels that say by themselves which is positive
+const PLAIN = ["0,1", "0.0,1.0", "no,yes", "false,true", "n,y", "f,t"];
 const LEFT_OUT = /^(IDENTIFIER|DATE_AFTER|LEAK|CONSTANT|EMPTY|FREE_TEXT)/;
 
 /** What each column seems to be: what is known only afterwards, or is a mere name, is left out at first. */

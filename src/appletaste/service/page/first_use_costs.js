@@ -1,6 +1,6 @@
 // Step 3 of first use: what each outcome costs, in the words of the guide; a sum, or a share of a column.
 import { h, part, percent, replace, template } from "./dom.js";
-import { choice, field, OUTCOMES } from "./parts.js";
+import { choice, costsProblem, field, OUTCOMES } from "./parts.js";
 
 /** The costs of a file as they are written down; `told` is what the service takes. */
 export function costsOf(file) {
@@ -76,8 +76,7 @@ function problemOf(costs, time) {
   if (costs.audit.trim() && !(numeric(costs.audit) >= 0 && numeric(costs.audit) <= 100)) return "Audits are a number from 0 to 100, in per cent.";
   if (column(costs.written)) return "";
   const { alarm, gain } = pricesAt(costs.written, 0);
-  return !(gain > 0) ? "A miss must cost more than a hit, or acting would never pay."
-    : !(alarm > 0) ? "A false alarm must cost more than a correct pass, or acting would always pay." : "";
+  return costsProblem(gain, alarm);
 }
 
 /** The column on which costs depend, if they do. */

@@ -4,7 +4,8 @@ import { column, intervals, multiples, plot } from "./charts.js";
 import { count, day, emptyState, figure, h, number, percent, replace, signed, template } from "./dom.js";
 import { estimateTile, field, follow, heading, section, tile } from "./parts.js";
 
-const FEW = 30; // labels below which the prior says most
+// labels below which the prior says most
+const FEW = 30;
 
 export async function show(root, context) {
   const [problem, words, changes] = [h("div"), h("div"), h("div#model-changes")];

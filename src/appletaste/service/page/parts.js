@@ -6,6 +6,10 @@ import { figure, h, on, openDialog, replace, template, trouble } from "./dom.js"
 /** What can come of a decision, in the words of the guide: the name in the service, the title, and what it costs. */
 export const OUTCOMES = [...template("outcomes").querySelectorAll("dt")].map((one) => [one.dataset.outcome, one.textContent, one.nextElementSibling.textContent]);
 
+/** Why acting would never, or always, pay; `gain` is what acting on a positive saves, `alarm` what it costs on a negative. */
+export const costsProblem = (gain, alarm) => (!(gain > 0) ? "A miss must cost more than a hit, or acting would never pay."
+  : !(alarm > 0) ? "A false alarm must cost more than a correct pass, or acting would always pay." : "");
+
 /** A heading of a view, with what stands beside it. */
 export function heading(title, words, ...beside) {
   return h("header.view-head", h("div", h("h1", title), words && h("p.quiet", words)),
@@ -37,7 +41,8 @@ export function estimateTile(name, title, told, format, words = "", unknown = "c
 export function follow(context, place, load, pause = 5000) {
   let timer = 0;
   let busy = false;
-  let again = ""; // "soon": something happened; "now": somebody waits for it
+  // "soon": something happened; "now": somebody waits for it
+  let again = "";
   let over = false;
   const run = async () => {
     if (busy) again = "now";

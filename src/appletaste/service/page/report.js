@@ -4,7 +4,8 @@ import { h, part, replace, template, trouble } from "./dom.js";
 import { heading } from "./parts.js";
 
 const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
-const MOST = 24; // months that can be chosen
+// months that can be chosen
+const MOST = 24;
 
 export async function show(root, context) {
   const { first, last } = await api.get(context.path("days"), { signal: context.signal });

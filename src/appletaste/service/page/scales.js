@@ -17,7 +17,8 @@ export function numberTicks([low, high], count, kind = "number", step = niceStep
   if (!(high > low)) return [{ value: low, text: tickText(low, Math.abs(low) || 1, kind) }];
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) {
-    const value = k * step + 0; // never -0
+    // never -0
+    const value = k * step + 0;
     ticks.push({ value, text: tickText(value, step, kind) });
   }
   return ticks;
@@ -62,7 +63,8 @@ export function dateTicks([low, high], count) {
   const ticks = [];
   const step = [1, 2, 7, 14].find(fits) * DAY;
   if (step) {
-    const offset = step >= 7 * DAY ? 4 * DAY : 0; // 1970 began on a Thursday
+    // 1970 began on a Thursday
+    const offset = step >= 7 * DAY ? 4 * DAY : 0;
     for (let value = Math.ceil((low - offset) / step) * step + offset; value <= high; value += step) ticks.push({ value, text: DAYS.format(value) });
     return ticks;
   }

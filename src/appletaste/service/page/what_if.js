@@ -2,10 +2,11 @@
 import { api } from "./api.js";
 import { column, intervals } from "./charts.js";
 import { count, emptyState, figure, h, money, notify, number, part, percent, replace, template, trouble } from "./dom.js";
-import { ask, estimateTile, heading, notesOf, OUTCOMES, tile } from "./parts.js";
+import { ask, costsProblem, estimateTile, heading, notesOf, OUTCOMES, tile } from "./parts.js";
 import { address } from "./places.js";
 
-const PAUSE = 250; // milliseconds without a movement before the service is asked
+// milliseconds without a movement before the service is asked
+const PAUSE = 250;
 const perCent = (value) => `${number(value)} %`;
 
 export async function show(root, context) {
@@ -38,10 +39,13 @@ export async function show(root, context) {
     const { threshold, ...rest } = changes();
     apply.disabled = Object.keys(rest).length === 0;
     reset.disabled = apply.disabled && threshold === undefined;
-    results.setAttribute("aria-busy", "true");
     asking?.abort();
     clearTimeout(timer);
-    timer = setTimeout(answer, PAUSE);
+    const wrong = rest.costs ? costsProblem(wanted.miss - wanted.hit, wanted.false_alarm - wanted.correct_pass) : "";
+    replace(problem, wrong && h("p.notice#costs-problem", { role: "alert" }, wrong));
+    results.setAttribute("aria-busy", String(!wrong));
+    if (wrong) apply.disabled = true;
+    else timer = setTimeout(answer, PAUSE);
   };
   const answer = async () => {
     const mine = new AbortController();
@@ -95,7 +99,8 @@ export async function show(root, context) {
 
   const openApply = async () => {
     const { threshold, ...rest } = changes();
-    const past = threshold === undefined ? told : await question(rest); // a threshold is not applied
+    // a threshold is not applied, so that the words must be about the rest
+    const past = threshold === undefined ? told : await question(rest);
     const said = { capacity: ["Acts a day", count, "as many as pay"], audit: ["Audit rate", perCent, "none"] };
     const line = (name) => {
       const [title, text, none] = said[name];
