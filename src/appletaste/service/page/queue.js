@@ -201,7 +201,7 @@ class DeskView {
   drawCase(again = false) {
     const { id, found, work, context } = this;
     const mayLabel = work.labels && !this.taken;
-    const writing = again && this.pane.querySelector("#note-text")?.value;
+    const written = again && this.pane.querySelector("#note-text")?.value;
     drawCase(this.pane, found, {
       context, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
       actions: {
@@ -209,7 +209,7 @@ class DeskView {
         escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, this.label),
       },
     });
-    if (writing) this.pane.querySelector("#note-text").value = writing;
+    if (written) this.pane.querySelector("#note-text").value = written;
     if (!again) announce(`Case ${id}`);
     this.list.draw();
   }
