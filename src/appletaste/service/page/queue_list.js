@@ -63,7 +63,8 @@ export class QueueList {
     for (let place = first; place <= last; place += 1) drawn.set(place, this.#drawn(place));
     this.drawn = drawn;
     const found = [...drawn.values()].map(([row]) => row);
-    replace(this.content, found);
+    const { children } = this.content;
+    if (children.length !== found.length || found.some((row, at) => row !== children[at])) replace(this.content, found);
     if (this.rows.at(this.active) && this.active >= first && this.active <= last) {
       this.element.setAttribute("aria-activedescendant", `row-${this.active}`);
     } else this.element.removeAttribute("aria-activedescendant");
