@@ -88,7 +88,7 @@ function specsOf(rows) {
       ...[["acted", "accent"], ["explored", "second"], ["audited", "third"]].map(
         ([key, tone]) => ({ type: "line", tone, name: key, y: (row) => share(row[key], row.decided), dashed: key === "audited" }))),
     chart("arrived", "Labels arrived", "The share of acts of the day whose label is known by now.", { kind: "share", domain: [0, 1] }, [arrived, ...counts("labelled", "waiting")],
-      { type: "bars", tone: "third", y: (row) => row.arrived, name: "labels arrived", ...hatched }, { type: "line", tone: "ink", dashed: true, y: () => 0.5, name: "half" }),
+      { type: "bars", tone: "third", y: (row) => row.arrived, name: "labels arrived", ...hatched }, { type: "line", tone: "ink", dashed: true, y: () => 0.5, name: "half of the labels" }),
   ];
   if (rows.some((row) => row.capacity)) {
     specs.push(chart("capacity", "Capacity used", "Acts of the day beside how many there can be.", { kind: "number", zero: true, label: "acts a day" },
