@@ -67,9 +67,9 @@ def in_words(remedy: Remedy) -> str:
     return f"{name} {', '.join(repr(value) if isinstance(value, str) else str(value) for value in values)}"
 
 
-def words_of(path: Path, told: str | Exception) -> str:
+def words_of(path: Path, told: str | Exception, name: str = "the file") -> str:
     """Return what the library says of a file, in the words of the page."""
-    return plain_words(path, worded(told, in_words))
+    return plain_words(path, worded(told, in_words), name)
 
 
 def look_at(file: str, path: Path) -> FileRead:
