@@ -1,7 +1,9 @@
 """The queue is what waits, in every order and through every filter; an item is claimed by one reviewer at a time."""
 
 import random
+import threading
 import time
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -298,6 +300,25 @@ def test_work_by_worth_goes_by_what_is_believed_now(desk):
     assert worth == sorted(worth, reverse=True)
     first = {item["id"]: item["worth"] for item in desk.get("/queue?limit=1000").json()["items"]}
     assert any(abs(first[item["id"]] - item["worth"]) > 1e-6 for item in given)
+
+
+def test_all_threads_have_one_book_of_leases():
+    both = threading.Barrier(2)
+
+    class Slow(MemoryStore):
+        def values(self, space):
+            if space.startswith("held"):
+                with suppress(threading.BrokenBarrierError):
+                    both.wait(0.2)  # until the other one reads, too
+            return super().values(space)
+
+    queue, found = Queue(Slow(), "orders"), []
+    threads = [threading.Thread(target=lambda: found.append(queue.leases)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] is found[1]
 
 
 def test_orders_have_a_name_each():

@@ -26,8 +26,9 @@ from ..logs.stores.base import Row
 from .desk_answers import ContributionRead, Happened
 from .leases import Lease
 from .operations import Call
-from .past import columns_of
-from .queue import TURN
+from .past import Past, columns_of
+from .queue import TURN, Queue
+from .writer import Writer
 
 #: Standard deviations on either side that hold 90 % of a normal distribution.
 NINETY = 1.6448536269514722
@@ -68,11 +69,11 @@ async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
     while len(found) < len(ids):
         rest = tuple(ids[len(found) :])
         found += await writer.do(partial(believed, ids=rest), rest[:1])
-    return await asyncio.to_thread(_told, call, found) if found else []
+    past, queue = call.host.past(call.stream), call.host.queue(call.stream)  # in the event loop: one for all threads
+    return await asyncio.to_thread(_told, writer, past, queue, found) if found else []
 
 
-def _told(call: Call, found: list[Believed]) -> list[dict[str, Any]]:
-    writer, past, queue = call.writer, call.host.past(call.stream), call.host.queue(call.stream)
+def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> list[dict[str, Any]]:
     past.refresh(writer.place, writer.seq)
     held, escalated = queue.leases.held(time.time()), queue.escalations.ids
     rows = writer.place.decisions([one.case.answer.id for one in found])

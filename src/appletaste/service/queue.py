@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 import time
 from bisect import bisect_left, insort
 from collections import Counter, deque
@@ -137,6 +138,7 @@ class Queue:
         self.codes: Counter[str] = Counter()
         self.strata: Counter[str] = Counter()
         self._beside: tuple[Leases, Escalations] | None = None
+        self._reading = threading.Lock()  # or two threads hold two books of leases, and one item is held twice
         self._labelled: deque[str] = deque(maxlen=HINTS)
 
     def __len__(self) -> int:
@@ -159,9 +161,10 @@ class Queue:
         return self._read_beside()[1]
 
     def _read_beside(self) -> tuple[Leases, Escalations]:
-        if self._beside is None:
-            self._beside = Leases(self._store, self._stream), Escalations(self._store, self._stream)
-        return self._beside
+        with self._reading:
+            if self._beside is None:
+                self._beside = Leases(self._store, self._stream), Escalations(self._store, self._stream)
+            return self._beside
 
     # ---- what has changed
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from .bodies import Claim, Release
+from .bodies import Claim, Order, Release
 from .cases import holder, whole_cases
 from .cells import check_plain, moment_of
 from .desk_answers import Claimed, CodeRead, QueueItem, QueueRead, Released
@@ -22,7 +22,6 @@ from .routes_decisions import STREAM
 
 #: Items that the writer looks at again in one go, at most.
 AT_ONCE = 25
-Order = Annotated[str, msgspec.Meta(pattern="^(worth|age|amount|chance)$")]
 Place = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 Text = Annotated[str, msgspec.Meta(max_length=256)]
