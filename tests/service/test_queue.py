@@ -120,14 +120,20 @@ def test_the_queue_follows_the_stream(few, monkeypatch):
     check_queue(stream, Queue(store, "orders"))  # of a process that begins with all of it
 
 
-def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
-    """Negative control."""
+def four_waiting():
+    """Return a stream of four items that wait, and a queue that knows them."""
     store = MemoryStore()
     stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
     queue = Queue(store, "orders")
     for k in range(4):
         stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
     check_queue(stream, queue)
+    return stream, queue
+
+
+def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
+    """Negative control."""
+    stream, queue = four_waiting()
     monkeypatch.setattr(Queue, "_change", lambda queue, new, gone: None)
     stream.label(stream.pending[0], 1)
     with pytest.raises(AssertionError):
@@ -135,12 +141,7 @@ def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
 
 
 def test_a_label_that_was_withdrawn_between_two_looks():
-    store = MemoryStore()
-    stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
-    queue = Queue(store, "orders")
-    for k in range(4):
-        stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
-    check_queue(stream, queue)
+    stream, queue = four_waiting()
     first = stream.pending[0]
     queue.escalate(first)
     queue.leases.take([first], Lease("ann", 9e9))

@@ -92,7 +92,7 @@ def _day(following: Following, day: int, rows: NDArray[np.intp]) -> DayRead:
         money = {"cost": _or_null(cost), "saved": _or_null(saved), "precision": _or_null(right)}
     limit = following.limit_of(day, rows)
     capacity = None if limit is None else Capacity(_used(following, rows), limit)
-    return DayRead(day_name(day), **counts, **money, capacity=capacity)
+    return DayRead(day=day_name(day), **counts, **money, capacity=capacity)
 
 
 def range_of(following: Following, first: int | None, last: int | None) -> tuple[int, int]:

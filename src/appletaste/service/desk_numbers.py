@@ -23,10 +23,9 @@ class Capacity(Struct, frozen=True):
     limit: int
 
 
-class DayRead(Struct, frozen=True):
-    """One day. Cost and saving are null where the log cannot say; ``arrived`` is a share of the acts."""
+class Counted(Struct, frozen=True, kw_only=True):
+    """What some decisions came to. Cost and saving are null where the log cannot say."""
 
-    day: str
     decided: int
     acted: int
     explored: int
@@ -35,29 +34,22 @@ class DayRead(Struct, frozen=True):
     labelled: int
     positive: int
     waiting: int
-    arrived: float | None
+    arrived: float | None  #: as a share of the acts
     cost: Amount | None  #: what the acts cost: reviews and false alarms
     saved: Amount | None  #: against passing everything
     precision: Amount | None
     capacity: Capacity | None
 
 
-class TotalsRead(Struct, frozen=True):
+class DayRead(Counted, frozen=True, kw_only=True):
+    """One day."""
+
+    day: str
+
+
+class TotalsRead(Counted, frozen=True, kw_only=True):
     """All days of a range together."""
 
-    decided: int
-    acted: int
-    explored: int
-    audited: int
-    overruled: int
-    labelled: int
-    positive: int
-    waiting: int
-    arrived: float | None
-    cost: Amount | None
-    saved: Amount | None
-    precision: Amount | None
-    capacity: Capacity | None
     missed: Amount
     recall: Amount
     label_delay_days: float | None
@@ -74,16 +66,28 @@ class DaysRead(Struct, frozen=True):
     notes: list[str]
 
 
-class CurvePoint(Struct, frozen=True, omit_defaults=True):
-    """What a column adds to the score at a value; ``then`` is what it added on the chosen day."""
+class Band(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a column adds to the score, with bands; ``then`` is what it added on the chosen day."""
 
-    x: float
     mean: float
     low50: float
     high50: float
     low90: float
     high90: float
     then: float | None = None
+
+
+class CurvePoint(Band, frozen=True, omit_defaults=True, kw_only=True):
+    """A column at a number."""
+
+    x: float
+
+
+class CurveLevel(Band, frozen=True, omit_defaults=True, kw_only=True):
+    """A column at a level."""
+
+    level: str
+    count: int | None = None
 
 
 class Bin(Struct, frozen=True):
@@ -92,19 +96,6 @@ class Bin(Struct, frozen=True):
     from_: float = field(name="from")
     to: float
     count: int
-
-
-class CurveLevel(Struct, frozen=True, omit_defaults=True):
-    """What a column adds to the score at a level."""
-
-    level: str
-    mean: float
-    low50: float
-    high50: float
-    low90: float
-    high90: float
-    count: int | None = None
-    then: float | None = None
 
 
 class CurveRead(Struct, frozen=True, omit_defaults=True):
