@@ -167,6 +167,7 @@ def test_the_page_is_for_everybody_and_may_do_little(service):
     told = service.ask("GET", "/")
     assert (told.status, told.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert told.headers["content-security-policy"] == pages.POLICY
+    assert service.ask("GET", "/v1/session").headers["x-content-type-options"] == "nosniff"  # whatever is answered
     assert "unsafe" not in pages.POLICY
     assert "'none'" in pages.POLICY.split(";")[0]
     assert told.headers["x-content-type-options"] == "nosniff"

@@ -43,7 +43,7 @@ async def acknowledge(call: Call) -> Reply:
 
 def _now(stream: Stream) -> dict[str, Any]:
     trouble = None if stream.trouble is None else f"event {stream.trouble.seq} does not verify"
-    found = {"events": len(stream), "pending": len(stream.pending), "trouble": trouble}
+    found = {"events": len(stream), "pending": len(stream.awaited), "trouble": trouble}
     staffing = {"capacity": capacity_text(stream.budget), "audit": audit_text(stream.audit)}
     return found | staffing | {"time_zone": stream.time_zone}
 

@@ -124,7 +124,7 @@ async def report(call: Call) -> Reply:
         raise Problem("validation", FieldError("out-of-range", parameter="month", expected="a month such as 2024-06"))
     page, month = await call.host.aside(report_of, following, month, call.stream)
     headers = file_name(call.stream, f"{month}.html")
-    headers |= {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
+    headers["Content-Security-Policy"] = POLICY
     return Reply(200, page, f"{HTML}; charset=utf-8", headers)
 
 
