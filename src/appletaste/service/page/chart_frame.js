@@ -34,7 +34,8 @@ export function frame(first, draw) {
   const words = h("span.chart-words", { id: `${id}-words` });
   const marks = s("g");
   const cursor = s("g.chart-cursor", { "aria-hidden": "true" });
-  const svg = s("svg.chart-svg", { role: "img", tabindex: "0", "aria-labelledby": `${id}-title`, "aria-describedby": `${id}-words` }, marks, cursor);
+  const svg = s("svg.chart-svg", { role: "img", tabindex: "0", "aria-labelledby": `${id}-title`,
+    "aria-describedby": `${id}-words` }, marks, cursor);
   const tip = h("div.chart-tip", { "aria-hidden": "true", hidden: true });
   const said = h("div.only-read", { role: "status" });
   const stage = h("div.chart-stage", svg, tip);
@@ -57,7 +58,8 @@ export function frame(first, draw) {
     const last = (drawn?.count ?? 0) - 1;
     const back = Math.max(0, at < 0 ? last : at - 1);
     const on = Math.min(last, at + 1);
-    const next = { ArrowLeft: back, ArrowUp: back, ArrowRight: on, ArrowDown: on, Home: 0, End: last, Escape: -1 }[event.key];
+    const next = { ArrowLeft: back, ArrowUp: back, ArrowRight: on, ArrowDown: on, Home: 0, End: last,
+      Escape: -1 }[event.key];
     if (last < 0 || next === undefined || (next < 0 && at < 0)) return;
     point(next, true);
     event.preventDefault();
@@ -82,7 +84,8 @@ export function frame(first, draw) {
     }
     const lines = spec.columns.map((column) => [column.name, cellText(column, spec.rows[index])]);
     const [heading, ...rest] = lines;
-    replace(tip, h("strong", heading[1]), h("dl", rest.filter(([, text]) => text).map(([name, text]) => [h("dt", name), h("dd", text)])));
+    replace(tip, h("strong", heading[1]), h("dl",
+      rest.filter(([, text]) => text).map(([name, text]) => [h("dt", name), h("dd", text)])));
     const { x, y, nodes } = drawn.anchor(index);
     cursor.replaceChildren(...nodes);
     const wide = tip.offsetWidth;
@@ -106,7 +109,8 @@ export function frame(first, draw) {
     if (numbers.hidden) return;
     const rows = spec.rows.slice(-MOST_ROWS);
     const note = rows.length < spec.rows.length ? ` (the last ${MOST_ROWS} of ${spec.rows.length})` : "";
-    replace(numbers, h("table", h("caption", spec.title + note), h("thead", h("tr", spec.columns.map((column) => h("th", { scope: "col" }, column.name)))),
+    replace(numbers, h("table", h("caption", spec.title + note),
+      h("thead", h("tr", spec.columns.map((column) => h("th", { scope: "col" }, column.name)))),
       h("tbody", rows.map((row) => h("tr", spec.columns.map((column, k) => cell(column, row, k === 0)))))));
     numbers.setAttribute("aria-label", `Numbers of: ${spec.title}`);
   }
@@ -157,10 +161,12 @@ function swatch({ tone, shape }, id) {
   const marks = {
     line: () => [s("path.mark-line", { d: "M1 6H19" })],
     dashed: () => [s("path.mark-line.mark-dashed", { d: "M1 6H19" })],
-    interval: () => [s("path.mark-whisker", { d: "M2 6H18M2 3V9M18 3V9" }), s("circle.mark-dot", { cx: 10, cy: 6, r: 3 })],
+    interval: () => [s("path.mark-whisker", { d: "M2 6H18M2 3V9M18 3V9" }),
+      s("circle.mark-dot", { cx: 10, cy: 6, r: 3 })],
     hatch: () => [hatching(name), s("rect.mark-hatch", { ...whole, fill: `url(#${name})` })],
   };
-  return s("svg", { width: 20, height: 12, "aria-hidden": "true", class: `tone-${tone}` }, marks[shape]?.() ?? s(`rect.mark-${shape}`, whole));
+  return s("svg", { width: 20, height: 12, "aria-hidden": "true", class: `tone-${tone}` },
+    marks[shape]?.() ?? s(`rect.mark-${shape}`, whole));
 }
 
 /** Slanted lines: what is not known yet. */

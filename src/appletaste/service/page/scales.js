@@ -65,7 +65,8 @@ export function dateTicks([low, high], count) {
   if (step) {
     // 1970 began on a Thursday
     const offset = step >= 7 * DAY ? 4 * DAY : 0;
-    for (let value = Math.ceil((low - offset) / step) * step + offset; value <= high; value += step) ticks.push({ value, text: DAYS.format(value) });
+    for (let value = Math.ceil((low - offset) / step) * step + offset; value <= high; value += step) ticks.push({ value,
+      text: DAYS.format(value) });
     return ticks;
   }
   const months = [1, 2, 3, 6, 12, 24, 60, 120].find((one) => fits(one * 30.44)) ?? 240;
@@ -73,6 +74,7 @@ export function dateTicks([low, high], count) {
   for (let index = Math.floor((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months; ; index += months) {
     const value = Date.UTC(Math.floor(index / 12), index % 12);
     if (value > high) return ticks;
-    if (value >= low) ticks.push({ value, text: (months >= 12 ? YEARS : index % 12 && ticks.length ? MONTHS : MONTHS_AND_YEARS).format(value) });
+    if (value >= low) ticks.push({ value, text: (months >= 12 ? YEARS : index % 12 && ticks.length ? MONTHS
+      : MONTHS_AND_YEARS).format(value) });
   }
 }
