@@ -10,6 +10,8 @@ import { api, problemOf, session } from "./api.js";
 import { outbox } from "./outbox.js";
 
 const AT_ONCE = 25;
+// minutes after which others may take what somebody left behind
+const LEASE = 30;
 // with so few cases left, the next ones are claimed
 const AHEAD = 3;
 const KEPT = 100;
@@ -95,7 +97,7 @@ export class Work {
 
   async #ask(ids) {
     try {
-      const told = await api.post(this.context.path("queue:claim"), { ids }, { signal: this.context.signal });
+      const told = await api.post(this.context.path("queue:claim"), { ids, minutes: LEASE }, { signal: this.context.signal });
       for (const { id, by, until, case: found } of told.items) {
         const item = this.rows.at(this.rows.place(id));
         if (item) Object.assign(item, { by, until });
