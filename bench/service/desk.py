@@ -24,7 +24,7 @@ DECISIONS, DAYS = 10_000, 61
 READY = """
 new MutationObserver((_, observer) => {
   if (document.querySelector("[data-testid=queue-row]") && document.querySelector("[data-testid=start]")) {
-    window.usable = performance.now();
+    document.documentElement.dataset.usable = performance.now();
     observer.disconnect();
   }
 }).observe(document, { childList: true, subtree: true });
@@ -74,8 +74,9 @@ def first_views(browser: Browser, folder: Path, loads: int) -> None:
             context.add_init_script(READY)
             page = context.new_page()
             page.goto("/#/stream/orders/queue")
-            page.wait_for_function("window.usable !== undefined")
-            waits.append(page.evaluate("window.usable"))
+            usable = page.locator("html[data-usable]")
+            usable.wait_for()
+            waits.append(float(usable.get_attribute("data-usable")))
             sizes = page.evaluate(
                 "performance.getEntriesByType('resource').map((one) => [one.name, one.decodedBodySize])"
             )

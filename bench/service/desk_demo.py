@@ -145,7 +145,8 @@ def main() -> None:
     parser.add_argument("--day", type=float, default=20.0, help="seconds that a day of the shop takes (default 20)")
     parser.add_argument("--store", help="keep the streams in this file (default: in a folder that goes away)")
     args = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for one in (signal.SIGINT, signal.SIGTERM):  # a process in the background may have been started without
+        signal.signal(one, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="desk-demo-") as name:
         folder, began = Path(name), time.monotonic()
         store = args.store or str(folder / "desk.db")

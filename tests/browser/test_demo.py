@@ -40,8 +40,8 @@ def test_the_demo_is_alive(opened, tmp_path):
             page.goto("/#/stream/orders/stream")
             expect(page.get_by_test_id("tile-acted")).to_be_visible()
             page.context.close()
-            demo.send_signal(signal.SIGINT)
-            assert demo.wait(60) == 0
         finally:
-            demo.kill()
+            demo.send_signal(signal.SIGINT)  # as Ctrl-C does
+            code = demo.wait(60)
+    assert code == 0
     assert list(tmp_path.iterdir()) == []

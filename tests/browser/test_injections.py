@@ -93,7 +93,7 @@ def test_a_hostile_file_does_not_run(empty_desk, opened, tmp_path):
     sign_in(page, empty_desk.secret)
     page.get_by_test_id("file-input").set_input_files(path)
     expect(page.get_by_test_id("step-2")).to_be_visible()
-    expect(page.get_by_test_id("columns").locator("tbody tr")).to_have_count(len(columns) + 1)
+    expect(page.get_by_test_id("columns").locator("li")).to_have_count(len(columns) + 1)
     unharmed(page)
 
 

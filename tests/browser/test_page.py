@@ -13,6 +13,7 @@ POLICY = {
     "form-action": "'self'",
     "base-uri": "'none'",
     "frame-ancestors": "'none'",
+    "require-trusted-types-for": "'script'",
 }
 #: Bytes of script in total.
 MOST_SCRIPT = 150_000

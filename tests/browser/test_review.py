@@ -171,7 +171,8 @@ def test_filters_and_orders(desk, signed_in):
 
 def test_keyboard_only(desk, page):
     """Journey: from signing in to the last label without a mouse."""
-    page.keyboard.type(desk.secret)  # the field has the focus
+    expect(page.get_by_test_id("key")).to_be_focused()
+    page.keyboard.type(desk.secret)
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("queue-row").first).to_be_visible()
     page.keyboard.press("j")

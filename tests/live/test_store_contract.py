@@ -1,6 +1,7 @@
 """What every store promises: in memory, in a file, in a database."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -166,6 +167,9 @@ def test_small_values_are_kept_by_space_and_key(home):
     store = home.open()
     assert store.values("keys") == {"ä": b""}
     assert store.check() == []
+    if home.kind == "sqlite":
+        with ThreadPoolExecutor(1) as other, store.lock:  # a commit that is under way
+            assert other.submit(store.check).result(30.0) == []
     store.close()
 
 

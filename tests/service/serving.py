@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import socket
 import threading
 import time
 
@@ -51,6 +52,17 @@ def ask(port, method, path, body=None, key=None, headers=None, raw=None, connect
     finally:  # also where the server was killed in the middle of its answer
         if connection is None:
             used.close()
+
+
+def hear(port, path, headers):
+    """Return a live view that has begun."""
+    view = socket.create_connection(("127.0.0.1", port), timeout=20)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    view.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{lines}\r\n".encode())
+    heard = b""
+    while b"retry" not in heard:
+        heard += view.recv(65536)
+    return view
 
 
 def make_streams(store):

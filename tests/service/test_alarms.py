@@ -1,5 +1,9 @@
 """Alarms and health: raised as a watch raises them, acknowledged once, and the same after a restart."""
 
+import sqlite3
+import threading
+from contextlib import closing
+
 import numpy as np
 
 import appletaste as at
@@ -7,7 +11,7 @@ from appletaste.drift import Watch
 from appletaste.logs.stores import open_store
 from appletaste.service.routes_alarms import store_of
 
-from .serving import Running
+from .serving import Running, new_store
 
 PATH = "/v1/streams/shift"
 
@@ -89,6 +93,42 @@ def test_health(ask, desk_service):
     assert 0.0 < told["commits"]["median"] <= told["commits"]["most"]
     assert told["pending"] == 1
     assert ask("POST", path + "/mode", {"mode": "live", "by": "ann"}).status == 200
+
+
+def test_a_record_is_checked_while_decisions_go_on(ask, desk_service):
+    path, told = "/v1/streams/shop", []
+    checking = threading.Thread(target=lambda: told.append(ask("POST", path + "/verify").json()))
+    checking.start()
+    item, answers = {"amount": 50.0, "country": "DE", "items": 1.0}, 0
+    while checking.is_alive():
+        body = {"id": f"during-{answers}", "item": item, "time": "2024-06-20T00:00:00"}
+        assert ask("POST", path + "/decisions", body).status == 201
+        answers += 1
+    checking.join()
+    assert answers > 1
+    assert told[0]["verifies"]
+    whole = ask("POST", path + "/verify").json()["events"]
+    assert whole - answers <= told[0]["events"] < whole  # those that were there when it began
+
+
+def test_a_record_that_was_changed_is_found_and_said(tmp_path):
+    store = new_store(tmp_path)
+    with Running(store) as service:
+        key, path = service.key(), "/v1/streams/orders"
+        for k in range(5):
+            service.ask("POST", path + "/decisions", {"id": f"c{k}", "item": [1, 2, k]}, key=key)
+        assert service.ask("POST", path + "/verify", key=key).json()["verifies"]
+        with closing(sqlite3.connect(tmp_path / "desk.db")) as rival:
+            change = "UPDATE events SET body = CAST(body || x'00' AS BLOB) WHERE id = 'c2' AND kind = 'decided'"
+            rival.execute(change)
+            rival.commit()
+        told = service.ask("POST", path + "/verify", key=key).json()
+        assert (told["verifies"], told["first_difference"]) == (False, 4)
+        health = service.ask("GET", path + "/health", key=key).json()
+        assert (health["mode"]["mode"], health["mode"]["by"]) == ("safe", "appletaste")
+        assert not health["verified"]["verifies"]
+        assert health["trouble"]
+    store.close()
 
 
 def test_the_address_of_a_store_is_not_told():

@@ -61,6 +61,30 @@ def test_a_named_body_is_refused_and_changes_nothing(service, key, name):
     assert service.digest() == before
 
 
+ENDS = "/v1/streams/orders"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", ENDS + "/queue?order=worth%0A", None),
+        ("POST", ENDS + "/queue:claim", {"order": "worth\n"}),
+        ("POST", ENDS + "/mode", {"mode": "live\n"}),
+        ("GET", ENDS + "/days?from=2024-05-01%0A", None),
+        ("GET", ENDS + "/report.html?month=2024-05%0A", None),
+        ("POST", "/v1/streams", {"name": "new\n", "n_features": 3, "costs": json.loads(COSTS)}),
+        ("POST", ENDS + "/alarms/x/acknowledge", {"text": "a\0"}),
+    ],
+)
+def test_what_ends_in_a_control_character_is_refused_at_the_door(service, key, method, path, body):
+    before = service.digest()
+    told = service.ask(method, path, body, key=key)
+    assert (told.status, told.problem) == (422, "validation")
+    where = told.json()["errors"][0]
+    assert where.get("pointer") or where.get("parameter")
+    assert service.digest() == before
+
+
 def test_media_types_sizes_and_queries(service, key):
     good = b'{"id": "m", "item": [1, 2, 3]}'
     for media in ("text/plain", "application/x-www-form-urlencoded", ""):

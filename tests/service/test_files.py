@@ -5,12 +5,14 @@ import json
 import shlex
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import appletaste as at
 from appletaste.service import files as files_module
+from appletaste.service import first_use, routes_files
 from appletaste.service.files import Files, latest_rows
 
 from .filling import orders
@@ -27,14 +29,6 @@ def table(n=400):
         cells = (f"{record['amount']:.2f}", record["country"], f"{record['items']:.0f}", "yes" if bad else "no")
         lines.append(",".join((f"o{k}", made, *cells)))
     return ("\n".join(lines) + "\n").encode()
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    store = new_store(tmp_path_factory.mktemp("files"))
-    with Running(store) as running:
-        yield running
-    store.close()
 
 
 @pytest.fixture
@@ -102,6 +96,9 @@ BAD = {
     "no rows": b"a,b\n",
     "an open quote": b'a,b\n"1,0\n2,1\n',
     "a long name": 300 * b"a" + b",b\n1,0\n2,1\n",
+    "too many columns": (
+        ",".join(f"c{k}" for k in range(1001)) + "\n" + 1000 * "1," + "0\n" + 1000 * "2," + "1\n"
+    ).encode(),
 }
 
 
@@ -220,17 +217,55 @@ def test_files_go(monkeypatch):
     assert not folder.exists()
 
 
-def test_of_a_long_file_the_latest_rows_are_played(tmp_path):
+def test_a_file_goes_by_itself_after_its_time(tmp_path, monkeypatch):
+    for module in (files_module, routes_files):
+        monkeypatch.setattr(module, "LASTS", 0.05)
+    store = new_store(tmp_path)
+    with Running(store) as service:
+        key = service.key()
+        told = service.ask("POST", "/v1/files", raw=table(), key=key, headers={"Content-Type": "text/csv"})
+        assert told.status == 201
+        ends = time.monotonic() + 30.0
+        while len(service.app.host.files) and time.monotonic() < ends:  # and nobody asks for a file
+            time.sleep(0.01)
+        assert not len(service.app.host.files)
+    store.close()
+
+
+def test_a_file_that_goes_meanwhile_is_not_there(service, post):
+    name = upload(post, table()).json()["file"]
+    service.app.host.files.find(name).unlink()
+    for verb, more in (("replay", {}), ("stream", {"name": "gone"})):
+        assert post(f"/v1/files/{name}/{verb}", {**ROLES, **more}).problem == "unknown-file"
+    assert "gone" not in service.ask("GET", "/v1/streams", key=service.key()).json()["streams"]
+
+
+def test_of_a_long_file_the_latest_rows_are_played(post, service, file, monkeypatch):
+    monkeypatch.setattr(first_use, "PLAYED", 300)
+    folder = service.app.host.files.find(file).parent
+    before = sorted(folder.iterdir())
+    told = post(f"/v1/files/{file}/replay", ROLES).json()
+    assert told["money"][-1]["items"] == 300
+    assert told["notes"][0].startswith("the latest 300 of 400 rows were played")
+    wrong = post(f"/v1/files/{file}/replay", {**ROLES, "label": "country"})
+    assert "the file of the latest 300 rows" in wrong.json()["detail"]
+    assert "/tmp" not in wrong.body.decode()
+    assert sorted(folder.iterdir()) == before  # what was played has gone
+
+
+def test_the_latest_rows(tmp_path):
     path = tmp_path / "a.csv"
     rows = [(k, f"2024-01-{1 + (7 * k) % 28:02d}", 'a "quoted", cell') for k in range(100)]
     lines = [f'{k};{day};"a ""quoted"", cell"' for k, day, _ in rows]
     path.write_text("k;day;text\n" + "\n".join(lines))
-    shorter, n = latest_rows(path, "day", 30)
+    shorter, n = latest_rows(path, "day", 30, tmp_path)
     found = at.features.read_records(shorter)
     assert (n, len(found)) == (100, 30)
     later = np.sort([day for _, day, _ in rows])[-30]
     assert min(found.columns["day"].tolist()) >= later
     assert set(found.columns["text"].tolist()) == {'a "quoted", cell'}
     assert found.columns["k"].tolist() == sorted(found.columns["k"].tolist())
-    assert latest_rows(path, None, 30)[0].read_text().count("\n") == 31
-    assert latest_rows(path, "day", 100) == (path, 100)
+    assert latest_rows(path, None, 30, tmp_path)[0].read_text().count("\n") == 31
+    assert latest_rows(path, "day", 100, tmp_path) == (path, 100)
+    path.write_text("t,bad\n" + "".join(f"{t},0\n" for t in (100, 9, 8, 11, "")))  # as numbers, not as texts
+    assert latest_rows(path, "t", 2, tmp_path)[0].read_text().split() == ["t,bad", "100,0", "11,0"]

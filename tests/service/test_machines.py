@@ -14,7 +14,7 @@ import appletaste as at
 from appletaste.logs.stores import open_store
 
 from ..live.stores import fresh_database
-from .serving import ask, make_streams, secret_of
+from .serving import ask, hear, make_streams, secret_of
 
 ORDERS = "/v1/streams/orders"
 #: How the owner goes: killed in the suite, stopped as well in ``make test-faults``.
@@ -45,17 +45,6 @@ class Machine:
         self.process.kill()
         self.process.wait()
         self.process.stderr.close()
-
-
-def hear(port, headers):
-    """Return a live view that has begun."""
-    view = socket.create_connection(("127.0.0.1", port), timeout=20)
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    view.sendall(f"GET {ORDERS}/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{lines}\r\n".encode())
-    heard = b""
-    while b"retry" not in heard:
-        heard += view.recv(65536)
-    return view
 
 
 @pytest.mark.parametrize("how", GOES, ids=lambda how: how.name)
@@ -113,7 +102,9 @@ def test_a_key_that_is_revoked_elsewhere_opens_nothing_soon_and_its_sessions_end
         assert ask(machines[1].port, "GET", ORDERS, key=other).status == 200
         told = ask(machines[0].port, "POST", "/v1/session", {"key": other})
         page = {"Cookie": told.headers["set-cookie"].split(";")[0], "X-CSRF-Token": told.json()["csrf"]}
-        views = [hear(machine.port, page) for machine in machines]  # one of them is not the owner, and relays
+        views = [
+            hear(machine.port, ORDERS + "/live", {"Connection": "close", **page}) for machine in machines
+        ]  # one of them is not the owner, and relays
         assert [ask(machine.port, "GET", ORDERS + "/queue", headers=page).status for machine in machines] == [200, 200]
         ask(machines[1].port, "POST", ORDERS + "/decisions", {"id": "seen", "item": [1, 2, 3]}, key=key)
         for view in views:

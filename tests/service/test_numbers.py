@@ -14,7 +14,7 @@ from appletaste.logs.stores import MemoryStore
 from appletaste.reports.periods import days_of as days_of_log
 from appletaste.service.days import amount_of, days_of, money_of
 from appletaste.service.following import Following
-from appletaste.service.routes_report import table_from
+from appletaste.service.routes_report import Rows, table_from
 
 from .filling import Reading, fill
 
@@ -133,6 +133,9 @@ def test_days_over_http(ask, following):
     expected = days_of(following, None, None, None)
     assert told["totals"]["missed"]["estimate"] == expected.totals.missed.estimate
     assert told["days"][5]["saved"]["low"] == expected.days[5].saved.low
+    for query in ("from=2024-08-01", "to=2024-04-01"):  # beyond what there is
+        (day,) = ask("GET", f"{SHOP}/days?{query}").json()["days"]
+        assert (day["day"], day["decided"]) == (query.split("=")[1], 0)
     for query in ("from=2024-05-32", "from=x", "from=2024-05-04&to=2024-05-03", "from=1800-01-01", "to=0000-00-00"):
         assert ask("GET", f"{SHOP}/days?{query}").status == 422, query
     empty = ask("POST", "/v1/streams", {"name": "e", "n_features": 2, "costs": {"miss": 5, "false_alarm": 1, "hit": 0}})
@@ -218,6 +221,16 @@ def test_the_log_as_csv(shop, ask):
     for name in ("state", "time", "stratum"):
         assert [row[name] for row in rows] == getattr(log, name).tolist()
     assert [row["label_time"] for row in rows] == log.label_time.tolist()
+
+
+def test_a_spreadsheet_computes_nothing():
+    stream = at.Stream.create("memory", "a", at.policy("always", n_features=1, costs=at.Costs(5, 1, 0)))
+    for id_ in ("=1+1", "@SUM(A1)", "-2", "plain, with a comma", 'a "quote"'):
+        stream.decide([1.0], id=id_, stratum="+1")
+    lines = Rows(Following(Reading(stream))).next().decode()
+    rows = list(csv.reader(io.StringIO(lines)))
+    assert [row[0] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-2", "plain, with a comma", 'a "quote"']
+    assert {row[2] for row in rows} == {"'+1"}
 
 
 def test_the_report_of_a_month(shop, following, ask):

@@ -1,7 +1,9 @@
 """The queue is what waits, in every order and through every filter; an item is claimed by one reviewer at a time."""
 
 import random
+import threading
 import time
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -71,7 +73,10 @@ def play(stream, queue, rng, steps):
             day = f"2024-0{rng.randint(1, 4)}-{rng.randint(10, 28)}"
             stream.decide(item, time=day, stratum=rng.choice(["a", "b", None]), costs=costs)
         elif verb == "label" and waiting:
-            stream.label(rng.choice(waiting), rng.randint(0, 1))
+            id_ = rng.choice(waiting)
+            stream.label(id_, rng.randint(0, 1))
+            if rng.random() < 0.7:
+                queue.labelled([id_])
         elif verb == "retract":
             done = [id_ for id_, entry in stream_entries(stream).items() if entry == OBSERVED]
             if done:
@@ -115,14 +120,20 @@ def test_the_queue_follows_the_stream(few, monkeypatch):
     check_queue(stream, Queue(store, "orders"))  # of a process that begins with all of it
 
 
-def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
-    """Negative control."""
+def four_waiting():
+    """Return a stream of four items that wait, and a queue that knows them."""
     store = MemoryStore()
     stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
     queue = Queue(store, "orders")
     for k in range(4):
         stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
     check_queue(stream, queue)
+    return stream, queue
+
+
+def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
+    """Negative control."""
+    stream, queue = four_waiting()
     monkeypatch.setattr(Queue, "_change", lambda queue, new, gone: None)
     stream.label(stream.pending[0], 1)
     with pytest.raises(AssertionError):
@@ -130,12 +141,7 @@ def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
 
 
 def test_a_label_that_was_withdrawn_between_two_looks():
-    store = MemoryStore()
-    stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
-    queue = Queue(store, "orders")
-    for k in range(4):
-        stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
-    check_queue(stream, queue)
+    stream, queue = four_waiting()
     first = stream.pending[0]
     queue.escalate(first)
     queue.leases.take([first], Lease("ann", 9e9))
@@ -166,6 +172,27 @@ def test_finding_out_what_is_new_does_not_look_at_the_rest():
     seen = Counted(stream.awaited)
     assert list(queue.changes(seen).new) == stream.pending[-2:]
     assert Counted.asked == 3
+
+
+def test_labels_that_are_heard_of_are_not_looked_for():
+    store = MemoryStore()
+    stream = Stream.create(store, "orders", at.policy("always", n_features=1, costs=COSTS), seed=3)
+    queue = Queue(store, "orders")
+    stream.decide_many(np.ones((300, 1)).tolist())
+    queue.take(queue.changes(stream.awaited), stream.record.place, None)
+
+    class Never(dict):
+        def __iter__(self):
+            raise AssertionError("the whole queue was looked at")
+
+    queue._known = Never(queue._known)
+    first, second, *_ = stream.pending
+    stream.label(first, 1)
+    queue.labelled([first])
+    assert queue.changes(stream.awaited).gone == [first]
+    stream.label(second, 1)
+    with pytest.raises(AssertionError, match="whole queue"):
+        queue.changes(stream.awaited)
 
 
 # ---- over HTTP
@@ -234,8 +261,8 @@ def test_particular_items_are_claimed_with_their_whole_cases(desk):
 
 
 def test_leases_end_with_time_with_the_label_and_outlive_the_process(desk):
-    desk.post("/queue:claim", {"by": "ann", "ids": ["w0", "w1", "w2"], "minutes": 0.0005})
     desk.post("/queue:claim", {"by": "bob", "ids": ["w3", "w4"]})
+    desk.post("/queue:claim", {"by": "ann", "ids": ["w0", "w1", "w2"], "minutes": 0.0005})  # over by the next claim
     desk.ask("PUT", ORDERS_AT + "/decisions/w4/label", {"value": 1}, key=desk.secret)
     time.sleep(0.05)
     assert [item["by"] for item in desk.get("/queue?order=age").json()["items"]] == [None] * 3 + ["bob"] + [None] * 3
@@ -274,6 +301,25 @@ def test_work_by_worth_goes_by_what_is_believed_now(desk):
     assert worth == sorted(worth, reverse=True)
     first = {item["id"]: item["worth"] for item in desk.get("/queue?limit=1000").json()["items"]}
     assert any(abs(first[item["id"]] - item["worth"]) > 1e-6 for item in given)
+
+
+def test_all_threads_have_one_book_of_leases():
+    both = threading.Barrier(2)
+
+    class Slow(MemoryStore):
+        def values(self, space):
+            if space.startswith("held"):
+                with suppress(threading.BrokenBarrierError):
+                    both.wait(0.2)  # until the other one reads, too
+            return super().values(space)
+
+    queue, found = Queue(Slow(), "orders"), []
+    threads = [threading.Thread(target=lambda: found.append(queue.leases)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] is found[1]
 
 
 def test_orders_have_a_name_each():

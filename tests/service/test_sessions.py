@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import re
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +13,7 @@ from appletaste.service import pages, sessions
 from appletaste.service.keys import Keys, digest_of
 from appletaste.service.sessions import COOKIE, Sessions
 
-from .serving import Running, new_store
+from .serving import Running, hear, new_store
 
 ORDERS = "/v1/streams/orders"
 
@@ -89,15 +88,13 @@ def test_who_acts_is_who_has_signed_in(service):
     assert [note["by"] for note in notes[-2:]] == ["bob", "ann"]
 
 
-def hear(service, headers):
-    """Return a live view that has begun."""
-    live = socket.create_connection(("127.0.0.1", service.port), timeout=20)
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    live.sendall(f"GET {ORDERS}/live HTTP/1.1\r\nHost: x\r\n{lines}\r\n".encode())
+def to_the_end(live):
+    """Wait until a live view ends: the last chunk of an answer is empty."""
     heard = b""
-    while b"retry" not in heard:
-        heard += live.recv(65536)
-    return live
+    while not heard.endswith(b"0\r\n\r\n"):
+        more = live.recv(65536)
+        assert more
+        heard += more
 
 
 def test_a_revoked_key_ends_its_sessions_and_its_live_views(service):
@@ -105,19 +102,17 @@ def test_a_revoked_key_ends_its_sessions_and_its_live_views(service):
     for by_cookie in (True, False):
         secret, key = service.keys.create("leaver", ["read"])
         headers = service.sign_in(secret) if by_cookie else {"Authorization": f"Bearer {secret}"}
-        with hear(service, headers) as live:
+        with hear(service.port, ORDERS + "/live", headers) as live:
             assert service.ask("DELETE", f"/v1/keys/{key.id}", key=admin).status == 200
             assert service.ask("GET", ORDERS, headers=headers).status == 401
-            while live.recv(65536) not in (b"", b"0\r\n\r\n"):  # the view ends
-                pass
+            to_the_end(live)
 
 
 def test_signing_out_ends_the_live_view(service):
     headers = service.sign_in(service.key("read"))
-    with hear(service, headers) as live:
+    with hear(service.port, ORDERS + "/live", headers) as live:
         assert service.ask("DELETE", "/v1/session", headers=headers).status == 204
-        while live.recv(65536) not in (b"", b"0\r\n\r\n"):
-            pass
+        to_the_end(live)
 
 
 def test_a_session_outlives_the_process(tmp_path):
@@ -172,6 +167,7 @@ def test_the_page_is_for_everybody_and_may_do_little(service):
     told = service.ask("GET", "/")
     assert (told.status, told.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert told.headers["content-security-policy"] == pages.POLICY
+    assert service.ask("GET", "/v1/session").headers["x-content-type-options"] == "nosniff"  # whatever is answered
     assert "unsafe" not in pages.POLICY
     assert "'none'" in pages.POLICY.split(";")[0]
     assert told.headers["x-content-type-options"] == "nosniff"

@@ -70,9 +70,9 @@ class Verifier:
         place, end = self._place, self._place.head()
         head = Head(0, NOTHING)
         for row, event in checked(place.read(), head, self._sheets):
-            head = Head(row.seq, row.digest)
-            if row.seq > end.seq:
+            if row.seq > end.seq:  # written since
                 break
+            head = Head(row.seq, row.digest)
             try:
                 if isinstance(event, Decided):
                     self._decisions += 1

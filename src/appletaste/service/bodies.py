@@ -5,7 +5,7 @@ A field that a type does not have is refused, and so is a text or a truth value 
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -24,13 +24,17 @@ Who = Annotated[
 ]
 Name = Annotated[
     str,
-    Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", description="The name of a stream."),
+    Meta(
+        min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$(?!\n)", description="The name of a stream."
+    ),
 ]
 Cell = bool | float | str | None
 Item = Annotated[
     dict[str, Cell] | Annotated[list[float], Meta(max_length=10_000)],
     Meta(description="Columns and their values, null where one is missing; or the numbers of a vector."),
 ]
+#: By which work is sorted.
+Order = Literal["worth", "age", "amount", "chance"]
 Time = Annotated[float | str, Meta(description="A number of a clock of your own, or a date in ISO 8601.")]
 Money = Annotated[float, Meta(ge=-1e15, le=1e15)]
 LabelValue = Annotated[int, Meta(ge=0, le=1, description="1: positive, 0: negative.")]
@@ -109,7 +113,7 @@ class Claim(Body, frozen=True):
 
     by: Who | None = None
     ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
-    order: Annotated[str, Meta(pattern="^(worth|age|amount|chance)$")] = "worth"
+    order: Order = "worth"
     count: Annotated[int, Meta(ge=1, le=100)] = 1
     escalated: bool = False
     minutes: Annotated[float, Meta(gt=0, le=1440)] = 60.0
@@ -141,7 +145,7 @@ class Release(Body, frozen=True):
 class ModeBody(Body, frozen=True):
     """Another mode."""
 
-    mode: Annotated[str, Meta(pattern="^(shadow|live|frozen|safe)$")]
+    mode: Literal["shadow", "live", "frozen", "safe"]
     by: Who | None = None
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
@@ -176,7 +180,7 @@ class NewStream(Body, frozen=True):
     capacity: Annotated[str, Meta(max_length=100)] | None = None
     audit: Annotated[str, Meta(max_length=100)] | None = None
     time_zone: Annotated[str, Meta(max_length=100)] | None = None
-    mode: Annotated[str, Meta(pattern="^(shadow|live|frozen)$")] = "live"
+    mode: Literal["shadow", "live", "frozen"] = "live"
     expire_after: Annotated[float, Meta(gt=0)] | None = None
 
 

@@ -26,12 +26,12 @@ from ..logs.stores.base import Row
 from .desk_answers import ContributionRead, Happened
 from .leases import Lease
 from .operations import Call
-from .past import columns_of
+from .past import Past, columns_of
+from .queue import TURN, Queue
+from .writer import Writer
 
 #: Standard deviations on either side that hold 90 % of a normal distribution.
 NINETY = 1.6448536269514722
-#: Cases that are explained before decisions have their turn again.
-AT_ONCE = 5
 _WORDS = {
     "expired": "the label is no longer waited for",
     "retracted": "the label was withdrawn",
@@ -47,9 +47,12 @@ class Believed(NamedTuple):
 
 
 def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
-    """Return what is believed of cases now."""
-    found = []
+    """Return what is believed now of the first case, and of others as long as there is time."""
+    found: list[Believed] = []
+    ends = time.perf_counter() + TURN
     for id in ids:
+        if found and time.perf_counter() > ends:
+            break
         case, why = stream.find(id), None
         if not case.erased:
             try:
@@ -62,15 +65,15 @@ def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
 
 async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return cases with all that is known of them; decisions go on in between."""
-    writer, found = call.writer, []
-    for start in range(0, len(ids), AT_ONCE):
-        part = tuple(ids[start : start + AT_ONCE])
-        found += await writer.do(partial(believed, ids=part), part)
-    return await asyncio.to_thread(_told, call, found)
+    writer, found = call.writer, list[Believed]()
+    while len(found) < len(ids):
+        rest = tuple(ids[len(found) :])
+        found += await writer.do(partial(believed, ids=rest), rest[:1])
+    past, queue = call.host.past(call.stream), call.host.queue(call.stream)  # in the event loop: one for all threads
+    return await asyncio.to_thread(_told, writer, past, queue, found) if found else []
 
 
-def _told(call: Call, found: list[Believed]) -> list[dict[str, Any]]:
-    writer, past, queue = call.writer, call.host.past(call.stream), call.host.queue(call.stream)
+def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> list[dict[str, Any]]:
     past.refresh(writer.place, writer.seq)
     held, escalated = queue.leases.held(time.time()), queue.escalations.ids
     rows = writer.place.decisions([one.case.answer.id for one in found])

@@ -92,14 +92,14 @@ def _day(following: Following, day: int, rows: NDArray[np.intp]) -> DayRead:
         money = {"cost": _or_null(cost), "saved": _or_null(saved), "precision": _or_null(right)}
     limit = following.limit_of(day, rows)
     capacity = None if limit is None else Capacity(_used(following, rows), limit)
-    return DayRead(day_name(day), **counts, **money, capacity=capacity)
+    return DayRead(day=day_name(day), **counts, **money, capacity=capacity)
 
 
 def range_of(following: Following, first: int | None, last: int | None) -> tuple[int, int]:
     """Return the first and the last day of a range, by number: the latest days where nobody says."""
     there = following.columns.touched
-    end = max(there, default=0) if last is None else last
-    return (max(end - USUAL + 1, min(there, default=end)) if first is None else first), end
+    end = max(max(there, default=0), first or 0) if last is None else last
+    return (min(max(end - USUAL + 1, min(there, default=end)), end) if first is None else first), end
 
 
 def days_of(following: Following, first: int | None, last: int | None, shadow_price: float | None) -> DaysRead:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -76,6 +76,6 @@ class FileStream(Played, frozen=True, kw_only=True):
     """A stream to make from a file."""
 
     name: Name
-    mode: Annotated[str, Meta(pattern="^(shadow|live)$")] = "shadow"
+    mode: Literal["shadow", "live"] = "shadow"
     teach: bool = True
     expire_after_days: Annotated[float, Meta(gt=0, le=36500)] | None = None

@@ -1,12 +1,10 @@
-"""What the page asks for in numbers, as types: days, the model, what if, alarms, health, and first use."""
+"""What the page asks for in numbers, as types: days, the model, what if, alarms and health."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from msgspec import Struct, field
-
-from .answers import StreamRead
 
 
 class Amount(Struct, frozen=True, omit_defaults=True):
@@ -25,10 +23,9 @@ class Capacity(Struct, frozen=True):
     limit: int
 
 
-class DayRead(Struct, frozen=True):
-    """One day. Cost and saving are null where the log cannot say; ``arrived`` is a share of the acts."""
+class Counted(Struct, frozen=True, kw_only=True):
+    """What some decisions came to. Cost and saving are null where the log cannot say."""
 
-    day: str
     decided: int
     acted: int
     explored: int
@@ -37,29 +34,22 @@ class DayRead(Struct, frozen=True):
     labelled: int
     positive: int
     waiting: int
-    arrived: float | None
+    arrived: float | None  #: as a share of the acts
     cost: Amount | None  #: what the acts cost: reviews and false alarms
     saved: Amount | None  #: against passing everything
     precision: Amount | None
     capacity: Capacity | None
 
 
-class TotalsRead(Struct, frozen=True):
+class DayRead(Counted, frozen=True, kw_only=True):
+    """One day."""
+
+    day: str
+
+
+class TotalsRead(Counted, frozen=True, kw_only=True):
     """All days of a range together."""
 
-    decided: int
-    acted: int
-    explored: int
-    audited: int
-    overruled: int
-    labelled: int
-    positive: int
-    waiting: int
-    arrived: float | None
-    cost: Amount | None
-    saved: Amount | None
-    precision: Amount | None
-    capacity: Capacity | None
     missed: Amount
     recall: Amount
     label_delay_days: float | None
@@ -76,16 +66,28 @@ class DaysRead(Struct, frozen=True):
     notes: list[str]
 
 
-class CurvePoint(Struct, frozen=True, omit_defaults=True):
-    """What a column adds to the score at a value; ``then`` is what it added on the chosen day."""
+class Band(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a column adds to the score, with bands; ``then`` is what it added on the chosen day."""
 
-    x: float
     mean: float
     low50: float
     high50: float
     low90: float
     high90: float
     then: float | None = None
+
+
+class CurvePoint(Band, frozen=True, omit_defaults=True, kw_only=True):
+    """A column at a number."""
+
+    x: float
+
+
+class CurveLevel(Band, frozen=True, omit_defaults=True, kw_only=True):
+    """A column at a level."""
+
+    level: str
+    count: int | None = None
 
 
 class Bin(Struct, frozen=True):
@@ -94,19 +96,6 @@ class Bin(Struct, frozen=True):
     from_: float = field(name="from")
     to: float
     count: int
-
-
-class CurveLevel(Struct, frozen=True, omit_defaults=True):
-    """What a column adds to the score at a level."""
-
-    level: str
-    mean: float
-    low50: float
-    high50: float
-    low90: float
-    high90: float
-    count: int | None = None
-    then: float | None = None
 
 
 class CurveRead(Struct, frozen=True, omit_defaults=True):
@@ -270,92 +259,3 @@ class StreamHealth(Struct, frozen=True):
     capacity: str | None
     audit: str | None
     time_zone: str | None  #: whose days a capacity is of; null: those of UTC
-
-
-class LookBar(Struct, frozen=True):
-    """One bar of the picture of a column."""
-
-    name: str
-    share: float
-
-
-class FileColumn(Struct, frozen=True, omit_defaults=True):
-    """A column of a file: what it holds, a look at it, and what it could be."""
-
-    name: str
-    kind: str
-    missing: float
-    distinct: int
-    summary: str
-    look: list[LookBar]
-    could_be: list[str]
-    findings: list[str]
-    levels: list[str] | None = None
-
-
-class Suggested(Struct, frozen=True):
-    """Which column seems to be what."""
-
-    label: str | None
-    time: str | None
-    id: str | None
-    amount: str | None
-
-
-class FileRead(Struct, frozen=True):
-    """A file that was taken in."""
-
-    file: str
-    rows: int
-    columns: list[FileColumn]
-    suggested: Suggested
-    findings: list[str]
-
-
-class ReplayRow(Struct, frozen=True):
-    """One way to decide, played on the file."""
-
-    name: str
-    policy: str
-    cost_per_1000: float
-    se: float | None
-    saved_against_never: float | None
-    saved_against_always: float | None
-    precision: float | None
-    recall: float | None
-    act_rate: float
-    labels: float
-
-
-class MoneyPoint(Struct, frozen=True):
-    """What each way to decide had cost after so many items."""
-
-    items: int
-    costs: dict[str, float]
-
-
-class ReplayRead(Struct, frozen=True):
-    """A replay of a file: the table, the money so far, and what to know."""
-
-    title: str
-    rows: list[ReplayRow]
-    money: list[MoneyPoint]
-    words: list[str]
-    notes: list[str]
-
-
-class TryIt(Struct, frozen=True):
-    """Lines of code that send a first decision, with a key that is told this once."""
-
-    key: str
-    python: str
-    curl: str
-
-
-class StreamMade(Struct, frozen=True):
-    """A stream that was made from a file."""
-
-    stream: StreamRead
-    try_it: TryIt
-    taught: int
-    notes: list[str]

@@ -174,7 +174,7 @@ async def disconnected(receive: Receive) -> None:
 
 async def respond(reply: Reply, receive: Receive, send: Send) -> None:
     """Send an answer; one in parts ends early when whoever asked has gone."""
-    headers = [(b"content-type", reply.media.encode())]
+    headers = [(b"content-type", reply.media.encode()), (b"x-content-type-options", b"nosniff")]
     if reply.headers is None or "Cache-Control" not in reply.headers:
         headers.append((b"cache-control", b"no-store"))
     if reply.headers:

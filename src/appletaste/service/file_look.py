@@ -21,7 +21,7 @@ from ..features.values import MISSING
 from ..remedies import Remedy, worded
 from ..replays.findings import Finding, is_number, present
 from ..replays.looking import ColumnLook, look
-from .desk_numbers import FileColumn, FileRead, LookBar, Suggested
+from .file_answers import FileColumn, FileRead, LookBar, Suggested
 from .files import plain_words, unreadable
 
 LABEL, TIME, ID, AMOUNT = "label", "time", "id", "amount"
@@ -67,9 +67,9 @@ def in_words(remedy: Remedy) -> str:
     return f"{name} {', '.join(repr(value) if isinstance(value, str) else str(value) for value in values)}"
 
 
-def words_of(path: Path, told: str | Exception) -> str:
+def words_of(path: Path, told: str | Exception, name: str = "the file") -> str:
     """Return what the library says of a file, in the words of the page."""
-    return plain_words(path, worded(told, in_words))
+    return plain_words(path, worded(told, in_words), name)
 
 
 def look_at(file: str, path: Path) -> FileRead:

@@ -12,14 +12,19 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..features.files import SEPARATORS
-from ..times import DAY
+from ..times import DAY, instants
 from .problems import Problem
 
-#: The longest file in bytes, its most cells, and how many files are kept.
-LARGEST, CELLS, MOST = 64 * 1024 * 1024, 5_000_000, 8
+#: The longest file in bytes, its most cells and columns, and how many files are kept.
+LARGEST, CELLS, WIDEST, MOST = 64 * 1024 * 1024, 5_000_000, 1000, 8
 #: The longest name of a column.
 NAME = 200
+#: Seconds that a file is kept.
+LASTS = DAY
 
 
 class Kept(NamedTuple):
@@ -49,15 +54,16 @@ class Files:
     def put(self, content: bytes) -> str:
         """Keep a file and return its name, which nobody can guess; one that is no table of text is refused."""
         check_text(content)
+        name = secrets.token_urlsafe(12)
         with self._lock:
             if self._folder is None:
                 self._folder = Path(tempfile.mkdtemp(prefix="appletaste-files-"))
-            self._sweep(MOST - 1)
-            name = secrets.token_urlsafe(12)
             path = self._folder / f"{name}.csv"
-            path.write_bytes(content)
+        path.write_bytes(content)  # which takes its time, and ``find`` is asked in the event loop
+        with self._lock:
+            self._sweep(MOST - 1)
             self._known[name] = Kept(path, time.time())
-            return name
+        return name
 
     def find(self, name: str) -> Path:
         """Return where a file lies, or the problem that it does not."""
@@ -67,6 +73,11 @@ class Files:
         if found is None:
             raise Problem("unknown-file")
         return found.path
+
+    def sweep(self) -> None:
+        """Forget files whose time is over."""
+        with self._lock:
+            self._sweep(MOST)
 
     def drop(self, name: str) -> None:
         """Forget a file."""
@@ -85,10 +96,10 @@ class Files:
                 self._folder = None
 
     def _sweep(self, most: int) -> None:
-        """Forget files that are a day old, and the oldest beyond so many."""
+        """Forget files whose time is over, and the oldest beyond so many."""
         now = time.time()
         for name, kept in list(self._known.items()):
-            if now - kept.since > DAY or len(self._known) > most:
+            if now - kept.since >= LASTS or len(self._known) > most:
                 self._forget(name)
 
     def _forget(self, name: str) -> None:
@@ -118,25 +129,28 @@ def check_text(content: bytes) -> None:
     separator = max(SEPARATORS, key=header.count)
     if text.count(separator) + text.count("\n") > CELLS:
         raise unreadable(f"the file has more than {CELLS:,} cells: send its latest rows, or fewer columns")
-    if max(map(len, header.split(separator))) > NAME:
+    names = header.split(separator)
+    if len(names) > WIDEST:
+        raise unreadable(f"the file has more than {WIDEST:,} columns: send those that could matter")
+    if max(map(len, names)) > NAME:
         raise unreadable(f"the name of a column is longer than {NAME} letters: the first line has to name the columns")
 
 
-def plain_words(path: Path, told: str) -> str:
-    """Return what the library says of a file without the name that it has on this machine.
+def plain_words(path: Path, told: str, name: str = "the file") -> str:
+    """Return what the library says of a file, by a name that says something to whoever sent the file.
 
     Examples
     --------
     >>> plain_words(Path("/tmp/x.csv"), "/tmp/x.csv, line 3: 2 fields, but the header has 4")
     'the file, line 3: 2 fields, but the header has 4'
     """
-    return told.replace(str(path), "the file").replace(path.name, "the file")
+    return told.replace(str(path), name).replace(path.name, name)
 
 
-def latest_rows(path: Path, time_column: str | None, most: int) -> tuple[Path, int]:
-    """Return a file with the latest rows of a file, and how many rows the whole file has; of a short one itself.
+def latest_rows(path: Path, time_column: str | None, most: int, folder: Path) -> tuple[Path, int]:
+    """Return a file in a folder with the latest rows of a file, and how many there are in all; of a short one itself.
 
-    Rows are later further down, or by a column of dates.
+    Rows are later further down, or by a column of dates or numbers.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.readline()
@@ -148,14 +162,29 @@ def latest_rows(path: Path, time_column: str | None, most: int) -> tuple[Path, i
         rows = [row for row in csv.reader(file, delimiter=separator) if row]
     if len(rows) <= most:
         return path, len(rows)
-    order = list(range(len(rows)))
+    order = np.arange(len(rows))
     if time_column in names:
         place = names.index(time_column)
-        order.sort(key=lambda row: rows[row][place])  # dates in ISO 8601 sort as texts
-    chosen = sorted(order[-most:])
-    target = path.with_suffix(".latest.csv")
+        order = np.argsort(moments_of([row[place] for row in rows]), kind="stable")
+    chosen = sorted(order[-most:].tolist())
+    target = folder / "latest.csv"
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=separator)
         writer.writerow(names)
         writer.writerows(rows[row] for row in chosen)
     return target, len(rows)
+
+
+def moments_of(times: list[str]) -> NDArray[np.float64]:
+    """Return numbers or dates as numbers that grow with time; what is neither comes before all others.
+
+    Examples
+    --------
+    >>> moments_of(["9", "10", ""]), moments_of(["1970-01-02T01:00:00+02:00", "1970-01-02T00:00:00Z"])
+    (array([  9.,  10., -inf]), array([82800., 86400.]))
+    """
+    try:
+        found = np.array([float(time or "nan") for time in times])
+    except ValueError:
+        found = instants(np.array(times, dtype=object))
+    return np.where(np.isnan(found), -np.inf, found)

@@ -8,6 +8,7 @@ import shlex
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -26,7 +27,7 @@ from ..logs.stores import Store
 from ..replays import ReplayResult, replay
 from ..times import DAY
 from .desk_bodies import FileStream, Played
-from .desk_numbers import MoneyPoint, ReplayRead, ReplayRow
+from .file_answers import MoneyPoint, ReplayRead, ReplayRow
 from .file_look import words_of
 from .files import latest_rows, unreadable
 
@@ -50,26 +51,24 @@ def roles_of(asked: Played) -> dict[str, Any]:
 
 def play(path: Path, asked: Played) -> ReplayRead:
     """Play a file as a stream, and say what it would have cost."""
-    aside = [name for name in (asked.id,) if name is not None]
-    try:
-        shorter, rows = latest_rows(path, asked.time, PLAYED)
-        once = asked.time is not None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to say is among the notes
-            result = replay(
-                shorter,
-                asked.label,
-                costs=costs_of(asked),
-                policies=(POLICY,),
-                shuffles=None if once else ORDERS if rows <= SHORT else 1,
-                drop=[*dict.fromkeys([*asked.drop, *aside])],
-                **roles_of(asked),
-            )
-    except (InputError, UnicodeError) as error:
-        raise unreadable(words_of(path, error)) from None
-    finally:
-        path.with_suffix(".latest.csv").unlink(missing_ok=True)
-    notes = [words_of(shorter, note) for note in result.notes]
+    with TemporaryDirectory(dir=path.parent) as folder:  # of this replay alone: another may have other times
+        shorter, rows = latest_rows(path, asked.time, PLAYED, Path(folder))
+        name = "the file" if shorter == path else f"the file of the latest {PLAYED:,} rows"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what there is to say is among the notes
+                result = replay(
+                    shorter,
+                    asked.label,
+                    costs=costs_of(asked),
+                    policies=(POLICY,),
+                    shuffles=None if asked.time is not None else ORDERS if rows <= SHORT else 1,
+                    drop=[*dict.fromkeys([*asked.drop, *([] if asked.id is None else [asked.id])])],
+                    **roles_of(asked),
+                )
+        except (InputError, UnicodeError) as error:
+            raise unreadable(words_of(shorter, error, name)) from None
+    notes = [words_of(shorter, note, name) for note in result.notes]
     if rows > PLAYED:
         notes.insert(0, f"the latest {PLAYED:,} of {rows:,} rows were played; the stream learns from all of them")
     return ReplayRead(plain_title(result), _rows(result), _money(result), replay_words(result), notes)
@@ -162,14 +161,18 @@ def make(store: Store, path: Path, asked: FileStream) -> tuple[Stream, Created]:
     return stream, made
 
 
-def example_item(path: Path, asked: FileStream, needed: Mapping[str, str], numeric: str) -> dict[str, Any]:
-    """Return the last row of a file as the stream takes it; ``needed`` has the columns and what each wants."""
-    columns = read_records(path).columns
+def last_row(path: Path) -> dict[str, Any]:
+    """Return the last row of a file."""
+    return {name: column[-1] for name, column in read_records(path).columns.items()}
+
+
+def example_item(row: dict[str, Any], asked: FileStream, needed: Mapping[str, str], numeric: str) -> dict[str, Any]:
+    """Return a row of a file as the stream takes it; ``needed`` has the columns and what each wants."""
     found: dict[str, Any] = {}
     for name, wants in needed.items():
         if name == asked.time:
             continue  # the time of the decision stands in for it
-        value = columns[name][-1]
+        value = row[name]
         if isinstance(value, float | np.floating):
             value = float(value)
             found[name] = value if wants == numeric or math.isnan(value) else f"{value:g}"

@@ -22,9 +22,12 @@ from ..streams.rebuilding import staffing_of
 from .columns import Columns
 from .writer import Writer
 
+#: Cost sheets that are remembered while events are read, and answers that are kept once they were computed.
+SHEETS, MOST_KEPT = 1000, 2000
+
 
 class Following:
-    """One stream, read beside its writer; ``now`` catches up and gives what there is."""
+    """One stream, read beside its writer; ``catch_up`` reads on, and whoever looks at what there is holds ``lock``."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer, self.seq = writer, 0
@@ -35,7 +38,6 @@ class Following:
         self.raised: list[int] = []
         #: Budgets and lanes with the row of the first decision that each holds for.
         self.staffing: list[tuple[int, Budget | None, Audit | None]] = []
-        self._sheets: dict[tuple[float, ...], Costs] = {}
         self._kept: dict[Any, tuple[Any, Any]] = {}
 
     def catch_up(self) -> Following:
@@ -44,12 +46,15 @@ class Following:
             last = self.writer.seq
             if not self.staffing:
                 self.staffing.append((0, *staffing_at_first(self.writer.place)))
+            sheets: dict[tuple[float, ...], Costs] = {}
             if self.seq < last:
                 for row in self.writer.place.read(self.seq):
                     if row.seq > last:
                         break
+                    if len(sheets) > SHEETS:  # where each item has costs of its own
+                        sheets.clear()
                     fields = unpack(row.body)
-                    self._take(row.seq, event_of(row.kind, fields, row.item, self._sheets), fields[1])
+                    self._take(row.seq, event_of(row.kind, fields, row.item, sheets), fields[1])
                     self.seq = row.seq
         return self
 
@@ -105,10 +110,6 @@ class Following:
         """Whether audits are among the acts that the budget allows."""
         _, budget, audit = self.staffing[-1]
         return budget is not None and audit is not None and audit.budget is None
-
-
-#: What is kept of computed answers.
-MOST_KEPT = 2000
 
 
 def staffing_at_first(place: Place) -> tuple[Budget | None, Audit | None]:

@@ -78,6 +78,7 @@ class Hosting:
         """Take note of a writer that has stopped: without its stream the process is of no use, unless it was lost."""
         if self._writers.get(writer.name) is writer:
             del self._writers[writer.name]
+            self._followings.pop(writer.name, None)
         log.error("a writer has stopped", extra={"stream": writer.name, "lost": writer.lost})
         if not writer.lost:
             self.fail(writer.stopped)
@@ -143,7 +144,9 @@ class Hosting:
 
     def queue(self, name: str) -> Queue:
         """Return the work of a stream."""
-        return self._queues.setdefault(name, Queue(self.store, name))
+        if name not in self._queues:
+            self._queues[name] = Queue(self.store, name)
+        return self._queues[name]
 
     def past(self, name: str) -> Past:
         """Return what the cases of a stream are compared with."""

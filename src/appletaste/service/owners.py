@@ -32,7 +32,7 @@ QUICK, PATIENCE = 3.0, 60.0
 PASSED = "x-appletaste-passed-on"
 THREADS = 32
 #: Headers of an answer that go along with it.
-PASSED_BACK = ("Retry-After", "Allow", "Content-Disposition", "Content-Security-Policy", "X-Content-Type-Options")
+PASSED_BACK = ("Retry-After", "Allow", "Content-Disposition", "Content-Security-Policy")
 
 
 class Owners:

@@ -13,14 +13,14 @@ from .operations import Call, Operation, Reply
 from .problems import Problem
 
 FOLDER = Path(__file__).parent / "page"
-#: What a page of ours may do: load its own files and ask its own service, and nothing else.
+#: What a page of ours may do: load its own files and ask its own service, and nothing else; no text becomes HTML.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 import time
 from bisect import bisect_left, insort
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from itertools import islice
 from types import MappingProxyType
@@ -36,8 +37,12 @@ from .leases import Escalations, Lease, Leases
 LOOKED_AT = 100
 #: Decisions that are read from the record at once, and seconds in between in which the writer goes on.
 PART, BREATH = 200, 0.001
+#: Seconds after which decisions have their turn again while the writer looks at items.
+TURN = 0.005
 #: Changes beyond which an order is sorted again; fewer are put in their places.
 FEW = 500
+#: Labels that are remembered until the next look.
+HINTS = 10_000
 #: Filtered orders that are remembered until something changes, for whoever scrolls.
 VIEWS = 8
 #: The code of an item that waits because somebody acted on it, whatever was decided.
@@ -133,6 +138,8 @@ class Queue:
         self.codes: Counter[str] = Counter()
         self.strata: Counter[str] = Counter()
         self._beside: tuple[Leases, Escalations] | None = None
+        self._reading = threading.Lock()  # or two threads hold two books of leases, and one item is held twice
+        self._labelled: deque[str] = deque(maxlen=HINTS)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -154,11 +161,17 @@ class Queue:
         return self._read_beside()[1]
 
     def _read_beside(self) -> tuple[Leases, Escalations]:
-        if self._beside is None:
-            self._beside = Leases(self._store, self._stream), Escalations(self._store, self._stream)
-        return self._beside
+        with self._reading:
+            if self._beside is None:
+                self._beside = Leases(self._store, self._stream), Escalations(self._store, self._stream)
+            return self._beside
 
     # ---- what has changed
+
+    def labelled(self, ids: Iterable[str]) -> None:
+        """Hear that labels of some items have arrived, so that ``changes`` need not look for them."""
+        if self._known:
+            self._labelled.extend(ids)
 
     def changes(self, awaited: MappingProxyType[str, tuple[int, float]]) -> Changes:
         """Return what has changed, for ``take``; called where the stream may be looked at."""
@@ -176,8 +189,11 @@ class Queue:
         left, there = len(known) - len(again) + len(new) - len(awaited), awaited.keys()
         if not left:
             return Changes(new, again)
-        gone = [id for id in self.leases.held(0.0) if id in known and id not in there]
-        if len(gone) != left:  # labels came from elsewhere, too
+        likely = set(self.leases.held(0.0))
+        while self._labelled:
+            likely.add(self._labelled.popleft())
+        gone = [id for id in likely if id in known and id not in there]
+        if len(gone) != left:  # some have expired, or were overruled or erased
             gone = [id for id in known if id not in there]
         return Changes(new, [*gone, *again])
 
@@ -288,16 +304,18 @@ class Queue:
         self.leases.take([item.id for item in items], lease)
 
 
-def by_worth_now(stream: Stream, items: list[Waiting], count: int) -> list[Waiting]:
-    """Return items by what they are worth by what is believed now, the best first."""
+def worth_now(stream: Stream, items: list[Waiting]) -> list[Waiting]:
+    """Return the first item with its worth by what is believed now, and others as long as there is time."""
     rows = stream.record.place.decisions([item.id for item in items])
-    sheets: dict[tuple[float, ...], Costs] = {}
-    found = []
+    found: list[Waiting] = []
+    ends = time.perf_counter() + TURN
     for item in items:
+        if found and time.perf_counter() > ends:
+            break
         row = rows[item.id]
-        event = unpack_event(row.kind, row.body, row.item, sheets)
+        event = unpack_event(row.kind, row.body, row.item, {})
         assert isinstance(event, Decided)
         decision = event.decision
         worth = stream.player.policy.look(decision.x, costs=decision.costs).worth if decision.round else math.nan
         found.append(replace(item, worth=-math.inf if math.isnan(worth) else worth))
-    return sorted(found, key=ORDERS["worth"])[:count]
+    return found

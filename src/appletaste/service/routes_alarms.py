@@ -15,6 +15,7 @@ from ..logs.stores.base import Place
 from ..logs.stores.opening import POSTGRES
 from ..replays.players import audit_text, capacity_text
 from .alarms import Noticed, alarms_of, find_alarm
+from .cells import check_plain
 from .desk_bodies import Acknowledge
 from .desk_numbers import AlarmList, AlarmRead, Commits, ModeSince, StreamHealth, VerifiedAt
 from .operations import Call, Operation, Reply
@@ -33,15 +34,16 @@ async def acknowledge(call: Call) -> Reply:
     """Take note of an alarm; who was first stands."""
     following, noticed = call.host.following(call.stream), Noticed(call.host.store, call.stream)
     said, by = call.body, call.who(call.body.by)
+    check_plain(said.text, "/text")
+    check_plain(by, "/by")
     found = await call.host.aside(lambda: find_alarm(following, call.params["alarm"], noticed.all()))
-
     told = await call.writer.do(lambda stream: noticed.add(stream, found, by, said.text))
     return Reply.of(msgspec.structs.replace(found, acknowledged=told))
 
 
 def _now(stream: Stream) -> dict[str, Any]:
     trouble = None if stream.trouble is None else f"event {stream.trouble.seq} does not verify"
-    found = {"events": len(stream), "pending": len(stream.pending), "trouble": trouble}
+    found = {"events": len(stream), "pending": len(stream.awaited), "trouble": trouble}
     staffing = {"capacity": capacity_text(stream.budget), "audit": audit_text(stream.audit)}
     return found | staffing | {"time_zone": stream.time_zone}
 

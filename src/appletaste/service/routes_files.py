@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..errors import ConflictError
+from ..live import Stream
 from .cells import NUMBER
 from .desk_bodies import FileStream, Played
-from .desk_numbers import FileRead, ReplayRead, StreamMade, TryIt
+from .file_answers import FileRead, ReplayRead, StreamMade, TryIt
 from .file_look import look_at, words_of
-from .files import LARGEST
-from .first_use import example_item, lines_of_code, make, play
+from .files import LARGEST, LASTS
+from .first_use import example_item, last_row, lines_of_code, make, play
 from .operations import CSV, Call, Operation, Reply
 from .problems import Problem
 from .routes_keys import check_whole
@@ -34,44 +38,50 @@ async def send(call: Call) -> Reply:
             files.drop(name)
             raise
 
-    return Reply.of(await call.host.aside(work), 201)
+    found = await call.host.aside(work)
+    asyncio.get_running_loop().call_later(LASTS, files.sweep)  # also where nobody asks for files any more
+    return Reply.of(found, 201)
+
+
+async def with_file(call: Call, work: Callable[..., Any], *given: Any) -> Any:
+    """Do something with the file that an address names; files may go at any time."""
+    try:
+        return await call.host.aside(work, call.host.files.find(call.params["file"]), *given)
+    except FileNotFoundError:
+        raise Problem("unknown-file") from None
 
 
 async def replay(call: Call) -> Reply:
     """Play a file as a stream."""
     check_whole(call)
-    path = call.host.files.find(call.params["file"])
-    return Reply.of(await call.host.aside(play, path, call.body))
+    return Reply.of(await with_file(call, play, call.body))
 
 
 async def create(call: Call) -> Reply:
     """Make a stream from a file, and a key that sends it decisions and labels."""
     check_whole(call)
     asked, host = call.body, call.host
-    path = host.files.find(call.params["file"])
 
-    def work() -> Any:
+    def work(path: Path) -> tuple[Stream, int, list[str], dict[str, Any]]:
         if asked.name in host.store.names():
             raise Problem("stream-exists")
+        last = last_row(path)
         try:
-            return make(host.store, path, asked)
+            stream, made = make(host.store, path, asked)
         except ConflictError:
             raise Problem("stream-exists") from None
+        taught = 0 if made.history is None else made.history.learnt
+        return stream, taught, [words_of(path, note) for note in made.notes], last
 
-    stream, made = await host.aside(work)
+    stream, taught, notes, last = await with_file(call, work)
     writer = host.take(stream)
     if host.owners is not None:
         await host.owners.announce(stream.name)
-
-    def finish() -> tuple[str, dict[str, Any]]:
-        secret, _ = host.keys.create(f"first use of {asked.name}"[:100], ["decide", "label"], [asked.name])
-        return secret, example_item(path, asked, writer.door.kinds, NUMBER)
-
-    secret, item = await host.aside(finish)
+    name = f"first use of {asked.name}"[:100]
+    secret, _ = await asyncio.to_thread(host.keys.create, name, ["decide", "label"], [asked.name])
+    item = example_item(last, asked, writer.door.kinds, NUMBER)
     python, curl = lines_of_code(address_of(call), secret, asked, item)
-    taught = 0 if made.history is None else made.history.learnt
     told = await writer.do(described)
-    notes = [words_of(path, note) for note in made.notes]
     return Reply.of(StreamMade(told, TryIt(secret, python, curl), taught, notes), 201)
 
 

@@ -55,16 +55,23 @@ async def label(call: Call) -> Reply:
     """Take a label: applied once, whatever is sent again."""
     id, said = call.params["id"], _by_whom(call, call.body)
     _check(said)
-    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
+    reply = await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
+    call.host.queue(call.stream).labelled((id,))
+    return reply
 
 
 async def label_batch(call: Call) -> Reply:
     """Take many labels in one commit; those that are wrong are told so, and the others count."""
+    done: list[str] = []
 
     def label_one(stream: Stream, said: BatchLabel) -> tuple[int, bytes]:
-        return 200, msgspec.json.encode(_label(stream, said.id, _by_whom(call, said)))
+        told = msgspec.json.encode(_label(stream, said.id, _by_whom(call, said)))
+        done.append(said.id)
+        return 200, told
 
-    return await in_one_commit(call.writer, call.body.labels, _ONE, _check, label_one)
+    reply = await in_one_commit(call.writer, call.body.labels, _ONE, _check, label_one)
+    call.host.queue(call.stream).labelled(done)
+    return reply
 
 
 def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Labelled:

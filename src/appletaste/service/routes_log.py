@@ -124,7 +124,7 @@ async def live(call: Call) -> Reply:
                 for row in rows:
                     data = msgspec.json.encode(event_of(row, features))
                     yield b"id: %d\nevent: %b\ndata: %b\n\n" % (row.seq, row.kind.encode(), data)
-                    done = row.seq
+                    done, quiet = row.seq, 0.0
                 if not rows:
                     flag.clear()
                     try:

@@ -65,8 +65,7 @@ async def curves(call: Call) -> Reply:
         return stream.player.policy.copy(), stream.features, stream.settings["costs_by_item"] is not None
 
     policy, features, by_item = await call.writer.do(copied)
-    work = lambda: curves_read(following.catch_up(), policy, features, by_item, since)  # noqa: E731
-    return Reply.of(await call.host.aside(work))
+    return Reply.of(await call.host.aside(lambda: curves_read(following.catch_up(), policy, features, by_item, since)))
 
 
 async def drift(call: Call) -> Reply:

@@ -15,7 +15,7 @@ from .operations import Call, Operation, Query, Reply
 from .problems import FieldError, Problem
 from .routes_decisions import STREAM
 
-Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+Day = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", max_length=10)]
 
 
 def day_of(call: Call, name: str) -> int | None:
@@ -43,11 +43,12 @@ async def days(call: Call) -> Reply:
     price = await call.writer.do(_price)
 
     def work() -> DaysRead:
-        begin, end = range_of(following.catch_up(), first, last)
-        if begin > end or end - begin >= MOST:
-            wanted = f"a day that is not before 'from', and at most {MOST} days"
-            raise Problem("validation", FieldError("out-of-range", parameter="to", expected=wanted))
-        return days_of(following, first, last, price)
+        with following.catch_up().lock:
+            begin, end = range_of(following, first, last)
+            if begin > end or end - begin >= MOST:
+                wanted = f"a day that is not before 'from', and at most {MOST} days"
+                raise Problem("validation", FieldError("out-of-range", parameter="to", expected=wanted))
+            return days_of(following, first, last, price)
 
     return Reply.of(await call.host.aside(work))
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from functools import partial
 from typing import Annotated
 
 import msgspec
 
-from ..live import Stream
-from .bodies import Claim, Release
+from .bodies import Claim, Order, Release
 from .cases import holder, whole_cases
 from .cells import check_plain, moment_of
 from .desk_answers import Claimed, CodeRead, QueueItem, QueueRead, Released
 from .leases import Lease
 from .operations import Call, Operation, Query, Reply
 from .problems import FieldError, Problem
-from .queue import CODES, Filter, Queue, Waiting, by_worth_now
+from .queue import CODES, ORDERS, Filter, Queue, Waiting, worth_now
 from .routes_decisions import STREAM
 
-Order = Annotated[str, msgspec.Meta(pattern="^(worth|age|amount|chance)$")]
+#: Items that the writer looks at again in one go, at most.
+AT_ONCE = 25
 Place = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 Text = Annotated[str, msgspec.Meta(max_length=256)]
@@ -109,11 +110,10 @@ async def _chosen(call: Call, queue: Queue, by: str, now: float) -> list[Waiting
     items = queue.free(asked.order, asked.count, asked.escalated, now)
     if asked.order != "worth" or not items:
         return items
-
-    def by_worth(stream: Stream) -> list[Waiting]:
-        return by_worth_now(stream, items, asked.count)
-
-    return await call.writer.do(by_worth)
+    found: list[Waiting] = []
+    while len(found) < len(items):
+        found += await call.writer.do(partial(worth_now, items=items[len(found) : len(found) + AT_ONCE]))
+    return sorted(found, key=ORDERS["worth"])[: asked.count]
 
 
 async def release(call: Call) -> Reply:
@@ -129,7 +129,7 @@ async def release(call: Call) -> Reply:
         return Reply.of(Released(mine))
 
     async with queue.lock:
-        call.writer  # noqa: B018 - the problem that there is no such stream
+        await refreshed(call, queue)
         return await asyncio.to_thread(give_back)
 
 

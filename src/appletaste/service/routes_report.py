@@ -33,12 +33,14 @@ from .operations import CSV, HTML, Call, Operation, Query, Reply
 from .problems import FieldError, Problem
 from .routes_decisions import STREAM
 
-Month = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
+Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", max_length=7)]
 #: A page of ours that needs nothing from anywhere, and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 #: The columns of the table.
 HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
           "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy")  # fmt: skip
+#: What a formula of a spreadsheet begins with.
+COMPUTED = ("=", "+", "-", "@", "\t", "\r")
 _drawing = threading.Lock()  # pictures are drawn by one thread at a time
 
 
@@ -69,18 +71,17 @@ def table_from(following: Following, first: date, last: date) -> DecisionLog:
 
 def report_of(following: Following, month: str | None, title: str) -> tuple[bytes, str]:
     """Return the page of a month, and which month that is; without one the month of the latest decision."""
-    following.catch_up()
-    if not len(following.columns):
-        raise Problem("no-answer", detail="the stream has no decisions yet")
-    if not following.columns.dated:
-        raise Problem("no-answer", detail="the times of this stream are numbers, so there are no months")
-    month = month or day_name(max(following.columns.touched))[:7]
-    first, last = days_of_month(month)
-    ends = [day_number(day.isoformat()) for day in (first, last)]
-    there = following.columns.touched
-    if not len(following.columns.of_days(*ends)):
-        told = f"{day_name(min(there))} to {day_name(max(there))}"
-        raise Problem("no-answer", detail=f"no decision was made in {month}; give a month of {told}")
+    with following.catch_up().lock:
+        columns, there = following.columns, following.columns.touched
+        if not there:
+            raise Problem("no-answer", detail="the stream has no decisions yet")
+        if not columns.dated:
+            raise Problem("no-answer", detail="the times of this stream are numbers, so there are no months")
+        month = month or day_name(max(there))[:7]
+        first, last = days_of_month(month)
+        if not len(columns.of_days(*(day_number(day.isoformat()) for day in (first, last)))):
+            told = f"{day_name(min(there))} to {day_name(max(there))}"
+            raise Problem("no-answer", detail=f"no decision was made in {month}; give a month of {told}")
     page: bytes = following.once(("report", month), following.seq, lambda: page_of(following, first, last, title))
     return page, month
 
@@ -123,7 +124,7 @@ async def report(call: Call) -> Reply:
         raise Problem("validation", FieldError("out-of-range", parameter="month", expected="a month such as 2024-06"))
     page, month = await call.host.aside(report_of, following, month, call.stream)
     headers = file_name(call.stream, f"{month}.html")
-    headers |= {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
+    headers["Content-Security-Policy"] = POLICY
     return Reply(200, page, f"{HTML}; charset=utf-8", headers)
 
 
@@ -168,9 +169,14 @@ class Rows:
 
 
 def _cell(value: Any) -> Any:
-    """Return what a table holds of a value: nothing where it is not known."""
+    """Return what a table holds of a value: nothing where it is not known.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
     if value is None or value != value:
         return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(COMPUTED) else value
     return int(value) if isinstance(value, bool) else value
 
 

@@ -12,6 +12,7 @@ from ..costs import Costs
 from ..errors import AppleTasteError, ConflictError, CostsError, InputError, OptionError, RecordError, StoreError
 from ..features import Encoder
 from ..live import Stream
+from ..live.verifying import Verifier
 from ..policies import Policy, policy
 from ..replays.players import Staffing
 from ..streams import Awaiting, Desk
@@ -137,20 +138,31 @@ async def set_costs(call: Call) -> Reply:
 
 
 async def verify(call: Call) -> Reply:
-    """Fold the record again from nothing, and compare; decisions wait meanwhile."""
-    store, name = call.host.store, call.stream
+    """Fold the record again from nothing, and compare, while decisions go on.
 
-    def work(stream: Stream) -> Reply:
+    Where that finds a difference the writer looks once more by itself, since a snapshot may have been replaced under
+    the eyes of whoever was reading; if there is one, the stream is in safe mode from then on.
+    """
+    store, name, place = call.host.store, call.stream, call.writer.place
+
+    def aside() -> VerifiedRead | None:
+        try:
+            found = Verifier(place).run()
+        except RecordError:
+            return None
+        return None if store.check() else VerifiedRead(True, found.events, None, str(found))
+
+    def again(stream: Stream) -> VerifiedRead:
         try:
             found = stream.verify()
-            told = VerifiedRead(True, found.events, None, str(found))
         except RecordError as error:
-            told = VerifiedRead(False, len(stream), error.seq, "the record does not verify")
-        kept = VerifiedAt(told.events, datetime.now(UTC).isoformat(), told.verifies, told.told)
-        store.put(VERIFIED, name, msgspec.json.encode(kept))
-        return Reply.of(told)
+            return VerifiedRead(False, len(stream), error.seq, "the record does not verify")
+        return VerifiedRead(True, found.events, None, str(found))
 
-    return await call.writer.do(work, alone=True)
+    told = await call.host.aside(aside) or await call.writer.do(again, alone=True)
+    kept = VerifiedAt(told.events, datetime.now(UTC).isoformat(), told.verifies, told.told)
+    await asyncio.to_thread(store.put, VERIFIED, name, msgspec.json.encode(kept))
+    return Reply.of(told)
 
 
 OPERATIONS = (

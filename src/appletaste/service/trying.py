@@ -103,9 +103,11 @@ def tried(following: Following, then: Way, now: Way, costs: Costs | None, level:
         rows = np.asarray(ground.log.id, dtype=np.intp)
         days = columns.number("day")[rows]
         ids = list(columns.rows)
-    plans = [acting(way, ground, days) for way in (then, now)]
-    answers = [_asked(ground, plan, way) for plan, way in zip(plans, (then, now), strict=True)]
-    behind = ask(ground, then.change) if pure else answers[0]
+        plans = [acting(way, ground, days) for way in (then, now)]
+        version = (seq, sheet, level, now)
+        today: WhatIf = following.once(f"today on {name}", version, lambda: _asked(ground, plans[1], now))
+    answers = [_asked(ground, plans[0], then), today]
+    behind = ask(ground, then.change) if pure and (then.budget or then.audit) else answers[0]
     spread = max(len(np.unique(days)), 1)
     told = [_settings(way, found, spread) for way, found in zip((then, now), answers, strict=True)]
     flips, more, fewer = _flips(plans, ground, rows, ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -63,7 +63,7 @@ class SqliteStore:
 
     def __init__(self, path: str | PathLike[str], *, read_only: bool = False, vfs: str | None = None) -> None:
         check_version(apsw.sqlite_lib_version())
-        self.address, self.read_only = os.fspath(path), read_only
+        self.address, self.read_only, self._vfs = os.fspath(path), read_only, vfs
         self._path = Path(self.address)
         if self._path.is_dir() or not self._path.parent.is_dir():
             raise InputError(f"{self.address} cannot be a store: give the name of a file in a folder that is there")
@@ -72,11 +72,11 @@ class SqliteStore:
         self.places: dict[str, SqlitePlace] = {}
         self._guard: int | None = None if read_only else self._hold()
         try:
-            self.connection = self._connect(vfs)
+            self.connection = self._connect()
             if not read_only:
                 self._migrate()
             #: A second connection, so that looking a decision up does not wait for a commit.
-            self._second = self.connection if read_only or vfs else self._connect(vfs, looks=True)
+            self._second = self.connection if read_only or vfs else self._connect(looks=True)
         except (apsw.Error, UnicodeDecodeError) as error:
             self._let_go()
             raise StoreError(f"{self.address} cannot be opened as a store: {error}") from error
@@ -102,15 +102,15 @@ class SqliteStore:
             os.close(self._guard)
             self._guard = None
 
-    def _connect(self, vfs: str | None, looks: bool = False) -> apsw.Connection:
+    def _connect(self, looks: bool = False) -> apsw.Connection:
         if self.read_only and not self._path.exists():
             raise StoreError(f"there is no store {self.address}")
         looks = looks or self.read_only
         flags = apsw.SQLITE_OPEN_READONLY if looks else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        connection = apsw.Connection(self.address, flags=flags, vfs=vfs, statementcachesize=200)
+        connection = apsw.Connection(self.address, flags=flags, vfs=self._vfs, statementcachesize=200)
         connection.setbusytimeout(5000)
         if not looks:
-            if vfs is not None:
+            if self._vfs is not None:
                 connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # a file system in Python has no shared memory
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={self.SYNCHRONOUS}")
@@ -238,8 +238,17 @@ class SqliteStore:
             connection.execute("DELETE FROM small_values WHERE space = ? AND key = ?", (space, key))
 
     def check(self) -> list[str]:
-        """Return what SQLite finds wrong with the file."""
-        found = [line for (line,) in self.ask("PRAGMA integrity_check")]
+        """Return what SQLite finds wrong with the file; by a connection of its own, so that writers go on meanwhile."""
+        if self._vfs is not None:  # one that no second connection can share
+            rows = self.ask("PRAGMA integrity_check")
+        else:
+            try:
+                with closing(apsw.Connection(self.address, flags=apsw.SQLITE_OPEN_READONLY)) as reader:
+                    reader.setbusytimeout(5000)
+                    rows = reader.execute("PRAGMA integrity_check").fetchall()
+            except (apsw.Error, UnicodeDecodeError) as error:
+                raise StoreError(f"{self.address} cannot be read: {error}") from error
+        found = [line for (line,) in rows]
         return [] if found == ["ok"] else found
 
     def backup(self, path: str | PathLike[str]) -> None:

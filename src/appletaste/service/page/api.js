@@ -8,19 +8,15 @@
 //   session.watch((told) => ...)                                  { key, streams, csrf } or null, and why it ended
 
 const BASE = new URL("v1/", document.baseURI).href;
-const PAUSES = [300, 600, 1200, 2500, 5000];
+
+/** Milliseconds to wait before a request is sent again, the longer the more often it failed. */
+export const backoff = (turn) => Math.min(300 * 2 ** turn, 5000);
 
 /** What the service refused, or that it could not be reached; `words` is for people. */
 export class Problem extends Error {
-  constructor(status, told = {}) {
-    super(told.title ?? "the service cannot be reached");
-    this.status = status;
-    this.name = (told.type ?? "away").split(":").pop();
-    this.title = sentence(told.title ?? "The service cannot be reached");
-    this.remedy = told.remedy ?? "";
-    this.detail = told.detail ?? "";
-    this.errors = told.errors ?? [];
-    this.scope = told.scope ?? null;
+  constructor(status, { type = "away", title = "the service cannot be reached", remedy, detail, errors = [], scope } = {}) {
+    super(title);
+    Object.assign(this, { status, remedy, detail, errors, scope, name: type.split(":").pop(), title: sentence(title) });
   }
 
   /** The service is away, or says that the same request may succeed later. */
@@ -34,8 +30,14 @@ export class Problem extends Error {
   }
 }
 
+/** What was refused, for whoever can go on; errors of another kind are thrown again. */
+export function problemOf(error) {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
 function sentence(words) {
-  return words ? words[0].toUpperCase() + words.slice(1) : words;
+  return words[0].toUpperCase() + words.slice(1);
 }
 
 /** A value that others watch. */
@@ -108,15 +110,8 @@ async function once(method, path, { body, type = "application/json", signal, kee
     connection.told(true);
     return answer;
   }
-  let told = {};
-  try {
-    told = await answer.json();
-  } catch {
-    told = { title: `the service answered ${answer.status}`, type: `status-${answer.status}` };
-  }
-  const problem = new Problem(answer.status, told);
-  connection.told(!(answer.status >= 502 && answer.status <= 504));
-  throw problem;
+  connection.told(answer.status < 502);
+  throw new Problem(answer.status, await answer.json().catch(() => ({ title: `the service answered ${answer.status}` })));
 }
 
 async function patient(method, path, options = {}) {
@@ -125,8 +120,7 @@ async function patient(method, path, options = {}) {
     try {
       return await once(method, path, options);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      if (error.status === 401 && path !== "session") {
+      if (problemOf(error).status === 401 && path !== "session") {
         session.end("Your session is over: the key was revoked, or has expired. Sign in again to go on.");
         throw error;
       }
@@ -138,7 +132,7 @@ async function patient(method, path, options = {}) {
       const wait = method === "GET" && error.passing && error.status !== 500;
       if (!wait || options.hasty) throw error;
     }
-    await pause(PAUSES[Math.min(turn, PAUSES.length - 1)], options.signal);
+    await pause(backoff(turn), options.signal);
   }
 }
 

@@ -10,8 +10,8 @@ let stream = null;
 let stop = null;
 
 /** So many labels wait, in words. */
-export function labels(number, verb = ["waits", "wait"]) {
-  return number === 1 ? `1 label ${verb[0]}` : `${count(number)} labels ${verb[1]}`;
+export function labels(number) {
+  return number === 1 ? "1 label waits here" : `${count(number)} labels wait here`;
 }
 
 function said() {
@@ -19,10 +19,10 @@ function said() {
   const now = stream?.state;
   if (!connection.state.online) {
     const after = waiting ? "Labels are sent by themselves when the service answers." : "The page goes on by itself when the service answers.";
-    return ["away", `Not connected, ${waiting ? `${labels(waiting)} here` : "no labels wait here"}. ${after}`];
+    return ["away", `Not connected, ${waiting ? labels(waiting) : "no labels wait here"}. ${after}`];
   }
   if (session.state && others) {
-    return ["others", `${labels(others.labels, ["that was not sent is", "that were not sent are"])} kept here until ${others.by} signs in again.`];
+    return ["others", `${labels(others.labels)} until ${others.by} signs in again.`];
   }
   if (now?.mode === "safe") {
     return ["safe", `Safe mode: a fixed action stands for every item, and labels are recorded without being learnt.${now.trouble ? ` Reason: ${now.trouble}.` : ""}`];

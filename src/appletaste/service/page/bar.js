@@ -7,7 +7,7 @@ import { count, figure, h, part, replace, template } from "./dom.js";
 import { showHelp } from "./keyboard.js";
 import { address, FIRST_USE, remembered } from "./places.js";
 
-const ALIVE = { open: "live", connecting: "connecting", cut: "cut off" };
+const ALIVE = { open: "live", connecting: "connecting", cut: "cut" };
 const NEW = "\0new";
 
 let bar = null;

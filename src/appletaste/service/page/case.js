@@ -5,7 +5,7 @@
 //     actions    { label(value), skip, escalate, correct, next, back }; what the key does not allow is false
 //     onchange   called after a note was written
 
-import { api, Problem } from "./api.js";
+import { api, problemOf } from "./api.js";
 import { chanceScale, costBars, effectBar, usualStrip } from "./case_pictures.js";
 import { CODES } from "./codes.js";
 import { ago, count, figure, h, moment, money, notify, number, part, percent, price, replace, sentence, share, signed, template } from "./dom.js";
@@ -19,16 +19,23 @@ const KINDS = {
 };
 const SHEET = { hit: "Hit", false_alarm: "False alarm", miss: "Miss", correct_pass: "Correct pass" };
 const FEW_LABELS = 30;
+// columns that are shown at first
+const FIRST = 15;
 
 export function drawCase(root, found, given) {
   const labels = given.context.state?.state?.labels;
+  // whoever reads or writes in the case that is drawn again stays where they are
+  const same = root.firstElementChild?.dataset.id === found.id;
+  const focused = root.contains(document.activeElement) && ((same && document.activeElement.id) || "case-title");
+  const { scrollTop } = root;
   replace(root, h("article.case#case", { "aria-labelledby": "case-title", "data-id": found.id },
     head(found, given),
     labels < FEW_LABELS && h("p.notice#prior-only", `Prior only: little is known yet. Labels learnt so far: ${count(labels)}.`),
     h("div.case-top", chanceCard(found), costCard(found)),
     reasonsCard(found),
     h("div.case-low", similarCard(found, given.context), historyCard(found, given))), actionBar(found, given));
-  root.scrollTop = 0;
+  root.scrollTop = same ? scrollTop : 0;
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
 function card(title, aside, ...content) {
@@ -48,7 +55,7 @@ function head(found, { held, actions }) {
   return h("header.case-head",
     h("div.case-line",
       h("button.button.plain.small.back#back", { onclick: actions.back }, "‹ Queue"),
-      h("h1.mono", { id: "case-title" }, found.id),
+      h("h1.mono", { id: "case-title", tabindex: "-1" }, found.id),
       found.code && h("span.code", { "data-code": found.code }, found.code),
       labelOf(found) === null ? h("span.badge#case-state", STATES[found.state] ?? found.state) : outcome(labelOf(found), "case-label"),
       found.escalated && h("span.badge.warn#case-escalated", "⚑ escalated"),
@@ -98,17 +105,19 @@ function reasonsCard({ erased, item, contributions, usual }) {
   const used = new Set(contributions.map((one) => one.column));
   const rest = Object.keys(item ?? {}).filter((column) => !used.has(column)).map((column) => ({ column, value: item[column] }));
   const reach = Math.max(0.1, ...contributions.flatMap((one) => [Math.abs(one.low), Math.abs(one.high)])) * 1.04;
+  const all = [...contributions, ...rest];
+  const more = all.length > FIRST && h("button.button.plain.small#all-columns", { onclick: () => more.remove() }, `Show all ${all.length} columns`);
   const sides = [["cool", "towards negative"], ["warm", "towards positive"], ["line", "90 % interval"]];
   return card("Why", sides.map(([name, words]) => h("span", h("i.swatch", { class: name }), words)),
     h("table.why", h("caption.only-read", "Each column: its value, what is usual, and how it moves the score"),
       heads(["Column"], ["Value"], ["Usual"], ["Effect on the score", "effect-head"], [h("span.only-read", "Effect as a number")]),
-      h("tbody", [...contributions, ...rest].map(({ column, value, contribution, low, high }) => h("tr#contribution", { "data-column": column },
+      h("tbody", all.map(({ column, value, contribution, low, high }) => h("tr#contribution", { "data-column": column },
         h("th.why-column", { scope: "row", title: column }, column),
         h("td.why-value", { title: value }, shown(value)),
         h("td.why-usual", usualStrip(value, usual[column])),
         h("td.why-effect", contribution === undefined ? h("span.quiet.small.unused", "not used") : effectBar(contribution, low, high, reach)),
         h("td.num.why-number", contribution !== undefined && figure("contribution", contribution, signed(contribution, 2),
-          { title: `between ${signed(low)} and ${signed(high)} with 90 % probability` })))))));
+          { title: `between ${signed(low)} and ${signed(high)} with 90 % probability` })))))), more);
 }
 
 function similarCard({ similar }, context) {
@@ -135,7 +144,7 @@ function historyCard(found, { context, onchange }) {
       text.value = "";
       onchange();
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       notify(`The note was not written. ${error.title}.`, { bad: true });
     }
     add.disabled = false;

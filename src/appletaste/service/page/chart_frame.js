@@ -5,19 +5,37 @@ import { h, replace, svg as s } from "./dom.js";
 const MOST_ROWS = 500;
 let serial = 0;
 
+const waiting = new Set();
+let next = 0;
+
+/** Paints charts in the next frames of the screen, a few milliseconds each, so that nothing else has to wait. */
+function soon(paint) {
+  waiting.add(paint);
+  next ||= requestAnimationFrame((start) => {
+    next = 0;
+    for (const one of waiting) {
+      if (performance.now() - start > 12) return soon(one);
+      waiting.delete(one);
+      one();
+    }
+    return null;
+  });
+}
+
 /**
  * Puts a frame around what `draw(spec, width, id)` returns: `{ height, nodes, count, nearest(x, y), anchor(index) }`.
  * Returns `{ element, update(spec), remove() }`; updates within a frame of the screen are drawn once.
  */
 export function frame(first, draw) {
   const id = `chart-${(serial += 1)}`;
-  let [spec, drawn, at, width, waiting] = [first, null, -1, 0, 0];
+  let [spec, drawn, at, width] = [first, null, -1, 0];
 
   const title = h("span.chart-title", { id: `${id}-title` });
   const words = h("span.chart-words", { id: `${id}-words` });
   const marks = s("g");
   const cursor = s("g.chart-cursor", { "aria-hidden": "true" });
-  const svg = s("svg.chart-svg", { role: "img", tabindex: "0", "aria-labelledby": `${id}-title`, "aria-describedby": `${id}-words` }, marks, cursor);
+  const svg = s("svg.chart-svg", { role: "img", tabindex: "0", "aria-labelledby": `${id}-title`,
+    "aria-describedby": `${id}-words` }, marks, cursor);
   const tip = h("div.chart-tip", { "aria-hidden": "true", hidden: true });
   const said = h("div.only-read", { role: "status" });
   const stage = h("div.chart-stage", svg, tip);
@@ -31,16 +49,17 @@ export function frame(first, draw) {
   } }, "Show numbers");
   const element = h("figure.chart", h("div.chart-head", title, button), words, stage, said, legend, numbers);
 
-  svg.onpointermove = (event) => {
+  svg.onpointerdown = svg.onpointermove = (event) => {
     const box = svg.getBoundingClientRect();
     if (drawn?.count) point(drawn.nearest(event.clientX - box.left, event.clientY - box.top));
   };
-  svg.onpointerleave = svg.onblur = () => point(-1);
+  svg.onpointerleave = svg.onblur = (event) => event.pointerType !== "touch" && point(-1);
   svg.onkeydown = (event) => {
     const last = (drawn?.count ?? 0) - 1;
     const back = Math.max(0, at < 0 ? last : at - 1);
     const on = Math.min(last, at + 1);
-    const next = { ArrowLeft: back, ArrowUp: back, ArrowRight: on, ArrowDown: on, Home: 0, End: last, Escape: -1 }[event.key];
+    const next = { ArrowLeft: back, ArrowUp: back, ArrowRight: on, ArrowDown: on, Home: 0, End: last,
+      Escape: -1 }[event.key];
     if (last < 0 || next === undefined || (next < 0 && at < 0)) return;
     point(next, true);
     event.preventDefault();
@@ -50,7 +69,7 @@ export function frame(first, draw) {
     const wide = Math.floor(entries[0].contentRect.width);
     if (wide > 0 && wide !== width) {
       width = wide;
-      paint();
+      soon(paint);
     }
   });
   observer.observe(stage);
@@ -65,7 +84,8 @@ export function frame(first, draw) {
     }
     const lines = spec.columns.map((column) => [column.name, cellText(column, spec.rows[index])]);
     const [heading, ...rest] = lines;
-    replace(tip, h("strong", heading[1]), h("dl", rest.filter(([, text]) => text).map(([name, text]) => [h("dt", name), h("dd", text)])));
+    replace(tip, h("strong", heading[1]), h("dl",
+      rest.filter(([, text]) => text).map(([name, text]) => [h("dt", name), h("dd", text)])));
     const { x, y, nodes } = drawn.anchor(index);
     cursor.replaceChildren(...nodes);
     const wide = tip.offsetWidth;
@@ -89,7 +109,8 @@ export function frame(first, draw) {
     if (numbers.hidden) return;
     const rows = spec.rows.slice(-MOST_ROWS);
     const note = rows.length < spec.rows.length ? ` (the last ${MOST_ROWS} of ${spec.rows.length})` : "";
-    replace(numbers, h("table", h("caption", spec.title + note), h("thead", h("tr", spec.columns.map((column) => h("th", { scope: "col" }, column.name)))),
+    replace(numbers, h("table", h("caption", spec.title + note),
+      h("thead", h("tr", spec.columns.map((column) => h("th", { scope: "col" }, column.name)))),
       h("tbody", rows.map((row) => h("tr", spec.columns.map((column, k) => cell(column, row, k === 0)))))));
     numbers.setAttribute("aria-label", `Numbers of: ${spec.title}`);
   }
@@ -107,15 +128,12 @@ export function frame(first, draw) {
       replace(legend, entries.map((entry) => h("li", swatch(entry, id), entry.text)));
     }
     table();
-    waiting ||= requestAnimationFrame(() => {
-      waiting = 0;
-      paint();
-    });
+    soon(paint);
   }
 
   function remove() {
     observer.disconnect();
-    cancelAnimationFrame(waiting);
+    waiting.delete(paint);
     element.remove();
     drawn = null;
   }
@@ -143,10 +161,12 @@ function swatch({ tone, shape }, id) {
   const marks = {
     line: () => [s("path.mark-line", { d: "M1 6H19" })],
     dashed: () => [s("path.mark-line.mark-dashed", { d: "M1 6H19" })],
-    interval: () => [s("path.mark-whisker", { d: "M2 6H18M2 3V9M18 3V9" }), s("circle.mark-dot", { cx: 10, cy: 6, r: 3 })],
+    interval: () => [s("path.mark-whisker", { d: "M2 6H18M2 3V9M18 3V9" }),
+      s("circle.mark-dot", { cx: 10, cy: 6, r: 3 })],
     hatch: () => [hatching(name), s("rect.mark-hatch", { ...whole, fill: `url(#${name})` })],
   };
-  return s("svg", { width: 20, height: 12, "aria-hidden": "true", class: `tone-${tone}` }, marks[shape]?.() ?? s(`rect.mark-${shape}`, whole));
+  return s("svg", { width: 20, height: 12, "aria-hidden": "true", class: `tone-${tone}` },
+    marks[shape]?.() ?? s(`rect.mark-${shape}`, whole));
 }
 
 /** Slanted lines: what is not known yet. */

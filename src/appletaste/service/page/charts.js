@@ -1,14 +1,16 @@
 // Charts as plain SVG. `plot` puts layers over one horizontal axis (lines, bands, bars by day, a histogram under a
-// curve); `intervals` puts one row for each name (a mean with its intervals, on both sides of 0); `multiples` shows many.
+// curve); `intervals` puts one row for each name (a mean with its intervals, on both sides of 0);
+// `multiples` shows many.
 //
 // A chart is told: title, words, rows, columns (made by `column`; the first names the row), and for a plot `x` and `y`
-// (`{ kind: "number" | "money" | "share" | "date", label, domain, zero, robust }`, `x` also `value(row)` and `step`) and
-// `layers`, drawn in their order. A layer with a `name` stands in the legend.
+// (`{ kind: "number" | "money" | "share" | "date", label, domain, zero, robust }`, `x` also `value(row)` and `step`)
+// and `layers`, drawn in their order. A layer with a `name` stands in the legend.
 import { h, number, svg as s } from "./dom.js";
 import { frame, hatching } from "./chart_frame.js";
 import { dateTicks, linear, numberTicks, widened } from "./scales.js";
 
-const LETTER = 6.7; // pixels of a letter of an axis, rounded up
+// pixels of a letter of an axis, rounded up
+const LETTER = 6.7;
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 const path = (kind, tone, d, more) => s(`path.mark-${kind}.tone-${tone}`, { d, ...more });
@@ -33,10 +35,12 @@ export const plot = chart(drawPlot);
 export const intervals = chart(drawIntervals);
 
 /** A column of the numbers of a chart: its name, the name of the figure, how it is written, and its value in a row. */
-export const column = (name, key, text = number, value = (row) => row[key]) => ({ name, key, text: (one) => text(one), value });
+export const column = (name, key, text = number, value = (row) => row[key]) => ({ name, key, text: (one) => text(one),
+  value });
 
 /** An estimate with its interval, as columns. */
-export const ends = (name, key, text) => [["estimate", name, ""], ["low", "90 % from", ".low"], ["high", "to", ".high"]].map(
+export const ends = (name, key, text) => [["estimate", name, ""], ["low", "90 % from", ".low"],
+  ["high", "to", ".high"]].map(
   ([end, title, more]) => column(title, key + more, text, (row) => row[key]?.[end]));
 
 /** Many small charts side by side, each `[make, spec]`; charts of the same place are updated, not made again. */
@@ -54,12 +58,12 @@ export function multiples(parts, tag = "div.chart-grid") {
   return { element, update, remove: () => charts.forEach((one) => one.remove()) };
 }
 
-const SHAPES = { line: "line", band: "band", bars: "bar", whiskers: "interval", histogram: "histogram" };
+const SHAPES = { bars: "bar", whiskers: "interval" };
 
 function withLegend(spec) {
   const legend = [];
   for (const layer of spec.layers ?? []) {
-    const shape = layer.dashed ? "dashed" : SHAPES[layer.type];
+    const shape = layer.dashed ? "dashed" : SHAPES[layer.type] ?? layer.type;
     if (layer.name) legend.push({ tone: layer.tone, shape, text: layer.name });
     if (layer.hatchName) legend.push({ tone: layer.tone, shape: "hatch", text: layer.hatchName });
   }
@@ -83,7 +87,7 @@ function verticalDomain(spec) {
   return [Math.max(least, low - room), Math.min(most, high + room)];
 }
 
-const endsOf = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+const endsOf = (values) => [Math.min(...values), Math.max(...values)];
 
 function drawPlot(spec, width, id) {
   const height = spec.height ?? (width < 480 ? 190 : 230);
@@ -94,17 +98,21 @@ function drawPlot(spec, width, id) {
   const [first, last] = spec.x.domain ?? (reach.length ? endsOf(reach) : [0, 1]);
   const horizontal = first < last || step ? [first - step / 2, last + step / 2] : [first - 0.5, last + 0.5];
   const count = Math.max(2, Math.floor((height - 40) / 44));
-  const { domain: vertical, step: rise } = spec.y.domain ? { domain: spec.y.domain } : widened(verticalDomain(spec), count);
+  const { domain: vertical, step: rise } = spec.y.domain ? { domain: spec.y.domain }
+    : widened(verticalDomain(spec), count);
   const ticks = numberTicks(vertical, count, spec.y.kind, rise);
   const left = 10 + LETTER * Math.max(3, ...ticks.map((tick) => tick.text.length));
   const inner = { left, right: width - 10, top: spec.y.label ? 22 : 8, bottom: height - (spec.x.label ? 40 : 24) };
   const x = linear(horizontal, [inner.left, inner.right]);
   const y = linear(vertical, [inner.bottom, inner.top]);
 
-  const nodes = [s("defs", s("clipPath", { id: `${id}-clip` }, s("rect", { x: left, y: inner.top - 4, width: Math.max(0, inner.right - left), height: inner.bottom - inner.top + 4 }))), hatching(`${id}-hatch`)];
+  const nodes = [s("defs", s("clipPath", { id: `${id}-clip` },
+    s("rect", { x: left, y: inner.top - 4, width: Math.max(0, inner.right - left),
+    height: inner.bottom - inner.top + 4 }))), hatching(`${id}-hatch`)];
   for (const tick of ticks) {
     const place = y(tick.value);
-    nodes.push(grid(tick, `M${at(inner.left, place)}H${inner.right}`), text("text", inner.left - 6, place + 4, "end", tick.text));
+    nodes.push(grid(tick, `M${at(inner.left, place)}H${inner.right}`),
+      text("text", inner.left - 6, place + 4, "end", tick.text));
   }
   const room = Math.max(2, Math.floor((inner.right - inner.left) / (spec.x.kind === "date" ? 78 : 66)));
   const across = spec.x.kind === "date" ? dateTicks(horizontal, room) : numberTicks(horizontal, room, spec.x.kind);
@@ -122,7 +130,8 @@ function drawPlot(spec, width, id) {
     height,
     nodes,
     count: spec.rows.length,
-    nearest: (place) => pixels.reduce((best, one, k) => (Math.abs(one - place) < Math.abs(pixels[best] - place) ? k : best), 0),
+    nearest: (place) => pixels.reduce(
+      (best, one, k) => (Math.abs(one - place) < Math.abs(pixels[best] - place) ? k : best), 0),
     anchor(index) {
       const place = pixels[index];
       const heights = dotted.map((layer) => layer.y(spec.rows[index])).filter(known).map(y);
@@ -167,7 +176,8 @@ const LAYERS = {
       const value = layer.y(row);
       if (!known(value)) return;
       const place = x(xs[k]);
-      d[layer.hatch?.(row) ? "hatched" : "whole"] += `M${at(place - half, y(0))}V${y(value).toFixed(1)}h${(2 * half).toFixed(1)}V${y(0).toFixed(1)}Z`;
+      d[layer.hatch?.(row) ? "hatched"
+        : "whole"] += `M${at(place - half, y(0))}V${y(value).toFixed(1)}h${(2 * half).toFixed(1)}V${y(0).toFixed(1)}Z`;
     });
     return [path("bar", layer.tone, d.whole), path("hatch", layer.tone, d.hatched, { fill: `url(#${id}-hatch)` })];
   },
@@ -207,15 +217,15 @@ const LAYERS = {
 };
 
 /**
- * Rows by name: `label(row)`, `middle(row)`, `inside(row)` and `outside(row)` as [low, high], `before(row)` for a mark of
- * what was. On narrow screens a name stands above its row.
+ * Rows by name: `label(row)`, `middle(row)`, `inside(row)` and `outside(row)` as [low, high], `before(row)` for a mark
+ * of what was. On narrow screens a name stands above its row.
  */
 function drawIntervals(spec, width) {
   const narrow = width < 340;
   const tall = narrow ? 42 : 28;
   const names = spec.rows.map((row) => spec.label(row));
   const letters = Math.min(28, Math.max(4, ...names.map((name) => name.length)));
-  const left = narrow ? 8 : 16 + letters * LETTER;
+  const left = narrow ? 8 : 16 + letters * 1.1 * LETTER;
   const right = width - 12;
   const ends = spec.rows.flatMap((row) => [0, spec.middle(row), ...(spec.outside?.(row) ?? [])]).filter(known);
   const count = Math.max(2, Math.floor((right - left) / 80));
@@ -238,7 +248,8 @@ function drawIntervals(spec, width) {
     nodes.push(s("text.row-name", where, short, s("title", names[k])));
     const group = s(`g.tone-${tone}`);
     for (const [kind, ends] of [["whisker", spec.outside?.(row)], ["thick", spec.inside?.(row)]]) {
-      if (ends?.every(known)) group.append(s(`path.mark-${kind}`, { d: `M${at(x(ends[0]), place)}H${x(ends[1]).toFixed(1)}` }));
+      if (ends?.every(known)) group.append(s(`path.mark-${kind}`,
+        { d: `M${at(x(ends[0]), place)}H${x(ends[1]).toFixed(1)}` }));
     }
     if (known(middle)) group.append(s("circle.mark-dot", { cx: x(middle), cy: place, r: 4 }));
     const then = spec.before?.(row);

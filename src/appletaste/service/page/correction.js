@@ -3,7 +3,7 @@
 //   correctLabel(context, id, value, done)     asks for a reason, then `done` after the service has agreed
 //   escalate(context, id, done)                asks for a word, then `done`
 
-import { api, Problem } from "./api.js";
+import { api, problemOf } from "./api.js";
 import { h, openDialog, part, replace, template } from "./dom.js";
 import { WORDS } from "./undo.js";
 
@@ -23,7 +23,7 @@ function ask(title, testid, id, button, send, done) {
       dialog.close();
       done();
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       replace(wrong, error.status ? `${error.title}. ${error.words}` : "The service cannot be reached: nothing was changed. Try again when it answers.");
     }
     go.disabled = false;

@@ -184,18 +184,14 @@ export function trouble(problem) {
     h("strong", problem.title ?? "Something went wrong"), h("p", problem.words ?? String(problem)));
 }
 
-/** A dialog that closes with Escape and gives the focus back; returns the element, opened. */
+/** A dialog that closes with Escape; the browser gives the focus back. Returns the element, opened. */
 export function openDialog(title, content, { testid = "dialog", wide = false } = {}) {
-  const before = document.activeElement;
   const id = `dialog-${Math.random().toString(36).slice(2)}`;
   const close = h("button.button.plain.icon", { "aria-label": "Close", onclick: () => dialog.close() }, "✕");
-  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": id, testid: testid },
+  const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": id, testid },
     h("header", h("h2", { id }, title), close), content);
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    if (before instanceof HTMLElement && before.isConnected) before.focus();
-  });
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  dialog.onclose = () => dialog.remove();
+  on(dialog, "click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

@@ -1,13 +1,14 @@
 // Step 3 of first use: what each outcome costs, in the words of the guide; a sum, or a share of a column.
 import { h, part, percent, replace, template } from "./dom.js";
-import { choice, field, OUTCOMES } from "./parts.js";
+import { choice, costsProblem, field, OUTCOMES } from "./parts.js";
 
 /** The costs of a file as they are written down; `told` is what the service takes. */
 export function costsOf(file) {
   const one = (sum) => ({ by: "sum", sum, share: "100", column: file.suggested.amount ?? "" });
   const written = { miss: one(""), false_alarm: one(""), hit: one(""), correct_pass: one("0") };
   return { written, capacity: "", audit: "2", told() {
-    return { costs: Object.fromEntries(OUTCOMES.map(([name]) => [name, priceOf(written[name])])), ...(this.capacity.trim() && { capacity: `${Number(this.capacity)}/day` }),
+    return { costs: Object.fromEntries(OUTCOMES.map(([name]) => [name, priceOf(written[name])])),
+      ...(this.capacity.trim() && { capacity: `${Number(this.capacity)}/day` }),
       ...(Number(this.audit) > 0 && { audit: `${Number(this.audit)}%` }) };
   } };
 }
@@ -25,7 +26,8 @@ function priceOf({ by, sum, share, column }) {
 
 export function costsStep(file, roles, costs, changed) {
   const told = h("div.notice.calm-notice#costs-words", { role: "status" });
-  const numbers = file.columns.filter((column) => column.kind === "number" && column.name !== roles.label && column.name !== roles.time);
+  const numbers = file.columns.filter((column) => column.kind === "number" && column.name !== roles.label
+    && column.name !== roles.time);
   const draw = () => {
     const problem = problemOf(costs, roles.time);
     replace(told, problem || sentenceOf(costs.written));
@@ -40,11 +42,15 @@ export function costsStep(file, roles, costs, changed) {
     };
     return input;
   };
-  const number = (holder, key, testid) => bound(h(`input#${testid}`, { inputmode: "decimal", autocomplete: "off" }), holder, key);
+  const number = (holder, key, testid) => bound(h(`input#${testid}`, { inputmode: "decimal", autocomplete: "off" }),
+    holder, key);
   const limits = template("limits");
   for (const key of ["capacity", "audit"]) bound(part(limits, key), costs, key);
-  const cards = OUTCOMES.map(([name, title, help]) => outcome(name, title, help, costs.written[name], numbers, number, draw));
-  return { draw, element: h("div.step-part", h("p", "Four numbers in your own currency. Only differences count. A good guess is enough to begin."), h("div.costs", cards), told, limits) };
+  const cards = OUTCOMES.map(([name, title, help]) => outcome(name, title, help, costs.written[name], numbers, number,
+    draw));
+  return { draw, element: h("div.step-part", h("p",
+    "Four numbers in your own currency. Only differences count. A good guess is enough to begin."),
+    h("div.costs", cards), told, limits) };
 }
 
 function outcome(name, title, help, written, numbers, number, draw) {
@@ -57,7 +63,8 @@ function outcome(name, title, help, written, numbers, number, draw) {
     }, { testid: `cost-${name}-column` });
     if (written.by === "column" && !written.column) written.column = numbers[0].name;
     replace(place, written.by === "sum" ? field("Cost", sum)
-      : [field("Per cent", number(written, "share", `cost-${name}-share`)), field("of the column", which()), field("and on top", sum)]);
+      : [field("Per cent", number(written, "share", `cost-${name}-share`)), field("of the column", which()),
+        field("and on top", sum)]);
   };
   const by = choice([["sum", "the same for every item"], ["column", "depends on a column"]], written.by, (value) => {
     written.by = value;
@@ -71,13 +78,17 @@ function outcome(name, title, help, written, numbers, number, draw) {
 function problemOf(costs, time) {
   const missing = OUTCOMES.find(([name]) => priceOf(costs.written[name]) === null);
   if (missing) return `Still missing: what ${missing[1].toLowerCase()} costs, as a number.`;
-  if (costs.capacity.trim() && !(numeric(costs.capacity) > 0)) return "The number of acts in a day must be above 0, or empty.";
-  if (costs.capacity.trim() && !time) return "A number of acts in a day needs a column with the time: go back and choose one, or leave the number empty.";
-  if (costs.audit.trim() && !(numeric(costs.audit) >= 0 && numeric(costs.audit) <= 100)) return "Audits are a number from 0 to 100, in per cent.";
+  const [capacity, audit] = [costs.capacity.trim(), costs.audit.trim()];
+  if (capacity && !(numeric(capacity) > 0)) return "The number of acts in a day must be above 0, or empty.";
+  if (capacity && !time) {
+    return "A number of acts in a day needs a column with the time: go back and choose one, or leave the number empty.";
+  }
+  if (audit && !(numeric(audit) >= 0 && numeric(audit) <= 100)) {
+    return "Audits are a number from 0 to 100, in per cent.";
+  }
   if (column(costs.written)) return "";
   const { alarm, gain } = pricesAt(costs.written, 0);
-  return !(gain > 0) ? "A miss must cost more than a hit, or acting would never pay."
-    : !(alarm > 0) ? "A false alarm must cost more than a correct pass, or acting would always pay." : "";
+  return costsProblem(gain, alarm);
 }
 
 /** The column on which costs depend, if they do. */
@@ -94,7 +105,9 @@ function sentenceOf(written) {
   const pays = (amount) => {
     const { alarm, gain } = pricesAt(written, amount);
     const threshold = alarm / (alarm + gain);
-    return gain > 0 && alarm > 0 ? `pays from a chance of ${percent(threshold)}, one in ${Math.round(1 / threshold).toLocaleString("en")}` : gain > 0 ? "always pays" : "never pays";
+    return gain > 0 && alarm > 0
+      ? `pays from a chance of ${percent(threshold)}, one in ${Math.round(1 / threshold).toLocaleString("en")}`
+      : gain > 0 ? "always pays" : "never pays";
   };
   const name = column(written);
   if (!name) return `By these costs acting ${pays(0)}. If that seems too low to your team, a false alarm costs more than you wrote down.`;

@@ -1,7 +1,7 @@
 // Step 4 of first use: the file played as if only the labels of acts had been seen, in money.
 import { api } from "./api.js";
 import { column, plot } from "./charts.js";
-import { count, figure, h, money, percent, replace, trouble } from "./dom.js";
+import { count, figure, h, money, part, percent, replace, template, trouble } from "./dom.js";
 import { notesOf } from "./parts.js";
 
 const WORDS = {
@@ -23,9 +23,11 @@ export function replayStep(state, played, ready) {
     ready();
   };
   const run = async () => {
-    replace(outcome, h("p.working#replaying", "Playing your file, item by item. The first time takes up to a minute …"));
+    replace(outcome, h("p.working#replaying",
+      "Playing your file, item by item. The first time takes up to a minute …"));
     try {
-      state.replayed = await api.post(`files/${encodeURIComponent(state.file.file)}/replay`, played(), { signal: controller.signal });
+      state.replayed = await api.post(`files/${encodeURIComponent(state.file.file)}/replay`, played(),
+        { signal: controller.signal });
       draw();
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -34,7 +36,8 @@ export function replayStep(state, played, ready) {
   };
   return {
     start: () => (state.replayed ? draw() : void run()),
-    element: h("div.step-part", h("p.quiet", "Your file is played as if you had seen only the labels of what was acted on. The policy starts knowing nothing."), outcome),
+    element: h("div.step-part",
+      h("p.quiet", "Your file is played as if you had seen only the labels of what was acted on. The policy starts knowing nothing."), outcome),
     stop() {
       controller.abort();
       chart?.remove();
@@ -46,27 +49,34 @@ const own = ({ rows }) => rows.find((row) => !(row.name in WORDS)) ?? rows[0];
 
 function told(replayed) {
   const saved = own(replayed).saved_against_never;
-  const [verb, words] = saved > 0 ? ["Saves ", " for every 1,000 items, against passing everything."] : ["Costs ", " more for every 1,000 items than passing everything: look at the costs and the columns again."];
-  return h("p.headline#replay-headline", verb, figure("saved_against_never", saved, money(Math.abs(saved)), { class: "headline-number" }), words);
+  const [verb, words] = saved > 0 ? ["Saves ", " for every 1,000 items, against passing everything."]
+    : ["Costs ", " more for every 1,000 items than passing everything: look at the costs and the columns again."];
+  return h("p.headline#replay-headline", verb, figure("saved_against_never", saved, money(Math.abs(saved)),
+    { class: "headline-number" }), words);
 }
 
 function pictureOf({ rows, money: points }) {
-  const names = rows.map((row) => row.name).filter((name) => name !== "never" && name !== "full-information" && name in (points[0]?.costs ?? {}));
+  const names = rows.map((row) => row.name).filter((name) => name !== "never" && name !== "full-information"
+    && name in (points[0]?.costs ?? {}));
   const saved = (name) => (point) => point.costs.never - point.costs[name];
   return {
-    testid: "chart-replay", title: "Saved so far, against passing everything", words: "Item by item, in the order of the file.", rows: points,
-    columns: [column("Items", "items", count), ...names.map((name) => column(called(name), `saved.${name}`, money, saved(name)))],
+    testid: "chart-replay", title: "Saved so far, against passing everything",
+      words: "Item by item, in the order of the file.", rows: points,
+    columns: [column("Items", "items", count), ...names.map((name) => column(called(name), `saved.${name}`, money,
+      saved(name)))],
     x: { kind: "number", value: (point) => point.items, label: "items" }, y: { kind: "money", zero: true },
-    layers: names.map((name, k) => ({ type: "line", tone: TONES[k % TONES.length], y: saved(name), name: called(name), dashed: name in WORDS })),
+    layers: names.map((name, k) => ({ type: "line", tone: TONES[k % TONES.length], y: saved(name), name: called(name),
+      dashed: name in WORDS })),
   };
 }
 
-const HEADS = [["cost_per_1000", "Cost for 1,000 items", money], ["saved_against_never", "Saved against passing all", money], ["saved_against_always", "Saved against acting on all", money],
-  ["precision", "Precision", percent], ["recall", "Recall", percent], ["act_rate", "Acted on", percent]];
+const FIGURES = [["cost_per_1000", money], ["saved_against_never", money], ["saved_against_always", money],
+  ["precision", percent], ["recall", percent], ["act_rate", percent]];
 
 function tableOf(replayed) {
-  return h("div.card.scroll-x", { tabindex: "0", role: "region", "aria-label": "The replay as a table" }, h("table#replay-table",
-    h("thead", h("tr", h("th", { scope: "col" }, "Who decides"), HEADS.map(([, name]) => h("th.num", { scope: "col" }, name)))),
-    h("tbody", replayed.rows.map((row) => h(row === own(replayed) ? "tr.own" : "tr", { "data-policy": row.name }, h("th", { scope: "row" }, called(row.name)),
-      HEADS.map(([key, , text]) => h("td.num", figure(key, row[key], text(row[key])))))))));
+  const table = template("replay");
+  replace(part(table, "replay-rows"), replayed.rows.map((row) => h(row === own(replayed) ? "tr.own" : "tr",
+    { "data-policy": row.name }, h("th", { scope: "row" }, called(row.name)),
+    FIGURES.map(([key, text]) => h("td.num", figure(key, row[key], text(row[key])))))));
+  return table;
 }

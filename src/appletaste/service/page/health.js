@@ -1,6 +1,6 @@
 // Whether all is well: alarms and who took note of them, the mode and who set it, the record and the store.
 import { api, Problem } from "./api.js";
-import { ago, count, figure, h, moment, notify, number, replace, template } from "./dom.js";
+import { ago, count, figure, h, moment, notify, number, part, replace, template } from "./dom.js";
 import { ask, field, follow, heading, notesOf, section, sentence, tile } from "./parts.js";
 import { address } from "./places.js";
 
@@ -9,10 +9,12 @@ export async function show(root, context) {
   const tiles = h("dl.tiles#health-tiles");
   let health = null;
   let verifying = false;
-  replace(root, heading("Health", "Whether the stream is still the one that was learnt, and the record still whole."), problem,
+  replace(root, heading("Health", "Whether the stream is still the one that was learnt, and the record still whole."),
+    problem,
     tiles, alarms, h("div.grid.health-grid", modes, record));
   const load = async () => {
-    const [told, watched] = await Promise.all(["health", "alarms"].map((name) => api.get(context.path(name), { signal: context.signal })));
+    const [told, watched] = await Promise.all(["health",
+      "alarms"].map((name) => api.get(context.path(name), { signal: context.signal })));
     health = told;
     const focused = document.activeElement?.dataset.testid;
     replace(tiles, tilesOf(health));
@@ -24,7 +26,8 @@ export async function show(root, context) {
 
   const acknowledge = (alarm) => {
     const text = h("textarea#acknowledge-text", { maxlength: "1000" });
-    ask("Acknowledge this alarm", [h("p", alarm.what), h("p.quiet", alarm.remedy), field("What was found, or done", text, "May be left empty.")],
+    ask("Acknowledge this alarm", [h("p", alarm.what), h("p.quiet", alarm.remedy),
+      field("What was found, or done", text, "May be left empty.")],
       "Acknowledge", "acknowledge", async () => {
         await api.post(context.path("alarms", alarm.id, "acknowledge"), { text: text.value.trim() });
         notify("Acknowledged.");
@@ -33,7 +36,8 @@ export async function show(root, context) {
   };
   const openMode = (mode, words) => {
     const reason = h("textarea#mode-reason", { maxlength: "1000", required: true });
-    ask(`Set the mode to ${mode}?`, [h("p", words), h("p.quiet", `Today: ${health.mode.mode}. The change holds from the next decision on, and is an event of the record.`),
+    ask(`Set the mode to ${mode}?`, [h("p", words),
+      h("p.quiet", `Today: ${health.mode.mode}. The change holds from the next decision on, and is an event of the record.`),
       field("Reason", reason, "The record keeps the reason and your name.")], `Set to ${mode}`, "mode", async () => {
       if (!reason.value.trim()) {
         reason.focus();
@@ -67,7 +71,8 @@ function tilesOf(health) {
   return [
     tile("pending", "Labels awaited", health.pending, count(health.pending)),
     tile("queue", "Requests that wait", health.queue, count(health.queue), "for the writer of the stream"),
-    commits ? tile("commits.median", "A commit takes", commits.median, `${number(commits.median, 3)} ms`, `median of the last ${count(commits.count)}; at most ${number(commits.most, 3)} ms`)
+    commits ? tile("commits.median", "A commit takes", commits.median, `${number(commits.median, 3)} ms`,
+      `median of the last ${count(commits.count)}; at most ${number(commits.most, 3)} ms`)
       : tile("commits.median", "A commit takes", null, "–", "no commit since the service started"),
     tile("events", "Events", health.events, count(health.events), "in the record"),
     tile("capacity", "Capacity", health.capacity, health.capacity ?? "any", "acts"),
@@ -86,14 +91,18 @@ function alarmsOf({ alarms, notes, items }, context, acknowledge) {
 
 function alarmOf(alarm, context, acknowledge) {
   const noted = alarm.acknowledged;
-  return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), testid: `alarm-${alarm.id}`, "data-acknowledged": String(Boolean(noted)) },
+  return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), testid: `alarm-${alarm.id}`,
+    "data-acknowledged": String(Boolean(noted)) },
     h("div.alarm-head", h("span", { class: `badge ${noted ? "" : "warn"}` }, noted ? "acknowledged" : "open"),
       h("strong", sentence(alarm.what)), h("span.quiet", ago(alarm.raised))),
     h("p", h("span.quiet", "What to do: "), alarm.remedy),
-    h("p.hint", "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ", figure("statistic", alarm.statistic),
+    h("p.hint", "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ",
+      figure("statistic", alarm.statistic),
       " against a threshold of ", figure("threshold", alarm.threshold)),
-    noted ? h("p.hint#acknowledged-by", "Acknowledged by ", h("strong", noted.by), " ", ago(noted.time), noted.text && `: ${noted.text}`)
-      : context.can("review") && h("button.button.small", { testid: `acknowledge-${alarm.id}`, onclick: () => acknowledge(alarm) }, "Acknowledge …"));
+    noted ? h("p.hint#acknowledged-by", "Acknowledged by ", h("strong", noted.by), " ", ago(noted.time),
+      noted.text && `: ${noted.text}`)
+      : context.can("review") && h("button.button.small",
+        { testid: `acknowledge-${alarm.id}`, onclick: () => acknowledge(alarm) }, "Acknowledge …"));
 }
 
 function modesOf(now, context, change) {
@@ -102,20 +111,27 @@ function modesOf(now, context, change) {
     const { mode } = row.dataset;
     const words = row.querySelector("p").textContent;
     if (mode === now.mode) row.append(h("span.badge.strong", "holds now"));
-    else if (context.can("admin")) row.append(h("button.button.small", { testid: `mode-${mode}`, "aria-label": `Switch to ${mode}`, onclick: () => change(mode, words) }, "Switch …"));
+    else if (context.can("admin")) row.append(h("button.button.small",
+      { testid: `mode-${mode}`, "aria-label": `Switch to ${mode}`, onclick: () => change(mode, words) }, "Switch …"));
   }
-  return h("section.card", h("h2", "Mode"), h("p", h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since), now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`), list);
+  return h("section.card", h("h2", "Mode"), h("p",
+    h("strong", { "data-name": "mode", "data-value": now.mode }, now.mode), " since ", moment(now.since),
+    now.by && `, set by ${now.by}`, now.reason && `: ${now.reason}`), list);
 }
 
-function recordOf(health, context, verify) {
-  const { verified } = health;
-  const button = h("button.button#verify", { onclick: () => verify(button) }, "Verify now");
-  return h("section.card", h("h2", "Record"),
-    health.trouble && h("div.notice.bad", { role: "alert" }, h("strong", "The record does not verify"), h("p", health.trouble)),
-    h("dl.pairs",
-      h("dt", "Last verified event"), h("dd", verified ? [figure("verified.events", verified.events, count(verified.events)), ` of ${count(health.events)}, `, ago(verified.time)] : "not verified since the service started"),
-      verified && [h("dt", "Outcome"), h("dd#verified-told", verified.told)],
-      h("dt", "Store"), h("dd", { "data-name": "store", "data-value": health.store }, health.store),
-      h("dt", "Downloads"), h("dd", h("a", { href: address(context.stream, "report") }, "Report and log"))),
-    context.can("admin") && [template("verify"), button]);
+function recordOf({ verified, trouble, events, store }, context, verify) {
+  const page = template("record");
+  const button = part(page, "verify");
+  part(page, "record-trouble").hidden = !trouble;
+  part(page, "record-trouble").lastElementChild.textContent = trouble ?? "";
+  if (verified) {
+    replace(part(page, "verified-event"), figure("verified.events", verified.events, count(verified.events)),
+      ` of ${count(events)}, `, ago(verified.time));
+    part(page, "verified-told").textContent = verified.told;
+  }
+  replace(part(page, "record-store"), figure("store", store, store));
+  part(page, "record-report").href = address(context.stream, "report");
+  button.hidden = !context.can("admin");
+  button.onclick = () => void verify(button);
+  return page;
 }

@@ -8,12 +8,14 @@
 // The browser's own EventSource says neither why a connection failed nor where it stood when the page opens another,
 // so the lines are read here: each event has its number, and a new connection asks for what comes after the last one.
 
-import { api, connection, pause, session, streamPath, Watched } from "./api.js";
+import { api, backoff, connection, pause, session, streamPath, Watched } from "./api.js";
 
-const EVERY = 1000; // milliseconds between two drawings
-const MOST = 2000; // events that are held for the next drawing
-const QUIET = 40_000; // the service says every 15 seconds that it is there
-const PAUSES = [250, 500, 1000, 2000, 4000];
+// milliseconds between two drawings
+const EVERY = 1000;
+// events that are held for the next drawing
+const MOST = 2000;
+// the service says every 15 seconds that it is there
+const QUIET = 40_000;
 
 export class Live {
   constructor(stream) {
@@ -53,7 +55,7 @@ export class Live {
       }
       if (this.controller.signal.aborted) return;
       this.status.set("cut");
-      await pause(PAUSES[Math.min(turn, PAUSES.length - 1)], this.controller.signal).catch(() => {});
+      await pause(backoff(turn), this.controller.signal).catch(() => {});
     }
   }
 
@@ -95,7 +97,8 @@ export class Live {
     const data = block.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trim()).join("\n");
     if (!data) return;
     const event = JSON.parse(data);
-    if (event.seq <= this.last) return; // heard before the cut
+    // heard before the cut
+    if (event.seq <= this.last) return;
     this.last = event.seq;
     for (const listener of this.listeners) listener(event);
     this.held.push(event);

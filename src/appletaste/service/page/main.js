@@ -13,7 +13,7 @@
 //     go(view, ...params)                                     another view of the same stream
 // An address is #/stream/NAME/VIEW/PARAMS..., #/first-use or #/sign-in (places.js).
 
-import { api, Problem, session, streamPath } from "./api.js";
+import { api, Problem, problemOf, session, streamPath } from "./api.js";
 import { drawBar } from "./bar.js";
 import { bannerFor } from "./banner.js";
 import { announce, emptyState, h, notify, on, replace, trouble } from "./dom.js";
@@ -39,8 +39,10 @@ const ALONE = {
 };
 
 const main = document.getElementById("main");
-let shown = null; // { module, stream, teardown, controller }
-let place = null; // { stream, state, live }
+// { module, stream, teardown, controller }
+let shown = null;
+// { stream, state, live }
+let place = null;
 
 /** Follow a stream, and no other. */
 function open(stream) {
@@ -78,7 +80,7 @@ async function route() {
   if (!found) return instead(emptyState("There is no such page", "Choose one of the pages above."));
   const scope = stream === null ? found.scope : "read";
   if (scope && !session.can(scope)) return instead(noPermission(scope));
-  document.title = stream === null ? `${found.title} · appletaste` : `${found.title} · ${stream} · appletaste`;
+  document.title = [found.title, stream ?? [], "appletaste"].flat().join(" · ");
   if (shown?.module === found.module && shown.stream === stream && shown.teardown?.update) {
     return shown.teardown.update(view, params);
   }
@@ -148,7 +150,7 @@ async function signOut() {
   try {
     await api.delete("session", { hasty: true });
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    problemOf(error);
   }
   session.end("You are signed out.");
 }
@@ -158,7 +160,7 @@ const told = new Set();
 outbox.watch(({ refused }) => {
   for (const entry of refused.filter((one) => !told.has(one.name))) {
     told.add(entry.name);
-    notify(`The label ${WORDS[entry.value]} of ${entry.id} was refused: ${entry.refused.words}.`, {
+    notify(`The label ${WORDS[entry.value]} of ${entry.id} was refused: ${entry.refused}.`, {
       bad: true, gone: () => outbox.dismiss(entry),
       action: { words: "Open the case", run: () => { location.hash = address(entry.stream, "case", entry.id); } },
     });
@@ -173,7 +175,8 @@ session.watch((now) => {
 });
 on(window, "hashchange", () => void route());
 on(document.querySelector(".skip-link"), "click", (event) => {
-  event.preventDefault(); // the address says which page this is
+  // the address says which page this is
+  event.preventDefault();
   main.focus();
 });
 
@@ -181,6 +184,6 @@ try {
   const found = await api.get("session");
   if (found?.key) session.begin(found);
 } catch (error) {
-  if (!(error instanceof Problem)) throw error;
+  problemOf(error);
 }
 await route();

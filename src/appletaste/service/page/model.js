@@ -4,7 +4,8 @@ import { column, intervals, multiples, plot } from "./charts.js";
 import { count, day, emptyState, figure, h, number, percent, replace, signed, template } from "./dom.js";
 import { estimateTile, field, follow, heading, section, tile } from "./parts.js";
 
-const FEW = 30; // labels below which the prior says most
+// labels below which the prior says most
+const FEW = 30;
 
 export async function show(root, context) {
   const [problem, words, changes] = [h("div"), h("div"), h("div#model-changes")];
@@ -14,16 +15,19 @@ export async function show(root, context) {
   const curves = template("curves");
   curves.append(columns.element);
   const chances = section("Do the chances come true?", "", calibration.element);
-  replace(root, heading("Model", "What each column adds to the score, and how sure that is.", field("What changed since", chosen)), problem, tiles, words, changes, curves, chances);
+  replace(root, heading("Model", "What each column adds to the score, and how sure that is.",
+    field("What changed since", chosen)), problem, tiles, words, changes, curves, chances);
 
   const load = async () => {
     const since = chosen.value;
-    const told = await api.get(`${context.path("model", "curves")}${since && `?since=${since}`}`, { signal: context.signal });
+    const told = await api.get(`${context.path("model", "curves")}${since && `?since=${since}`}`,
+      { signal: context.signal });
     const shown = told.columns ?? [];
     replace(tiles, tilesOf(told));
     replace(words, told.labels !== null && told.labels < FEW && h("p.notice#prior-only",
       `Prior only: ${count(told.labels)} labels are learnt so far. Curves mean something from about ${FEW} labels on.`),
-    told.notes.length > 0 && h("details.explain", h("summary", "How to read this page"), h("ul", told.notes.map((note) => h("li", note)))),
+    told.notes.length > 0 && h("details.explain", h("summary", "How to read this page"),
+      h("ul", told.notes.map((note) => h("li", note)))),
     shown.length === 0 && emptyState("No curves", "This policy keeps no model, or no column can be drawn by itself."));
     replace(changes, since && shown.length > 0 && changesOf(told, since));
     columns.update(shown.map(specOf));
@@ -40,10 +44,13 @@ export async function show(root, context) {
 function tilesOf(told) {
   const sure = told.certificate;
   return [
-    tile("labels", "Labels learnt", told.labels, count(told.labels), told.labels > 0 && `${percent(told.positives / told.labels)} of them positive`),
+    tile("labels", "Labels learnt", told.labels, count(told.labels),
+      told.labels > 0 && `${percent(told.positives / told.labels)} of them positive`),
     told.typical && estimateTile("typical", "Chance of a typical item", told.typical, percent),
-    told.threshold !== null && tile("threshold", "Acting pays from", told.threshold, percent(told.threshold), "a chance, at the usual costs"),
-    typeof sure?.acceptance === "number" ? tile("certificate", "Certificate of the fit", sure.acceptance, number(sure.acceptance, 2), `${number(sure.per_feature, 2)} for each feature; 1 is exact`,
+    told.threshold !== null && tile("threshold", "Acting pays from", told.threshold, percent(told.threshold),
+      "a chance, at the usual costs"),
+    typeof sure?.acceptance === "number" ? tile("certificate", "Certificate of the fit", sure.acceptance,
+      number(sure.acceptance, 2), `${number(sure.per_feature, 2)} for each feature; 1 is exact`,
       sure.per_feature < 0.7 && "the bands fit poorly here")
       : tile("certificate", "Certificate of the fit", null, "–", "this policy has none, or too few labels"),
   ];
@@ -51,12 +58,15 @@ function tilesOf(told) {
 
 /** What moved since a day, the largest change first. */
 function changesOf(told, since) {
-  const moved = told.columns.filter((one) => typeof one.change === "number").sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+  const moved = told.columns.filter((one) => typeof one.change === "number")
+    .sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   const learnt = told.labels - told.since?.labels;
   const between = Number.isFinite(learnt) ? ` ${count(learnt)} labels were learnt since.` : "";
   if (!moved.length) return h("p.notice", `Nothing to compare with ${day(since)}.${between}`);
-  return section(`What changed since ${day(since)}`, `The largest change of each column, in what it adds to the score.${between} Dashed below: what was believed then.`,
-    h("ul.changes", moved.slice(0, 8).map((one) => h("li", h("strong", one.name), " ", figure(`change.${one.name}`, one.change, signed(one.change))))));
+  return section(`What changed since ${day(since)}`,
+    `The largest change of each column, in what it adds to the score.${between} Dashed below: what was believed then.`,
+    h("ul.changes", moved.slice(0, 8).map((one) => h("li", h("strong", one.name), " ",
+      figure(`change.${one.name}`, one.change, signed(one.change))))));
 }
 
 /** A curve over a histogram for numbers, intervals for categories. */
@@ -65,15 +75,21 @@ function specOf(told) {
   const of = (key) => (row) => row[key];
   const both = (low, high) => (row) => [row[low], row[high]];
   const compared = rows.some((row) => typeof row.then === "number");
-  const columns = [column(told.name, "value", (value) => (typeof value === "number" ? number(value) : value), (row) => row.x ?? row.level),
-    ...[["Adds", "mean"], ["50 % from", "low50"], ["to", "high50"], ["90 % from", "low90"], ["to", "high90"], ...(compared ? [["Then", "then"]] : [])].map(([name, key]) => column(name, key, signed))];
+  const columns = [column(told.name, "value", (value) => (typeof value === "number" ? number(value) : value),
+    (row) => row.x ?? row.level),
+    ...[["Adds", "mean"], ["50 % from", "low50"], ["to", "high50"], ["90 % from", "low90"], ["to", "high90"],
+      ...(compared ? [["Then", "then"]] : [])].map(([name, key]) => column(name, key, signed))];
   const common = { testid: `column-${told.name}`, title: told.name, words: told.told, rows, columns, height: 200 };
   if (!told.points) {
     columns.push(column("Items", "count", count));
-    return [intervals, { ...common, label: of("level"), middle: of("mean"), inside: both("low50", "high50"), outside: both("low90", "high90"), before: of("then"), x: { kind: "number" } }];
+    return [intervals, { ...common, label: of("level"), middle: of("mean"), inside: both("low50", "high50"),
+      outside: both("low90", "high90"), before: of("then"), x: { kind: "number" } }];
   }
-  const layers = [{ type: "histogram", tone: "muted", bins: told.histogram ?? [] }, ...["90", "50"].map((level) => ({ type: "band", tone: "accent", low: of(`low${level}`), high: of(`high${level}`) })),
-    { type: "line", tone: "accent", y: of("mean") }, ...(compared ? [{ type: "line", tone: "ink", dashed: true, y: of("then") }] : [])];
+  const layers = [{ type: "histogram", tone: "muted", bins: told.histogram ?? [] },
+    ...["90", "50"].map((level) => ({ type: "band", tone: "accent", low: of(`low${level}`),
+    high: of(`high${level}`) })),
+    { type: "line", tone: "accent", y: of("mean") },
+      ...(compared ? [{ type: "line", tone: "ink", dashed: true, y: of("then") }] : [])];
   return [plot, { ...common, x: { kind: "number", value: of("x") }, y: { kind: "number", zero: true }, layers }];
 }
 
@@ -82,12 +98,14 @@ function calibrationSpec(rows) {
   return {
     testid: "chart-calibration", height: 300, title: "Calibration", rows,
     words: "Labelled items by the chance that was said when they were decided, beside the share that turned out positive. On the dashed line chances come true.",
-    columns: [...[["Chance said", "predicted"], ["Seen", "seen"], ["90 % from", "low"], ["to", "high"]].map(([name, key]) => column(name, key, percent)), column("Items", "count", count)],
+    columns: [...[["Chance said", "predicted"], ["Seen", "seen"], ["90 % from", "low"],
+      ["to", "high"]].map(([name, key]) => column(name, key, percent)), column("Items", "count", count)],
     x: { kind: "share", value: (bin) => bin.predicted, label: "chance that was said", domain: [0, most] },
     y: { kind: "share", label: "share positive", domain: [0, most] },
     layers: [
       { type: "line", tone: "muted", dashed: true, y: (bin) => bin.predicted, name: "chances come true" },
-      { type: "whiskers", tone: "accent", y: (bin) => bin.seen, low: (bin) => bin.low, high: (bin) => bin.high, name: "seen, with 90 % interval" },
+      { type: "whiskers", tone: "accent", y: (bin) => bin.seen, low: (bin) => bin.low, high: (bin) => bin.high,
+        name: "seen, with 90 % interval" },
     ],
   };
 }

@@ -8,24 +8,20 @@
 // A label may be sent twice (after a cut, by the page that closes, by another tab): the service applies it once. Every
 // label has an entry of its own, so that tabs do not write over each other's. Labels of other keys are left alone.
 
-import { api, connection, Problem, streamPath, Watched } from "./api.js";
+import { api, backoff, connection, problemOf, streamPath, Watched } from "./api.js";
 import { remembered } from "./places.js";
 
-export const HOLD = 5000; // milliseconds in which a label can be taken back
+// milliseconds in which a label can be taken back
+export const HOLD = 5000;
 const PREFIX = "appletaste.outbox.";
-const PAUSES = [300, 600, 1200, 2500, 5000];
 
 function stored() {
-  const found = [];
   try {
-    for (let i = 0; i < localStorage.length; i += 1) {
-      const name = localStorage.key(i);
-      if (name.startsWith(PREFIX)) found.push(JSON.parse(localStorage.getItem(name)));
-    }
+    return Object.keys(localStorage).filter((name) => name.startsWith(PREFIX)).map((name) => JSON.parse(localStorage.getItem(name)));
   } catch {
-    // no storage, or not ours: what is held in memory goes on
+    // no storage: what is held in memory goes on
+    return [];
   }
-  return found;
 }
 
 class Outbox extends Watched {
@@ -33,7 +29,8 @@ class Outbox extends Watched {
     super({ waiting: 0, refused: [], others: null });
     this.by = null;
     this.entries = new Map();
-    this.own = new Set(); // names of the labels that were given in this tab
+    // names of the labels that were given in this tab
+    this.own = new Set();
     this.answers = new Set();
     this.timer = null;
     this.turn = 0;
@@ -57,7 +54,8 @@ class Outbox extends Watched {
   }
 
   add({ stream, id, value }) {
-    void this.flush(); // whoever goes on has not changed their mind
+    // whoever goes on has not changed their mind
+    void this.flush();
     const now = Date.now();
     const name = `${now}-${Math.random().toString(36).slice(2)}`;
     const entry = { name, stream, id, value, by: this.by, at: now, due: now + HOLD };
@@ -120,7 +118,7 @@ class Outbox extends Watched {
   }
 
   #put(entry, options) {
-    return api.put(streamPath(entry.stream, "decisions", entry.id, "label"), { value: entry.value, source: entry.by }, options);
+    return api.put(streamPath(entry.stream, "decisions", entry.id, "label"), { value: entry.value }, options);
   }
 
   #keep(entry) {
@@ -160,15 +158,14 @@ class Outbox extends Watched {
         this.#drop(due);
         this.#tell(due, null);
       } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        if (error.status === 401) break; // signed out: kept for the same key
+        // signed out: kept for the same key
+        if (problemOf(error).status === 401) break;
         if (error.passing) {
-          const least = PAUSES[Math.min(this.turn, PAUSES.length - 1)];
           this.turn += 1;
           this.#changed();
-          return this.#later(least);
+          return this.#later(backoff(this.turn - 1));
         }
-        due.refused = { name: error.name, words: error.title };
+        due.refused = error.title;
         this.#keep(due);
         this.#tell(due, error);
       }
@@ -182,11 +179,11 @@ class Outbox extends Watched {
   }
 
   #changed() {
-    const all = stored();
     const mine = [...this.entries.values()];
-    const strangers = all.filter((one) => one.by !== this.by && !one.refused);
-    const others = strangers.length ? { by: strangers[0].by, labels: strangers.filter((one) => one.by === strangers[0].by).length } : null;
-    this.set({ waiting: mine.filter((one) => !one.refused).length, refused: mine.filter((one) => one.refused), others });
+    const refused = mine.filter((one) => one.refused);
+    const strangers = stored().filter((one) => one.by !== this.by && !one.refused);
+    const by = strangers[0]?.by;
+    this.set({ waiting: mine.length - refused.length, refused, others: by ? { by, labels: strangers.filter((one) => one.by === by).length } : null });
   }
 }
 

@@ -4,7 +4,13 @@ import { Problem } from "./api.js";
 import { figure, h, on, openDialog, replace, template, trouble } from "./dom.js";
 
 /** What can come of a decision, in the words of the guide: the name in the service, the title, and what it costs. */
-export const OUTCOMES = [...template("outcomes").querySelectorAll("dt")].map((one) => [one.dataset.outcome, one.textContent, one.nextElementSibling.textContent]);
+export const OUTCOMES = [...template("outcomes").querySelectorAll("dt")].map((one) => [one.dataset.outcome,
+  one.textContent, one.nextElementSibling.textContent]);
+
+/** Why acting would never, or always, pay: `gain` is what an act saves on a positive, `alarm` its cost on a negative. */
+export const costsProblem = (gain, alarm) => (!(gain > 0)
+  ? "A miss must cost more than a hit, or acting would never pay."
+  : !(alarm > 0) ? "A false alarm must cost more than a correct pass, or acting would always pay." : "");
 
 /** A heading of a view, with what stands beside it. */
 export function heading(title, words, ...beside) {
@@ -19,15 +25,17 @@ export function section(title, words, ...content) {
 
 /** A number with its name, and words below; a value that the service did not say has no figure. */
 export function tile(name, title, value, text, ...words) {
-  return h("div.tile", { testid: `tile-${name}` }, h("dt", title), h("dd", value === undefined ? h("span.tile-value", text) : figure(name, value, text, { class: "tile-value" }),
+  return h("div.tile", { testid: `tile-${name}` }, h("dt", title),
+    h("dd", value === undefined ? h("span.tile-value", text) : figure(name, value, text, { class: "tile-value" }),
     words.filter(Boolean).map((one) => h("span.tile-words", one))));
 }
 
 /** An estimate with its interval, or the words that say why there is none. */
 export function estimateTile(name, title, told, format, words = "", unknown = "cannot be told") {
-  if (typeof told?.estimate !== "number") return tile(name, title, null, unknown, told?.too_few ?? words);
+  if (typeof told?.estimate !== "number") return tile(name, title, null, unknown, sentence(told?.too_few ?? words));
   const end = (key) => figure(`${name}.${key}`, told[key], format(told[key]));
-  return tile(name, title, told.estimate, format(told.estimate), typeof told.low === "number" && [end("low"), " to ", end("high")], words);
+  return tile(name, title, told.estimate, format(told.estimate),
+    typeof told.low === "number" && [end("low"), " to ", end("high")], words);
 }
 
 /**
@@ -37,7 +45,8 @@ export function estimateTile(name, title, told, format, words = "", unknown = "c
 export function follow(context, place, load, pause = 5000) {
   let timer = 0;
   let busy = false;
-  let again = ""; // "soon": something happened; "now": somebody waits for it
+  // "soon": something happened; "now": somebody waits for it
+  let again = "";
   let over = false;
   const run = async () => {
     if (busy) again = "now";
@@ -65,7 +74,8 @@ export function follow(context, place, load, pause = 5000) {
       }, pause);
     }
   };
-  const stops = [context.live?.watch(soon), on(document, "visibilitychange", () => !document.hidden && again && void run())];
+  const stops = [context.live?.watch(soon), on(document, "visibilitychange",
+    () => !document.hidden && again && void run())];
   const stop = () => {
     over = true;
     clearTimeout(timer);
@@ -97,7 +107,8 @@ export function ask(title, content, verb, testid, act, wide = false) {
 export const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** Sentences of the service as a list. */
-export const notesOf = (lines, props = {}) => lines?.length > 0 && h("ul.notes", props, lines.map((line) => h("li", sentence(line))));
+export const notesOf = (lines, props = {}) => lines?.length > 0
+  && h("ul.notes", props, lines.map((line) => h("li", sentence(line))));
 
 let fields = 0;
 
@@ -114,18 +125,4 @@ export function choice(values, chosen, onchange, props = {}) {
   const select = h("select", { ...props, onchange: () => onchange(select.value) },
     values.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
   return select;
-}
-
-/** Copies a text, and says so on the button. */
-export function copyButton(text, props = {}) {
-  const button = h("button.button.small", { ...props, onclick: async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Select the text and copy";
-    }
-    setTimeout(() => { button.textContent = "Copy"; }, 2500);
-  } }, "Copy");
-  return button;
 }

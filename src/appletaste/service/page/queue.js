@@ -1,6 +1,6 @@
 // The queue and the case beside each other: choose, look, say, and the next case opens.
 
-import { connection, Problem, session } from "./api.js";
+import { connection, problemOf, session } from "./api.js";
 import { drawCase } from "./case.js";
 import { CODES } from "./codes.js";
 import { correctLabel, escalate } from "./correction.js";
@@ -14,7 +14,8 @@ import { Rows } from "./rows.js";
 import { undoBar, WORDS } from "./undo.js";
 import { Work } from "./work.js";
 
-const AGAIN = 15_000; // milliseconds after which somebody who does nothing sees who holds what by now
+// milliseconds after which somebody who does nothing sees who holds what by now
+const AGAIN = 15_000;
 const LEAVES = new Set(["labelled", "expired", "recorded"]);
 
 export async function show(root, context) {
@@ -89,7 +90,7 @@ class DeskView {
       await this.loading;
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       notify(`${error.title}. ${error.words}`, { bad: true });
     }
     this.list.element.scrollTop = 0;
@@ -131,7 +132,12 @@ class DeskView {
   async lookAgain() {
     if (document.hidden || !connection.state.online || Date.now() - this.touched < AGAIN) return;
     this.touched = Date.now();
-    await this.rows.refresh(...this.list.seen).catch(() => {});
+    await this.refresh();
+  }
+
+  async refresh() {
+    const [first, last] = this.list.seen;
+    await this.rows.need(first, Math.max(first, last), true).catch(() => {});
     this.drawList();
   }
 
@@ -141,6 +147,8 @@ class DeskView {
     const id = view === "case" && params[0] ? params[0] : null;
     this.root.classList.toggle("with-case", id !== null);
     if (id === null) {
+      // others went on meanwhile
+      if (this.id !== null) this.loading = this.refresh();
       this.id = this.found = null;
       this.list.current = null;
       this.list.draw();
@@ -173,11 +181,16 @@ class DeskView {
       this.drawCase(again);
     } catch (error) {
       if (error.name === "AbortError" || this.id !== id) return;
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       replace(this.pane, error.name === "unknown-decision" ? emptyState("There is no such case", "The queue has the cases that wait for a label.") : trouble(error));
     } finally {
       if (this.id === id) this.pane.removeAttribute("aria-busy");
     }
+  }
+
+  /** The label of the case that is open, or null. */
+  get label() {
+    return this.found?.label ?? this.found?.outcome ?? null;
   }
 
   /** Whether somebody else holds the case that is open. */
@@ -188,15 +201,15 @@ class DeskView {
   drawCase(again = false) {
     const { id, found, work, context } = this;
     const mayLabel = work.labels && !this.taken;
-    const writing = again && this.pane.querySelector("#note-text")?.value;
+    const written = again && this.pane.querySelector("#note-text")?.value;
     drawCase(this.pane, found, {
       context, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
       actions: {
         back: () => context.go("queue"), label: mayLabel && ((value) => this.say(value)), skip: mayLabel && (() => this.skip()),
-        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, found.label ?? found.outcome),
+        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, this.label),
       },
     });
-    if (writing) this.pane.querySelector("#note-text").value = writing;
+    if (written) this.pane.querySelector("#note-text").value = written;
     if (!again) announce(`Case ${id}`);
     this.list.draw();
   }
@@ -217,21 +230,20 @@ class DeskView {
 
   async step(way) {
     this.touched = Date.now();
-    await this.loading; // a key may come before the first row
+    // a key may come before the first row
+    await this.loading;
     const id = this.id === null ? await this.work.first(this.list.active) : await this.work[way](this.id);
-    if (id !== null) return this.go(id, way === "next");
-    return announce(way === "next" ? "This is the last case." : "This is the first case.");
+    return id === null ? announce("There is no other case.") : this.go(id, way === "next");
   }
 
   async advance() {
     const id = await this.work.next(this.id, true);
-    if (id !== null && id !== this.id) return this.go(id, true);
-    return this.context.go("queue");
+    return id === null || id === this.id ? this.context.go("queue") : this.go(id, true);
   }
 
   async say(value) {
     const { id, found, work } = this;
-    if (id === null || !found || found.id !== id || !work.labels || this.taken || work.said.has(id) || (found.label ?? found.outcome ?? null) !== null) return;
+    if (id === null || found?.id !== id || this.taken || work.said.has(id) || this.label !== null) return;
     this.touched = Date.now();
     const entry = work.label(id, value);
     this.last = { id, value };
@@ -247,8 +259,8 @@ class DeskView {
   }
 
   escalate() {
-    if (this.id === null || !this.context.can("review") || this.taken) return;
     const { id } = this;
+    if (id === null || this.taken) return;
     escalate(this.context, id, () => {
       const item = this.rows.at(this.rows.place(id));
       if (item) Object.assign(item, { escalated: true, by: null });
@@ -261,15 +273,14 @@ class DeskView {
 
   /** Take the last label back; where it was sent, correct the case that is open, or else the last one. */
   undo() {
-    const { last, found } = this;
+    const { last } = this;
     if (last && this.work.unlabel(last.id)) {
       this.last = null;
       undoBar.hide();
       announce(`The label of ${last.id} is taken back.`);
       return this.id === last.id ? this.drawCase(true) : this.go(last.id, true);
     }
-    const label = found?.label ?? found?.outcome ?? null;
-    if (this.id !== null && label !== null) return this.correct(this.id, label);
+    if (this.label !== null) return this.correct(this.id, this.label);
     return last && this.correct(last.id, last.value);
   }
 

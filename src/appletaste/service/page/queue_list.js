@@ -6,14 +6,16 @@
 // One row has the focus at a time (aria-activedescendant); arrows, Home, End and Page move it, Enter opens it.
 
 import { CODES } from "./codes.js";
-import { ago, figure, h, money, on, percent, replace } from "./dom.js";
+import { ago, h, on, price, replace, share } from "./dom.js";
 
-const HEIGHT = 84; // pixels of a row, as in desk.css
-const BEYOND = 6; // rows that are drawn above and below what is seen
+// pixels of a row, as in review.css
+const HEIGHT = 84;
+// rows that are drawn above and below what is seen
+const BEYOND = 6;
 
 export class QueueList {
   constructor(rows, { choose, mark, name }) {
-    Object.assign(this, { rows, choose, mark, name, current: null, active: 0, drawn: null });
+    Object.assign(this, { rows, choose, mark, name, current: null, active: 0, drawn: new Map() });
     this.content = h("div.rows");
     this.element = h("div.queue-list", {
       role: "listbox", tabindex: "0", "aria-label": "Cases that wait for a label", testid: "queue-list",
@@ -51,14 +53,18 @@ export class QueueList {
   draw() {
     const [first, last] = this.seen;
     if (this.current !== null && document.activeElement !== this.element && this.rows.at(this.active)?.id !== this.current) {
-      const place = this.rows.place(this.current); // rows above it may have gone
+      // rows above it may have gone
+      const place = this.rows.place(this.current);
       if (place >= 0) this.active = place;
     }
     this.active = Math.min(this.active, Math.max(0, this.rows.total - 1));
     this.content.style.height = `${this.rows.total * HEIGHT}px`;
-    const found = [];
-    for (let place = first; place <= last; place += 1) found.push(this.#row(place));
-    replace(this.content, found);
+    const drawn = new Map();
+    for (let place = first; place <= last; place += 1) drawn.set(place, this.#drawn(place));
+    this.drawn = drawn;
+    const found = [...drawn.values()].map(([row]) => row);
+    const { children } = this.content;
+    if (children.length !== found.length || found.some((row, at) => row !== children[at])) replace(this.content, found);
     if (this.rows.at(this.active) && this.active >= first && this.active <= last) {
       this.element.setAttribute("aria-activedescendant", `row-${this.active}`);
     } else this.element.removeAttribute("aria-activedescendant");
@@ -84,26 +90,35 @@ export class QueueList {
     else if ((place + 1) * HEIGHT > scrollTop + clientHeight) this.element.scrollTop = (place + 1) * HEIGHT - clientHeight;
   }
 
-  #row(place) {
+  /** A row and what it says; the row of before, where it says the same. */
+  #drawn(place) {
     const item = this.rows.at(place);
+    const mark = item && this.mark(item);
+    const held = item?.by && item.by !== this.name ? item.by : null;
+    const says = item && [item.id, place === this.active, item.id === this.current, mark, held, item.escalated].join();
+    const before = this.drawn.get(place);
+    const row = before && before[1] === says ? before[0] : this.#row(place, item, mark, held);
+    row.ariaSetSize = this.rows.total;
+    return [row, says];
+  }
+
+  #row(place, item, mark, held) {
     const style = { top: `${place * HEIGHT}px` };
     if (!item) return h("div.queue-row.waiting", { role: "option", "aria-selected": "false", "aria-label": "loading", style });
-    const mark = this.mark(item);
-    const held = item.by && item.by !== this.name ? item.by : null;
     return h("div", {
       class: `queue-row${place === this.active ? " active" : ""}${mark ? " done" : ""}`, role: "option", id: `row-${place}`, style,
-      "aria-selected": item.id === this.current ? "true" : "false", "aria-setsize": this.rows.total, "aria-posinset": place + 1,
+      "aria-selected": item.id === this.current ? "true" : "false", "aria-posinset": place + 1,
       "data-place": place, "data-id": item.id, testid: "queue-row",
     },
     h("div.row-top", h("span.row-id.mono", item.id),
       mark && h("span.badge.strong#row-mark", mark),
       item.escalated && h("span.badge.warn#row-escalated", "⚑ escalated"),
       held && h("span.badge#row-held", `held by ${held}`),
-      figure("chance", item.chance, percent(item.chance), { class: "row-chance", title: "chance of positive" })),
+      share("chance", item.chance, { class: "row-chance", title: "chance of positive" })),
     h("div.row-why", { title: item.why }, item.code && h("span.code", { "data-code": item.code }, item.code), CODES[item.code] ?? item.why),
     h("div.row-end",
-      h("span", { title: "what acting is expected to save, plus what the label teaches" }, "worth ", figure("worth", item.worth, money(item.worth))),
-      h("span", { title: "what a look at a positive case saves" }, figure("amount", item.amount, money(item.amount)), " at stake"),
+      h("span", { title: "what acting is expected to save, plus what the label teaches" }, "worth ", price("worth", item.worth)),
+      h("span", { title: "what a look at a positive case saves" }, price("amount", item.amount), " at stake"),
       ago(item.time), item.stratum && h("span.row-stratum", item.stratum)));
   }
 

@@ -8,15 +8,18 @@
 import { api } from "./api.js";
 
 const WINDOW = 200;
-const KEPT = 25; // windows
+// windows that are kept around what is seen
+const KEPT = 25;
 
 export class Rows {
   constructor(context, asked) {
     this.context = context;
     this.asked = asked;
-    this.items = new Map(); // by place; what is not looked at is not there
+    // by place; what is not looked at is not there
+    this.items = new Map();
     this.total = 0;
-    this.told = null; // the last answer, without its items
+    // the last answer, without its items
+    this.told = null;
     this.coming = new Map();
     this.fresh = 0;
   }
@@ -42,16 +45,11 @@ export class Rows {
     await this.#load(0);
   }
 
-  /** Ask for windows again that are shown, leaving what is there until the answer comes. */
-  async refresh(first, last) {
-    const from = Math.floor(first / WINDOW) * WINDOW;
-    for (let offset = from; offset <= Math.max(last, from); offset += WINDOW) await this.#load(offset);
-  }
-
-  async need(first, last) {
+  /** Load the windows of these places that are not there; all of them `again`, keeping what is there until the answer. */
+  async need(first, last, again = false) {
     const wanted = new Set();
-    for (let place = Math.max(first, 0); place <= Math.min(last, this.total - 1); place += 1) {
-      if (!this.items.has(place)) wanted.add(Math.floor(place / WINDOW) * WINDOW);
+    for (let place = first; place <= Math.min(last, this.total - 1); place += 1) {
+      if (again || !this.items.has(place)) wanted.add(Math.floor(place / WINDOW) * WINDOW);
     }
     await Promise.all([...wanted].map((offset) => this.#load(offset)));
   }
@@ -81,7 +79,8 @@ export class Rows {
     this.told = told;
     this.total = told.total;
     const there = new Set(items.map((item) => item.id));
-    const reach = (KEPT / 2) * WINDOW; // so that a long scroll does not fill the memory
+    // so that a long scroll does not fill the memory
+    const reach = (KEPT / 2) * WINDOW;
     for (const [place, item] of this.items) {
       const inside = place >= offset && place < offset + WINDOW;
       if (inside || there.has(item.id) || place >= this.total || Math.abs(place - offset) > reach) this.items.delete(place);

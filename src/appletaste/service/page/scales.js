@@ -17,7 +17,8 @@ export function numberTicks([low, high], count, kind = "number", step = niceStep
   if (!(high > low)) return [{ value: low, text: tickText(low, Math.abs(low) || 1, kind) }];
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) {
-    const value = k * step + 0; // never -0
+    // never -0
+    const value = k * step + 0;
     ticks.push({ value, text: tickText(value, step, kind) });
   }
   return ticks;
@@ -62,8 +63,10 @@ export function dateTicks([low, high], count) {
   const ticks = [];
   const step = [1, 2, 7, 14].find(fits) * DAY;
   if (step) {
-    const offset = step >= 7 * DAY ? 4 * DAY : 0; // 1970 began on a Thursday
-    for (let value = Math.ceil((low - offset) / step) * step + offset; value <= high; value += step) ticks.push({ value, text: DAYS.format(value) });
+    // 1970 began on a Thursday
+    const offset = step >= 7 * DAY ? 4 * DAY : 0;
+    for (let value = Math.ceil((low - offset) / step) * step + offset; value <= high; value += step) ticks.push({ value,
+      text: DAYS.format(value) });
     return ticks;
   }
   const months = [1, 2, 3, 6, 12, 24, 60, 120].find((one) => fits(one * 30.44)) ?? 240;
@@ -71,6 +74,7 @@ export function dateTicks([low, high], count) {
   for (let index = Math.floor((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months; ; index += months) {
     const value = Date.UTC(Math.floor(index / 12), index % 12);
     if (value > high) return ticks;
-    if (value >= low) ticks.push({ value, text: (months >= 12 ? YEARS : index % 12 && ticks.length ? MONTHS : MONTHS_AND_YEARS).format(value) });
+    if (value >= low) ticks.push({ value, text: (months >= 12 ? YEARS : index % 12 && ticks.length ? MONTHS
+      : MONTHS_AND_YEARS).format(value) });
   }
 }

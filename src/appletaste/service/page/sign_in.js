@@ -1,6 +1,6 @@
 // Signing in with a key. The key goes to the service once, and comes back as a cookie that no script can read.
 
-import { api, Problem, session } from "./api.js";
+import { api, problemOf, session } from "./api.js";
 import { labels } from "./banner.js";
 import { part, replace, template } from "./dom.js";
 import { outbox } from "./outbox.js";
@@ -11,7 +11,7 @@ export async function show(root) {
   const [input, wrong, button, why, kept] = ["key", "sign-in-problem", "sign-in", "why", "kept"].map((testid) => part(form, testid));
   const { others } = outbox.state;
   why.append(session.why ?? "");
-  if (others) kept.append(`${labels(others.labels)} here until ${others.by} signs in again.`);
+  if (others) kept.append(`${labels(others.labels)} until ${others.by} signs in again.`);
   replace(root, form);
   input.focus();
   form.onsubmit = async (event) => {
@@ -24,7 +24,7 @@ export async function show(root) {
       session.begin(told);
       location.replace(home());
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      problemOf(error);
       replace(wrong, error.passing ? `${error.title}. Try again in a moment.`
         : "This key opens nothing here: check for missing letters, or ask whether the key was revoked.");
       input.select();

@@ -5,8 +5,10 @@
 
 import { api, streamPath, Watched } from "./api.js";
 
-const EVERY = 1000; // milliseconds between two drawings
-const AGAIN = 60_000; // after changes that events do not tell in full, ask once in so long
+// milliseconds between two drawings
+const EVERY = 1000;
+// after changes that events do not tell in full, ask once in so long
+const AGAIN = 60_000;
 
 export class StreamState extends Watched {
   constructor(stream) {

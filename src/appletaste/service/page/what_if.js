@@ -1,16 +1,24 @@
 // What would happen under other costs, another threshold, capacity or audit rate; and, with `admin`, making it so.
 import { api } from "./api.js";
 import { column, intervals } from "./charts.js";
-import { count, figure, h, money, notify, number, part, percent, replace, template, trouble } from "./dom.js";
-import { ask, estimateTile, heading, notesOf, OUTCOMES, tile } from "./parts.js";
+import { count, emptyState, figure, h, money, notify, number, part, percent, replace, template,
+  trouble } from "./dom.js";
+import { ask, costsProblem, estimateTile, heading, notesOf, OUTCOMES, tile } from "./parts.js";
 import { address } from "./places.js";
 
-const PAUSE = 250; // milliseconds without a movement before the service is asked
+// milliseconds without a movement before the service is asked
+const PAUSE = 250;
 const perCent = (value) => `${number(value)} %`;
 
 export async function show(root, context) {
   const question = (body, signal = context.signal) => api.post(context.path("what-if"), body, { signal });
   const stream = context.state?.state ?? await api.get(context.path(), { signal: context.signal });
+  const head = heading("What if", "Move a slider. Nothing changes in the stream until somebody applies it.");
+  if (!(await api.get(context.path("days"), { signal: context.signal })).last) {
+    replace(root, head, emptyState("No decisions yet",
+      "What if is asked of decisions that were made: come back after the first ones."));
+    return null;
+  }
   let told = await question({});
   const { now } = told;
   const byItem = OUTCOMES.some(([name]) => typeof stream.costs[name] === "string");
@@ -23,7 +31,8 @@ export async function show(root, context) {
   /** What differs from today, as the service takes it. */
   const changes = () => {
     const [body, differs] = [{}, (name) => wanted[name] !== start[name]];
-    if (OUTCOMES.some(([name]) => differs(name))) body.costs = Object.fromEntries(OUTCOMES.map(([name]) => [name, wanted[name]]));
+    if (OUTCOMES.some(([name]) => differs(name))) body.costs = Object.fromEntries(OUTCOMES.map(([name]) => [name,
+      wanted[name]]));
     if (differs("threshold")) body.threshold = wanted.threshold / 100;
     if (differs("capacity")) body.capacity = wanted.capacity === null ? null : `${wanted.capacity}/day`;
     if (differs("audit")) body.audit = wanted.audit === null ? null : `${wanted.audit}%`;
@@ -33,10 +42,13 @@ export async function show(root, context) {
     const { threshold, ...rest } = changes();
     apply.disabled = Object.keys(rest).length === 0;
     reset.disabled = apply.disabled && threshold === undefined;
-    results.setAttribute("aria-busy", "true");
     asking?.abort();
     clearTimeout(timer);
-    timer = setTimeout(answer, PAUSE);
+    const wrong = rest.costs ? costsProblem(wanted.miss - wanted.hit, wanted.false_alarm - wanted.correct_pass) : "";
+    replace(problem, wrong && h("p.notice#costs-problem", { role: "alert" }, wrong));
+    results.setAttribute("aria-busy", String(!wrong));
+    if (wrong) apply.disabled = true;
+    else timer = setTimeout(answer, PAUSE);
   };
   const answer = async () => {
     const mine = new AbortController();
@@ -65,43 +77,53 @@ export async function show(root, context) {
   const largest = Math.max(1, ...OUTCOMES.map(([name]) => Math.abs(start[name])));
   const other = (text, value) => (text && value === null ? ` Today: ${text}.` : "");
   const controls = [
-    ...(byItem ? [] : OUTCOMES.map(([name, title, help]) => slider(name, `${title} costs`, help, wanted, set, costRange(start[name], largest)))),
+    ...(byItem ? [] : OUTCOMES.map(([name, title, help]) => slider(name, `${title} costs`, help, wanted, set,
+      costRange(start[name], largest)))),
     slider("threshold", "Act from a chance of, in %", "Empty: the threshold that follows from the costs.", wanted, set,
-      { high: 100 ** (1 / 3), most: 100, power: 3, step: 0.01, text: perCent, empty: Number(((told.threshold ?? 0.1) * 100).toPrecision(3)) }),
+      { high: 100 ** (1 / 3), most: 100, power: 3, step: 0.01, text: perCent,
+        empty: Number(((told.threshold ?? 0.1) * 100).toPrecision(3)) }),
     slider("capacity", "Acts a day", `Empty: as many as pay.${other(now.capacity, start.capacity)}`, wanted, set,
-      { high: Math.max(10, Math.ceil(3 * (start.capacity ?? told.acts_a_day))), step: 1, text: count, empty: Math.round(told.acts_a_day) }),
-    slider("audit", "Audit rate, in %", `Share of passes that are acted on to learn what is missed. Empty: none.${other(now.audit, start.audit)}`, wanted, set,
+      { high: Math.max(10, Math.ceil(3 * (start.capacity ?? told.acts_a_day))), step: 1, text: count,
+        empty: Math.round(told.acts_a_day) }),
+    slider("audit", "Audit rate, in %",
+      `Share of passes that are acted on to learn what is missed. Empty: none.${other(now.audit, start.audit)}`, wanted,
+      set,
       { high: 20, most: 100, step: 0.1, text: perCent, empty: 0 }),
   ];
-  const apply = h("button.button.primary#apply", { disabled: true, onclick: () => openApply() }, "Apply …");
+  const apply = h("button.button.primary#apply", { disabled: true, onclick: () => void openApply() }, "Apply …");
   const reset = h("button.button#what-if-reset", { disabled: true, onclick: () => {
     Object.assign(wanted, start);
     controls.forEach((one) => one.draw());
     changed();
   } }, "Back to today");
   const [problem, numbers, more, picture] = [h("div"), h("div"), h("div.step-part"), intervals(pictureOf(told))];
-  const results = h("div.what-if-results#what-if-results", { "aria-live": "polite", "aria-busy": "false" }, problem, numbers, picture.element, more);
-  replace(root, heading("What if", "Move a slider. Nothing changes in the stream until somebody applies it."), h("div.what-if",
+  const results = h("div.what-if-results#what-if-results", { "aria-live": "polite", "aria-busy": "false" }, problem,
+    numbers, picture.element, more);
+  replace(root, head, h("div.what-if",
     h("form.card.what-if-form#what-if-form", { onsubmit: (event) => event.preventDefault() },
       byItem && h("p.notice", `The costs of this stream are formulas over columns, and stay as they are: ${Object.entries(stream.costs).map((pair) => pair.join(" = ")).join(", ")}.`),
       controls.map((one) => one.element), h("div.row", context.can("admin") && apply, reset),
-      context.can("admin") && h("p.hint", "A threshold cannot be applied by itself: the threshold follows from the costs.")), results));
+      context.can("admin") && h("p.hint",
+        "A threshold cannot be applied by itself: the threshold follows from the costs.")), results));
   draw();
 
-  const openApply = () => {
+  const openApply = async () => {
     const { threshold, ...rest } = changes();
+    // a threshold is not applied, so that the words must be about the rest
+    const past = threshold === undefined ? told : await question(rest);
     const said = { capacity: ["Acts a day", count, "as many as pay"], audit: ["Audit rate", perCent, "none"] };
     const line = (name) => {
       const [title, text, none] = said[name];
       const word = (value) => (value === null ? none : text(value));
       return `${title}: ${word(wanted[name])} instead of ${word(start[name])}.`;
     };
-    const words = [...(rest.costs ? OUTCOMES.filter(([name]) => wanted[name] !== start[name]).map(([name, title]) => `${title} costs ${money(wanted[name])} instead of ${money(start[name])}.`) : []),
-      ...Object.keys(said).filter((name) => name in rest).map(line)];
+    const words = [...OUTCOMES.filter(([name]) => wanted[name] !== start[name]).map(
+      ([name, title]) => `${title} costs ${money(wanted[name])} instead of ${money(start[name])}.`),
+    ...Object.keys(said).filter((name) => name in rest).map(line)];
     const content = template("apply");
     const list = (name, lines) => replace(part(content, `apply-${name}`), lines.map((one) => h("li", one)));
     list("changes", words);
-    list("words", told.words);
+    list("words", past.words);
     part(content, "apply-by").textContent = context.key.name;
     ask("Apply these settings?", content, "Apply from now on", "apply", async () => {
       const events = [];
@@ -134,7 +156,8 @@ function costRange(value, largest) {
  * A slider and a number field that say the same. A number outside of the slider's range widens the range; `power` gives
  * small numbers more room.
  */
-function slider(name, title, help, wanted, set, { low = 0, high, step, text, empty, needed = false, most = Infinity, power = 1 }) {
+function slider(name, title, help, wanted, set, { low = 0, high, step, text, empty, needed = false, most = Infinity,
+  power = 1 }) {
   const id = `what-if-${name}`;
   const told = (value) => {
     field.setAttribute("aria-invalid", "false");
@@ -147,15 +170,18 @@ function slider(name, title, help, wanted, set, { low = 0, high, step, text, emp
     range.value = String(spot);
     told(value);
   };
-  const range = h("input", { type: "range", testid: `${id}-range`, min: low, max: high, step: power === 1 ? step : 0.01, "aria-label": `${title}, slider`, oninput: () => {
+  const range = h("input", { type: "range", testid: `${id}-range`, min: low, max: high, step: power === 1 ? step : 0.01,
+    "aria-label": `${title}, slider`, oninput: () => {
     const value = Number((Math.round(Number(range.value) ** power / step) * step).toPrecision(12));
     field.value = String(value);
     told(value);
     set(name, value);
   } });
-  const field = h("input", { type: "number", id, testid: id, step: "any", placeholder: needed ? "" : text(empty), inputmode: "decimal", "aria-describedby": `${id}-help`, oninput: () => {
+  const field = h("input", { type: "number", id, testid: id, step: "any", placeholder: needed ? "" : text(empty),
+    inputmode: "decimal", "aria-describedby": `${id}-help`, oninput: () => {
     const value = field.value.trim() === "" ? null : Number(field.value);
-    if (field.validity.badInput || (value === null ? needed : !needed && (value < 0 || value > most))) return field.setAttribute("aria-invalid", "true");
+    if (field.validity.badInput || (value === null ? needed : !needed
+      && (value < 0 || value > most))) return field.setAttribute("aria-invalid", "true");
     place(value);
     return set(name, value);
   } });
@@ -164,7 +190,8 @@ function slider(name, title, help, wanted, set, { low = 0, high, step, text, emp
     place(wanted[name]);
   };
   draw();
-  return { draw, element: h("div.slider", h("label", { for: id }, title), field, range, h("p.hint", { id: `${id}-help` }, help)) };
+  return { draw, element: h("div.slider", h("label", { for: id }, title), field, range,
+    h("p.hint", { id: `${id}-help` }, help)) };
 }
 
 function numbersOf(told) {
@@ -173,17 +200,22 @@ function numbersOf(told) {
   return h("dl.tiles",
     tile("threshold", "Acts from a chance of", told.threshold, from(told.threshold), `today ${from(now.threshold)}`),
     tile("acts_a_day", "Acts a day", told.acts_a_day, number(told.acts_a_day, 3), `today ${number(now.acts_a_day, 3)}`),
-    estimateTile("cost", "Estimated cost", told.cost, money, typeof now.cost.estimate === "number" && `with today's settings ${money(now.cost.estimate)}`),
-    tile("flip_count", "Cases that flip", told.flip_count, count(told.flip_count), `of ${count(told.decisions)} decisions`));
+    estimateTile("cost", "Estimated cost", told.cost, money,
+      typeof now.cost.estimate === "number" && `with today's settings ${money(now.cost.estimate)}`),
+    tile("flip_count", "Cases that flip", told.flip_count, count(told.flip_count),
+      `of ${count(told.decisions)} decisions`));
 }
 
 /** The cost then beside the cost now, with their intervals. */
 function pictureOf(told) {
   return {
-    testid: "chart-what-if", title: "Cost, relative to passing everything", rows: [{ settings: "then", ...told.cost }, { settings: "today", ...told.now.cost }],
+    testid: "chart-what-if", title: "Cost, relative to passing everything",
+      rows: [{ settings: "then", ...told.cost }, { settings: "today", ...told.now.cost }],
     words: "Below 0, acting pays. Points are estimates, lines 90 % intervals: where lines overlap much, the difference may be chance.",
-    columns: [column("Settings", "", String, (row) => row.settings), column("Cost", "estimate", money), column("90 % from", "low", money), column("to", "high", money)],
-    label: (row) => row.settings, middle: (row) => row.estimate, outside: (row) => [row.low, row.high], tone: (row) => (row.settings === "then" ? "accent" : "muted"), x: { kind: "money" },
+    columns: [column("Settings", "", String, (row) => row.settings), column("Cost", "estimate", money),
+      column("90 % from", "low", money), column("to", "high", money)],
+    label: (row) => row.settings, middle: (row) => row.estimate, outside: (row) => [row.low, row.high],
+      tone: (row) => (row.settings === "then" ? "accent" : "muted"), x: { kind: "money" },
   };
 }
 
@@ -192,8 +224,10 @@ function moreOf(told, context) {
   const [cases, some] = [template("flips"), told.flips.length];
   part(cases, "no-flips").hidden = some > 0;
   cases.querySelector("div").hidden = some === 0;
-  replace(part(cases, "flip-rows"), told.flips.map((flip) => h("tr", h("th", { scope: "row" }, h("a", { href: address(context.stream, "case", flip.id) }, flip.id)),
+  replace(part(cases, "flip-rows"), told.flips.map((flip) => h("tr",
+    h("th", { scope: "row" }, h("a", { href: address(context.stream, "case", flip.id) }, flip.id)),
     h("td.num", figure("flip.chance", flip.chance, percent(flip.chance))), word(flip.act_now), word(flip.act_then))));
-  replace(part(cases, "flips-shown"), told.flip_count > some && `The latest ${count(some)} of ${count(told.flip_count)}.`);
+  replace(part(cases, "flips-shown"), told.flip_count > some
+    && `The latest ${count(some)} of ${count(told.flip_count)}.`);
   return [notesOf(told.words, { testid: "what-if-words" }), cases];
 }

@@ -6,11 +6,14 @@
 //
 // A claim brings whole cases, so that a hundred cases cost about four claims and a hundred labels.
 
-import { api, Problem, session } from "./api.js";
+import { api, problemOf, session } from "./api.js";
 import { outbox } from "./outbox.js";
 
 const AT_ONCE = 25;
-const AHEAD = 3; // with so few cases left, the next ones are claimed
+// minutes after which others may take what somebody left behind
+const LEASE = 30;
+// with so few cases left, the next ones are claimed
+const AHEAD = 3;
 const KEPT = 100;
 
 export class Work {
@@ -18,8 +21,10 @@ export class Work {
     this.context = context;
     this.rows = rows;
     this.cases = new Map();
-    this.held = new Set(); // ids that are claimed here
-    this.said = new Map(); // id → { value, entry }: labels that were given here
+    // ids that are claimed here
+    this.held = new Set();
+    // id → { value, entry }: labels that were given here
+    this.said = new Map();
     this.skipped = new Set();
     this.claiming = null;
   }
@@ -34,7 +39,8 @@ export class Work {
 
   /** Whether a row is there for this reviewer to go on with. */
   free(item) {
-    const escalated = item?.escalated && !this.rows.asked.escalated; // for somebody else
+    // for somebody else
+    const escalated = item?.escalated && !this.rows.asked.escalated;
     return item && !this.said.has(item.id) && !this.skipped.has(item.id) && !escalated && (!item.by || item.by === this.context.key.name);
   }
 
@@ -46,21 +52,11 @@ export class Work {
     await this.claiming?.catch(() => {});
     if (this.cases.has(id)) return this.cases.get(id);
     const item = this.rows.at(this.rows.place(id));
-    if (item && this.free({ ...item, escalated: false }) && await this.#tryClaim(ahead ? this.#following(id) : [id])) return this.cases.get(id);
+    if (item && this.free({ ...item, escalated: false }) && await this.#claim(ahead ? this.#following(id) : [id])) return this.cases.get(id);
     const found = await this.look(id);
-    if (found.state === "pending" && !found.by && await this.#tryClaim([id])) return this.cases.get(id); // what the list said was old
+    // what the list said was old
+    if (found.state === "pending" && !found.by && await this.#claim([id])) return this.cases.get(id);
     return found;
-  }
-
-  /** Claim cases; false where the key does not allow it, or where somebody else was faster with the first one. */
-  async #tryClaim(ids) {
-    if (!this.claims) return false;
-    try {
-      await this.#claim(ids);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 409) throw error;
-    }
-    return this.held.has(ids[0]) && this.cases.has(ids[0]);
   }
 
   /** Look at a case as it is now, without claiming it. */
@@ -72,56 +68,49 @@ export class Work {
     return found;
   }
 
-  /** The ids from a case on that are free, as many as are claimed at once. */
-  #following(id) {
-    const found = [id];
-    for (let place = this.rows.place(id) + 1; place < this.rows.total && found.length < AT_ONCE; place += 1) {
+  /** The next rows behind a case to go on with, as far as they are loaded. */
+  #behind(id, most, wanted = () => true) {
+    const found = [];
+    for (let place = this.rows.place(id) + 1; found.length < most && this.rows.at(place); place += 1) {
       const item = this.rows.at(place);
-      if (!item) break;
-      if (this.free(item) && !this.held.has(item.id)) found.push(item.id);
+      if (this.free(item) && wanted(item.id)) found.push(item.id);
     }
     return found;
   }
 
+  #following(id) {
+    return [id, ...this.#behind(id, AT_ONCE - 1, (one) => !this.held.has(one))];
+  }
+
+  /** Claim the next cases before they are needed. */
+  async #more(id) {
+    const next = this.#behind(id, AHEAD + 1).find((one) => !this.held.has(one));
+    if (next && !this.claiming) await this.#claim(this.#following(next)).catch(() => {});
+  }
+
+  /** Claim cases; false where the key does not allow it, or where somebody else was faster with the first one. */
   async #claim(ids) {
+    if (!this.claims) return false;
     this.claiming = this.#ask(ids).finally(() => { this.claiming = null; });
     return this.claiming;
   }
 
   async #ask(ids) {
-    const post = (wanted) => api.post(this.context.path("queue:claim"), { ids: wanted }, { signal: this.context.signal });
-    let told;
     try {
-      told = await post(ids);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 409 || ids.length === 1) throw error;
-      told = await post(ids.slice(0, 1)); // somebody was faster with one of the others
-    }
-    for (const one of told.items) {
-      const item = this.rows.at(this.rows.place(one.id));
-      if (item) Object.assign(item, { by: one.by, until: one.until });
-      this.held.add(one.id);
-      this.#keep(one.case ?? one);
-    }
-    this.context.state?.pending(told.waiting);
-  }
-
-  async #more(id) {
-    if (!this.claims || this.claiming) return;
-    const place = this.rows.place(id);
-    let left = 0;
-    let next = null;
-    for (let at = place + 1; at < this.rows.total && left <= AHEAD; at += 1) {
-      const item = this.rows.at(at);
-      if (!item) break;
-      if (!this.free(item)) continue;
-      if (this.cases.has(item.id)) left += 1;
-      else {
-        next = item.id;
-        break;
+      const told = await api.post(this.context.path("queue:claim"), { ids, minutes: LEASE }, { signal: this.context.signal });
+      for (const { id, by, until, case: found } of told.items) {
+        const item = this.rows.at(this.rows.place(id));
+        if (item) Object.assign(item, { by, until });
+        this.held.add(id);
+        this.#keep(found);
       }
+      this.context.state?.pending(told.waiting);
+      return this.held.has(ids[0]);
+    } catch (error) {
+      if (problemOf(error).status !== 409) throw error;
+      // somebody was faster with one of them
+      return ids.length > 1 && this.#ask(ids.slice(0, 1));
     }
-    if (next !== null && left <= AHEAD) await this.#claim(this.#following(next)).catch(() => {});
   }
 
   #keep(found) {
@@ -198,7 +187,8 @@ export class Work {
     try {
       await api.post(this.context.path("queue:release"), { ids }, { keepalive });
     } catch (error) {
-      if (!(error instanceof Problem)) throw error; // leases are over by themselves
+      // leases are over by themselves
+      problemOf(error);
     }
   }
 }
