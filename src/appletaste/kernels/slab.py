@@ -30,8 +30,8 @@ from .renewal import INTERCEPT, PSEUDO
 from .types import Blocks, Indices, Matrix, Vector
 
 # Rows of ``slab`` [6, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
-# where no surprise is looked for (an intercept, whose prior is wide, ramps, and all before the first label); 1 where the
-# labels of the last renewal said that a coefficient is a surprise; and V'x of the item asked about last.
+# where no surprise is looked for (an intercept, whose prior is wide, ramps, and all before the first label); 1 where
+# the labels of the last renewal said that a coefficient is a surprise; and V'x of the item asked about last.
 IN_FORCE, POOL, ORIGIN, WIDTH, SURPRISING, SCENARIO = range(6)
 #: W, in units of the prior's own variance: a standard deviation of 5.
 WIDE = 25.0
