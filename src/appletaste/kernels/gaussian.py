@@ -28,7 +28,7 @@ MODE, MEAN, DIRECTION, VARIED, COVARIANCE = 0, 1, 2, 3, 4
 def score_along(x: Vector, belief: Matrix, direction: Vector) -> tuple[float, float]:
     """Return the mean and variance of x'theta; leave V x in ``direction``.
 
-    Two rows of V at a time: V x is then read and written half as often, which saves a quarter with 40 of 200 non-zeros.
+    Two rows of V at a time: V x is then read and written half as often, which saves a fifth with 40 of 200 non-zeros.
     """
     d = x.size
     for i in range(d):
