@@ -2,8 +2,9 @@
 
 Levels come with frequencies 1 / rank^a (Zipf's law has a = 1), each has an effect of its own on the score, and 6 % of
 the items are positive. Costs are such that acting pays from the base rate on, so that never and always acting cost the
-same. ``voi`` plays each stream with the encoder as it is without many levels (the levels of the first 500 rows, each
-with a column) and with many levels; beside each the same posterior with all labels, in the same order. *Saved* is the
+same. ``voi`` plays each stream without many levels (the levels of the first 500 rows, each with a column, and no
+surprises looked for, which came later than that encoder) and with them; beside each the same posterior with all labels,
+in the same order. *Saved* is the
 cost of 1,000 items by the better of never and always less that of the policy. With ``--deviation 0`` levels have no
 effect. Seeds are fixed.
 """
@@ -42,13 +43,13 @@ def made(items: int, exponent: float, deviation: float, seed: int) -> dict[str, 
 
 def saved(table: dict[str, NDArray[Any]], many: bool, seed: int) -> tuple[float, float]:
     """Return what ``voi`` saves, and what the same saves with all labels."""
-    encoder = at.Encoder(curves=True, many=many)
+    encoder, entry = at.Encoder(curves=True, many=many), at.simulate.Entry("voi", {} if many else {"surprises": 0.0})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = at.replay(table, "positive", costs=COSTS, order="as is", seed=seed, encoder=encoder, policies=["voi"])
-    cost = {name: found[name].cost_per_1000.mean for name in ("voi", "never", "always", "full-information")}
+        found = at.replay(table, "positive", costs=COSTS, order="as is", seed=seed, encoder=encoder, policies=[entry])
+    cost = {name: found[name].cost_per_1000.mean for name in (entry.label, "never", "always", "full-information")}
     fixed = min(cost["never"], cost["always"])
-    return fixed - cost["voi"], fixed - cost["full-information"]
+    return fixed - cost[entry.label], fixed - cost["full-information"]
 
 
 def effort(table: dict[str, NDArray[Any]], many: bool) -> tuple[float, float]:
@@ -56,7 +57,8 @@ def effort(table: dict[str, NDArray[Any]], many: bool) -> tuple[float, float]:
     labels = table["positive"].tolist()
     records = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
     features = at.Encoder(curves=True, many=many).fit(records[:500], label="positive")
-    policy = at.policy(n_features=features.n_features, costs=COSTS, groups=features.groups)
+    surprises = None if many else 0.0
+    policy = at.policy(n_features=features.n_features, costs=COSTS, groups=features.groups, surprises=surprises)
     started = time.process_time()
     for record, label in zip(records, labels, strict=True):
         decision = policy.decide(features.transform(record))

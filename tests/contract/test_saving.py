@@ -144,7 +144,7 @@ def test_a_file_of_another_kind_or_version_is_refused_by_what_it_is(tmp_path):
     for words, thing in kinds.items():
         thing.save(path)
         rewritten(path, format=99)
-        with pytest.raises(SaveFileError, match=f"it holds {words} in save format 99; this version reads format 7"):
+        with pytest.raises(SaveFileError, match=f"it holds {words} in save format 99; this version reads format 8"):
             at.load(path)
         for old in ({"kind": None}, {"kind": None, "format": 1}, {"kind": "spaceship"}):
             thing.save(path)

@@ -25,17 +25,29 @@ MODE, MEAN, DIRECTION, VARIED, COVARIANCE = 0, 1, 2, 3, 4
 
 
 @reduction_kernel
-def score_item(x: Vector, belief: Matrix) -> tuple[float, float]:
-    """Return the mean and variance of x'theta; leave V x in its row."""
+def score_along(x: Vector, belief: Matrix, direction: Vector) -> tuple[float, float]:
+    """Return the mean and variance of x'theta; leave V x in ``direction``.
+
+    Two rows of V at a time: V x is then read and written half as often, which saves a fifth with 40 of 200 non-zeros.
+    """
     d = x.size
-    direction = belief[DIRECTION]
     for i in range(d):
         direction[i] = 0.0
+    held = -1
     for j in range(d):
-        row, entry = belief[COVARIANCE + j], x[j]
-        if entry != 0.0:  # most features of an encoded record are zero
-            for i in range(d):
-                direction[i] += entry * row[i]
+        if x[j] == 0.0:  # most features of an encoded record are zero
+            continue
+        if held < 0:
+            held = j
+            continue
+        one, other, first, second = belief[COVARIANCE + held], belief[COVARIANCE + j], x[held], x[j]
+        for i in range(d):
+            direction[i] += first * one[i] + second * other[i]
+        held = -1
+    if held >= 0:
+        row, entry = belief[COVARIANCE + held], x[held]
+        for i in range(d):
+            direction[i] += entry * row[i]
     mean = variance = 0.0
     for i in range(d):
         mean += x[i] * belief[MEAN, i]
@@ -43,24 +55,17 @@ def score_item(x: Vector, belief: Matrix) -> tuple[float, float]:
     return mean, max(variance, 0.0)
 
 
-@reduction_kernel
+@kernel
+def score_item(x: Vector, belief: Matrix) -> tuple[float, float]:
+    """Return the mean and variance of x'theta; leave V x in its row."""
+    return score_along(x, belief, belief[DIRECTION])
+
+
+@kernel
 def score_many(items: Matrix, belief: Matrix, means: Vector, variances: Vector, directions: Matrix) -> None:
     """Write what ``score_item`` returns and leaves, for every row of ``items``."""
-    d = items.shape[1]
     for k in range(items.shape[0]):
-        direction = directions[k]
-        for i in range(d):
-            direction[i] = 0.0
-        for j in range(d):
-            row, entry = belief[COVARIANCE + j], items[k, j]
-            if entry != 0.0:
-                for i in range(d):
-                    direction[i] += entry * row[i]
-        mean = variance = 0.0
-        for i in range(d):
-            mean += items[k, i] * belief[MEAN, i]
-            variance += items[k, i] * direction[i]
-        means[k], variances[k] = mean, max(variance, 0.0)
+        means[k], variances[k] = score_along(items[k], belief, directions[k])
 
 
 @reduction_kernel
@@ -191,7 +196,7 @@ def learn_laplace(x: Vector, label: float, belief: Matrix, features: Blocks, lab
     for j in range(x.size):
         f += x[j] * belief[MODE, j]
         features[n // BLOCK, j, n % BLOCK] = x[j]
-        if x[j] != features[0, j, 0]:
+        if belief[VARIED, j] == 0.0 and x[j] != features[0, j, 0]:  # the first item lies far apart in memory
             belief[VARIED, j] = 1.0
     labels[n] = label
     pull, shrink = laplace_step(f, v, label)

@@ -12,8 +12,9 @@ p = 1 / V_jj - 1 / lambda_j and c = (m_j - b_j) / (V_jj p):
 
     omega_j = pi N(c; 0, 1 / p + W) / [pi N(c; 0, 1 / p + W) + (1 - pi) N(c; 0, 1 / p + s^2)].
 
-The ramps of a curve have no slab: the scale of a curve has its own evidence (``posteriors.groups``). Where there are
-curves numbers are left to them, and surprises are looked for in indicators alone: features that are 1 or -1.
+Surprises are looked for in indicators alone: features that are 1 or -1 in the item, as levels and flags are. A number
+tells of its coefficient with every item, and costs more to look at than it brings (docs/rules.md). The ramps of a curve
+have no slab: the scale of a curve has its own evidence (``posteriors.groups``).
 """
 
 from __future__ import annotations
@@ -28,11 +29,10 @@ from .linear import dot
 from .renewal import INTERCEPT, PSEUDO
 from .types import Blocks, Indices, Matrix, Vector
 
-# Rows of ``slab`` [7, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
-# where no surprise is looked for (an intercept, whose prior is wide, and ramps); 1 where only indicators are looked at,
-# or 0; 1 where the labels of the last renewal said that a coefficient is a surprise; and V'x of the item asked about
-# last.
-IN_FORCE, POOL, ORIGIN, WIDTH, INDICATORS, SURPRISING, SCENARIO = range(7)
+# Rows of ``slab`` [6, d]: lambda, the prior variances that the belief was made with; s^2, those of the pool; b; W, 0
+# where no surprise is looked for (an intercept, whose prior is wide, ramps, and all before the first label); 1 where
+# the labels of the last renewal said that a coefficient is a surprise; and V'x of the item asked about last.
+IN_FORCE, POOL, ORIGIN, WIDTH, SURPRISING, SCENARIO = range(6)
 #: W, in units of the prior's own variance: a standard deviation of 5.
 WIDE = 25.0
 #: kappa: the scenario must add this share to the variance of the score, or nothing is asked.
@@ -42,10 +42,10 @@ NOTICED = 0.1
 CERTAIN = 0.8
 
 
-def make_slab(variances: Vector, mean: Vector, groups: Indices) -> Matrix:
-    """Return the rows before the first label."""
-    widths, curved = np.where(groups == 0, WIDE * variances, 0.0), np.full_like(mean, float(groups.any()))
-    return np.stack([variances, variances, mean, widths, curved, np.zeros_like(mean), np.zeros_like(mean)])
+def make_slab(variances: Vector, mean: Vector) -> Matrix:
+    """Return the rows before the first label: no scale is learnt yet that a coefficient could be beyond."""
+    none = np.zeros_like(mean)
+    return np.stack([variances, variances, mean, none, none, none])
 
 
 @part
@@ -76,10 +76,10 @@ def lift(j: int, variance: float, slab: Matrix) -> float:
 
 @reduction_kernel
 def most_unknown(x: Vector, direction: Vector, variance: float, belief: Matrix, slab: Matrix) -> int:
-    """Return the coefficient whose wide prior adds most to the variance of the score; -1: none adds much."""
+    """Return the indicator whose wide prior adds most to the variance of the score; -1: none adds much."""
     best, most = -1, NOTICED * variance
     for j in range(x.size):
-        if x[j] != 0.0 and (slab[INDICATORS, j] == 0.0 or abs(x[j]) == 1.0):
+        if abs(x[j]) == 1.0:
             added = direction[j] * direction[j] * lift(j, belief[COVARIANCE + j, j], slab)
             if added > most:
                 best, most = j, added

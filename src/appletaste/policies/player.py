@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .policy import Policy
 
 #: The version of saved files, whatever they hold (docs/save-format.md).
-FORMAT = 7
+FORMAT = 8
 
 
 class Prospect(NamedTuple):

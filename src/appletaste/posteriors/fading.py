@@ -46,7 +46,7 @@ class FadingLaplaceBelief(GaussianBelief):
         self._work, self._hessian = make_work(n_features)
         self._due = 1
         if settings.surprises > 0.0:
-            self.expect_surprises(settings.surprises, settings.prior, groups.numbers)
+            self.expect_surprises(settings.surprises, settings.prior)
 
     @property
     def labels(self) -> Labels:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import OptionError
 from ..kernels import fading
@@ -106,13 +105,13 @@ class GaussianBelief(Belief):
                 self.clock.moments[:] = kept[1]
             self.fades = fades
 
-    def expect_surprises(self, share: float, prior: Gaussian, groups: NDArray[np.int64]) -> None:
-        """Believe that this share of the coefficients of group 0 is far larger than the others.
+    def expect_surprises(self, share: float, prior: Gaussian) -> None:
+        """Believe that this share of the coefficients is far larger than the others.
 
         Whoever learns must keep ``doubt.slab`` up with the prior.
         """
         d = self._belief.shape[1]
-        rows = make_slab(1.0 / prior.precision(d).diagonal(), prior.mean_vector(d), groups)
+        rows = make_slab(1.0 / prior.precision(d).diagonal(), prior.mean_vector(d))
         self.doubt = Doubt(self._belief, self._belief, rows, share)
 
     def slab(self) -> Arrays:

@@ -41,8 +41,8 @@ class Laplace:
     surprises
         pi, the share of coefficients that are believed to be far beyond the learnt scale; 0: none. One that the labels
         say is, with a probability above 0.8, is given a prior variance of 25 times the prior's own and left out of the
-        learnt scale; and ``ValueOfInformation`` looks for them (docs/rules.md). Needs ``adaptive`` and a prior without
-        a matrix. Beside curves they are looked for in indicators alone, and with 256 features or more not at all.
+        learnt scale; and ``ValueOfInformation`` looks for them in indicators (docs/rules.md). Needs ``adaptive`` and a
+        prior without a matrix; with 256 features or more there are none.
     half_life
         The age at which a label counts half: a number of items, or a length of time (``"30d"``, a ``timedelta``);
         None: all labels count alike. With one, the mean is not corrected for skew and there is no certificate

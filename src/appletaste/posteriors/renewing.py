@@ -67,7 +67,7 @@ class LaplaceBelief(GaussianBelief):
         self._due = 1  # the number of labels at which the next pass begins
         self.warned = False
         if settings.surprises > 0.0:
-            self.expect_surprises(settings.surprises, settings.prior, groups.numbers)
+            self.expect_surprises(settings.surprises, settings.prior)
 
     @property
     def labels(self) -> Labels:

@@ -245,8 +245,9 @@ def matrices(memory):
 def test_what_is_remembered_moves_with_the_features(d, options, rng):
     """Features that are new, gone or elsewhere: the memory of those that stay is theirs, at their new places."""
     policy = at.policy("voi", n_features=d, costs=COSTS, randomised=True, **options)
+    policy.teach(np.append(0.0, rng.normal(size=d - 1)), 0)
     for x in rng.normal(size=(30, d)):
-        policy.decide(x)
+        policy.decide(np.append(1.0, x[1:]))  # an indicator, for surprises
     judge = policy.learner.rule
     places = np.array([2, *range(3, d), -1, 0])
     before, after = judge.arrays(), judge.moved(places).arrays()
