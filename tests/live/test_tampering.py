@@ -134,6 +134,22 @@ def test_a_damaged_tail_opens_in_safe_mode_and_says_why():
     assert stream.decide(ITEMS[0], id="new").again
 
 
+def test_a_stream_whose_settings_were_changed_is_not_opened():
+    """All that follows is read by the first event: a name in it, or a number that still makes sense."""
+    store = MemoryStore()
+    stream = small(store)
+    place = stream.record.place
+    stream.close()
+    row = place._rows[0]
+    for word, other in ((b"roles", b"rolet"), (b"orders", b"ordert")):
+        assert word in row.body
+        place._rows[0] = row._replace(body=row.body.replace(word, other))
+        with pytest.raises(RecordError, match="event 1 cannot be read"):
+            at.Stream.open(store, "orders")
+    place._rows[0] = row
+    at.Stream.open(store, "orders").close()
+
+
 def test_a_damaged_snapshot_is_a_shortcut_less():
     store = MemoryStore()
     stream = small(store)
