@@ -8,6 +8,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, RecordError
+from appletaste.live.snapshots import read_manifest
 from appletaste.live.verifying import verify
 from appletaste.logs.stores import MemoryStore
 from appletaste.logs.stores.sqlite import AFFECTED, SqliteStore, check_version
@@ -100,6 +101,10 @@ def test_a_snapshot_that_was_changed_is_found_and_opening_goes_back_to_the_one_b
         place._snapshots[seq] = flipped(manifest, k, k % 8)
         with pytest.raises(RecordError):
             verify(place)
+    told = read_manifest(manifest)
+    for bit in range(32):  # where every array is shorter than a chunk, nothing else would tell
+        with pytest.raises(RecordError, match=r"chunks of \d+ bytes"):
+            read_manifest(told._replace(chunk=told.chunk ^ (1 << bit)).packed())
     place._snapshots[seq] = manifest
     for k in range(0, len(genesis), 1 if LONG else 5):
         place._snapshots[0] = flipped(genesis, k, k % 8)
@@ -127,6 +132,22 @@ def test_a_damaged_tail_opens_in_safe_mode_and_says_why():
     stream = at.Stream.open(store, "orders")
     assert (stream.mode, len(stream)) == ("safe", events)  # it says so once
     assert stream.decide(ITEMS[0], id="new").again
+
+
+def test_a_stream_whose_settings_were_changed_is_not_opened():
+    """All that follows is read by the first event: a name in it, or a number that still makes sense."""
+    store = MemoryStore()
+    stream = small(store)
+    place = stream.record.place
+    stream.close()
+    row = place._rows[0]
+    for word, other in ((b"roles", b"rolet"), (b"orders", b"ordert")):
+        assert word in row.body
+        place._rows[0] = row._replace(body=row.body.replace(word, other))
+        with pytest.raises(RecordError, match="event 1 cannot be read"):
+            at.Stream.open(store, "orders")
+    place._rows[0] = row
+    at.Stream.open(store, "orders").close()
 
 
 def test_a_damaged_snapshot_is_a_shortcut_less():

@@ -11,8 +11,8 @@ from ..errors import InputError, RecordError
 from ..features import FeatureMap
 from ..logs.bodies import sha256
 from ..logs.events import Created
-from ..logs.kept import Clock, KeptRecord
-from ..logs.stores.base import NOTHING, Place, Store
+from ..logs.kept import Clock, KeptRecord, checked
+from ..logs.stores.base import NOTHING, Head, Place, Store
 from ..policies import Player
 from ..policies.player import named, part_of
 from ..posteriors import Arrays
@@ -125,8 +125,7 @@ def settings_of(place: Place) -> Created:
             "name",
             1,
         )
-    record = KeptRecord(place)
-    for _, event in record.read():
+    for _, event in checked(place.read(), Head(0, NOTHING), {}):  # all that follows is read by these settings
         if isinstance(event, Created):
             if event.settings["format"] != FORMAT:
                 raise RecordError(

@@ -19,7 +19,7 @@ from ..logs.stores.base import Place
 from ..posteriors import Arrays
 from .state import State, as_text
 
-#: Bytes of a chunk; a manifest says how many its own have.
+#: Bytes of a chunk, a power of two; a manifest says how many its own have.
 CHUNK = 1 << 18
 #: Snapshots that are kept, beside the first one.
 KEPT = 2
@@ -50,7 +50,7 @@ def read_manifest(packed: bytes) -> Manifest:
     """Return the manifest of bytes, or say that they are none."""
     try:
         seq, digest, header, chunk, arrays = unpack(packed)
-        if not (isinstance(chunk, int) and chunk > 0):
+        if not (isinstance(chunk, int) and chunk.bit_count() == 1 and chunk > 0):  # a flipped bit leaves none of these
             raise ValueError(f"chunks of {chunk} bytes")
         return Manifest(seq, digest, header, chunk, [(name, kind, shape, parts) for name, kind, shape, parts in arrays])
     except Exception as error:  # any bytes at all may be there
