@@ -40,7 +40,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
           "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy")  # fmt: skip
 #: What a formula of a spreadsheet begins with.
-COMPUTED = ("=", "+", "-", "@", "\t", "\r")
+COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")
 _drawing = threading.Lock()  # pictures are drawn by one thread at a time
 
 
