@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -29,6 +30,8 @@ new MutationObserver((_, observer) => {
   }
 }).observe(document, { childList: true, subtree: true });
 """
+#: A trace of tasks alone, what a task is called in it, and for how many seconds there is room.
+TASKS, RUN, TRACED = "toplevel", "ThreadControllerImpl::RunTask", 60
 LONG = """
 window.long = [];
 new PerformanceObserver((list) => window.long.push(...list.getEntries().map((one) => one.duration)))
@@ -99,6 +102,19 @@ def heap(page: Page) -> int:
     return used
 
 
+def longest(trace: bytes) -> float:
+    """Return the milliseconds of processor time of the longest task on the main thread of any page."""
+    events = json.loads(trace)["traceEvents"]
+    main = {
+        (one["pid"], one["tid"])
+        for one in events
+        if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [one for one in events if one["name"] == RUN and (one["pid"], one["tid"]) in main]
+    assert tasks, "the trace has no task in it"
+    return max(one.get("tdur", 0) for one in tasks) / 1000
+
+
 def live_updates(browser: Browser, folder: Path, minutes: float, day: float) -> None:
     """Print what pages keep and how long their tasks are while orders and labels arrive: the queue and the charts."""
     with service(folder, 36_600) as (address, secret, shop):
@@ -112,7 +128,7 @@ def live_updates(browser: Browser, folder: Path, minutes: float, day: float) -> 
             page.locator("main:not([aria-busy])").wait_for()
             pages[view] = page
         began = last = time.monotonic()
-        settled, before, sent = False, {}, 0
+        settled, traced, before, sent = False, False, {}, 0  # what a page does when it is opened is no update
         while last - began < 60 * minutes:
             pages["queue"].wait_for_timeout(500)  # lets events of the pages through
             moment = time.monotonic()
@@ -121,11 +137,15 @@ def live_updates(browser: Browser, folder: Path, minutes: float, day: float) -> 
             coming = len(shop.coming)
             shop.to(now)
             sent += coming - len(shop.coming)
+            if not traced and moment - began > 60 * minutes - TRACED:
+                traced = True
+                browser.start_tracing(categories=[TASKS])
             if not settled and moment - began > 30:
                 settled = True
-                for view, page in pages.items():
+                before = {view: heap(page) for view, page in pages.items()}
+                for page in pages.values():
                     page.evaluate(LONG)
-                    before[view] = heap(page)
+        busy = longest(browser.stop_tracing())
         for view, page in pages.items():
             long = page.evaluate("window.long")
             after = heap(page)
@@ -135,6 +155,11 @@ def live_updates(browser: Browser, folder: Path, minutes: float, day: float) -> 
                 f"(at most 100; {len(long)} over 50)",
                 flush=True,
             )
+        load = os.getloadavg()[1]
+        print(
+            f"in processor time the longest task of both took {busy:.0f} ms in the last {TRACED} seconds; "
+            f"the load of the machine was {load:.1f}"
+        )
 
 
 def main() -> None:

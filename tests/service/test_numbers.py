@@ -225,11 +225,11 @@ def test_the_log_as_csv(shop, ask):
 
 def test_a_spreadsheet_computes_nothing():
     stream = at.Stream.create("memory", "a", at.policy("always", n_features=1, costs=at.Costs(5, 1, 0)))
-    for id_ in ("=1+1", "@SUM(A1)", "-2", "plain, with a comma", 'a "quote"'):
+    for id_ in ("=1+1", "@SUM(A1)", "-2", "\n=1", "plain, with a comma", 'a "quote"'):
         stream.decide([1.0], id=id_, stratum="+1")
     lines = Rows(Following(Reading(stream))).next().decode()
     rows = list(csv.reader(io.StringIO(lines)))
-    assert [row[0] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-2", "plain, with a comma", 'a "quote"']
+    assert [row[0] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-2", "'\n=1", "plain, with a comma", 'a "quote"']
     assert {row[2] for row in rows} == {"'+1"}
 
 

@@ -120,7 +120,7 @@ class Staffing:
 
 
 def capacity_text(budget: Budget | None) -> str | None:
-    """Return a budget as ``Staffing.of`` reads it; None: there is none.
+    """Return a budget as ``Staffing.of`` reads it, which knows no budget with two caps; None: there is none.
 
     Examples
     --------
@@ -128,14 +128,20 @@ def capacity_text(budget: Budget | None) -> str | None:
     ('5%', '120/day', None)
     >>> capacity_text(Budget(per_day=Calendar.of("Mon-Fri 120, Sat 40")))
     'Mon 120, Tue 120, Wed 120, Thu 120, Fri 120, Sat 40, Sun 0'
+    >>> capacity_text(Budget(per_day=120, share=0.05))
+    '120/day and 5%'
     """
     if budget is None:
         return None
-    if isinstance(budget.per_day, Calendar):
-        acts = budget.per_day.acts
-        same = len(set(acts)) == 1
-        return f"{acts[0]}/day" if same else ", ".join(f"{day} {n}" for day, n in zip(NAMES, acts, strict=True))
-    return f"{budget.per_day}/day" if budget.share is None else _per_cent(budget.share)
+    caps = [] if budget.per_day is None else [_of_days(budget.per_day)]
+    return " and ".join(caps + ([] if budget.share is None else [_per_cent(budget.share)]))
+
+
+def _of_days(most: int | Calendar) -> str:
+    if not isinstance(most, Calendar):
+        return f"{most}/day"
+    same = len(set(most.acts)) == 1
+    return f"{most.acts[0]}/day" if same else ", ".join(f"{day} {n}" for day, n in zip(NAMES, most.acts, strict=True))
 
 
 def audit_text(audit: Audit | None) -> str | None:

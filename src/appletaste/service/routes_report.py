@@ -40,7 +40,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
           "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy")  # fmt: skip
 #: What a formula of a spreadsheet begins with.
-COMPUTED = ("=", "+", "-", "@", "\t", "\r")
+COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")
 _drawing = threading.Lock()  # pictures are drawn by one thread at a time
 
 
@@ -120,7 +120,7 @@ def file_name(stream: str, rest: str) -> dict[str, str]:
 async def report(call: Call) -> Reply:
     """Return the report of a month as one page that opens anywhere."""
     following, month = call.host.following(call.stream), call.query["month"]
-    if month is not None and not 1 <= int(month[:4]) <= 9998:
+    if month is not None and not 1 < int(month[:4]) < 9999:  # the month before is looked at, too
         raise Problem("validation", FieldError("out-of-range", parameter="month", expected="a month such as 2024-06"))
     page, month = await call.host.aside(report_of, following, month, call.stream)
     headers = file_name(call.stream, f"{month}.html")
