@@ -8,8 +8,8 @@ import pytest
 import appletaste as at
 from appletaste.live import Stream
 from appletaste.logs.stores import MemoryStore
-from appletaste.service import past as pasts
-from appletaste.service.past import Past
+from appletaste.service.desk import past as pasts
+from appletaste.service.desk.past import Past
 
 from .serving import COSTS, PEOPLE, Running, new_store
 

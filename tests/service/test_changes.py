@@ -7,10 +7,10 @@ import appletaste as at
 from appletaste.evaluate.support import settled
 from appletaste.evaluate.what_if import ground_of
 from appletaste.logs.stores import MemoryStore
-from appletaste.service.columns import day_number
-from appletaste.service.following import Following
+from appletaste.service.desk.columns import day_number
+from appletaste.service.desk.following import Following
+from appletaste.service.desk.trying import Way, acting
 from appletaste.service.moving import export_stream, import_stream
-from appletaste.service.trying import Way, acting
 
 from .filling import SHEET, Reading, fill
 

@@ -12,9 +12,9 @@ from appletaste.evaluate import Refusal
 from appletaste.live.earlier import policy_at
 from appletaste.logs.stores import MemoryStore
 from appletaste.reports.periods import days_of as days_of_log
-from appletaste.service.days import amount_of, days_of, money_of
-from appletaste.service.following import Following
-from appletaste.service.routes_report import Rows, table_from
+from appletaste.service.desk.days import amount_of, days_of, money_of
+from appletaste.service.desk.following import Following
+from appletaste.service.desk.routes_report import Rows, table_from
 
 from .filling import Reading, fill
 

@@ -14,9 +14,9 @@ from appletaste.live import Stream
 from appletaste.logs.entries import Entries
 from appletaste.logs.states import NEVER_DUE, OBSERVED
 from appletaste.logs.stores import MemoryStore
-from appletaste.service import queue as queues
-from appletaste.service.leases import Lease
-from appletaste.service.queue import ORDERS, Filter, Queue
+from appletaste.service.desk import queue as queues
+from appletaste.service.desk.leases import Lease
+from appletaste.service.desk.queue import ORDERS, Filter, Queue
 from appletaste.times import instant
 
 from .serving import COSTS, Running, new_store

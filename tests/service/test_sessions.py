@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from appletaste.logs.stores import MemoryStore
-from appletaste.service import pages, sessions
+from appletaste.service import sessions
+from appletaste.service.desk import pages
 from appletaste.service.keys import Keys, digest_of
 from appletaste.service.sessions import COOKIE, Sessions
 

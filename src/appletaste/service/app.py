@@ -12,24 +12,26 @@ from starlette.types import Receive, Scope, Send
 
 from ..logs.stores import Store
 from . import (
-    pages,
-    routes_alarms,
-    routes_cases,
-    routes_changes,
     routes_decisions,
-    routes_files,
     routes_health,
     routes_keys,
     routes_labels,
     routes_log,
     routes_model,
-    routes_numbers,
-    routes_queue,
-    routes_report,
     routes_session,
     routes_streams,
 )
 from .answers import Estimates
+from .desk import (
+    pages,
+    routes_alarms,
+    routes_cases,
+    routes_changes,
+    routes_files,
+    routes_numbers,
+    routes_queue,
+    routes_report,
+)
 from .endpoint import Endpoint, respond
 from .hosting import Hosting
 from .openapi import document

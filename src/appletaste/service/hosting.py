@@ -10,14 +10,14 @@ from typing import Any
 from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..live import Stream
 from ..logs.stores import Store
-from .files import Files
-from .following import Following
+from .desk.files import Files
+from .desk.following import Following
+from .desk.past import Past
+from .desk.queue import Queue
 from .keys import Key, Keys
 from .metrics import Metrics
 from .owners import Owners
-from .past import Past
 from .problems import Problem
-from .queue import Queue
 from .sessions import Sessions, token_of
 from .writer import Writer, problem_of
 

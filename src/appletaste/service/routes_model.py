@@ -13,12 +13,12 @@ from ..errors import OptionError
 from ..evaluate import missed
 from ..live import Stream
 from .answers import Coefficient, Estimates, ModelRead
-from .curves import curves_read
-from .desk_numbers import CurvesRead
+from .desk.curves import curves_read
+from .desk.numbers import CurvesRead
+from .desk.routes_numbers import Day, day_of
 from .operations import Call, Operation, Query, Reply
 from .routes_decisions import STREAM
 from .routes_log import table
-from .routes_numbers import Day, day_of
 
 Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 _LEVEL = Query(Level, 0.9, "The confidence of the intervals.")

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from .bodies import SignIn
-from .desk_answers import SessionRead
+from .desk.answers import SessionRead
 from .keys import Key
 from .operations import Call, Operation, Reply
 from .problems import Problem

@@ -18,7 +18,7 @@ from ..replays.players import Staffing
 from ..streams import Awaiting, Desk
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
 from .bodies import CostsBody, CostSheet, ModeBody, NewStream
-from .desk_numbers import VerifiedAt
+from .desk.numbers import VerifiedAt
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
 from .routes_decisions import STREAM

@@ -7,17 +7,17 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ..costs import Costs
-from ..errors import InputError, OptionError
-from ..live import Stream
-from ..replays.players import Staffing
-from .answers import Changed
-from .desk_bodies import AuditBody, CapacityBody, WhatIf
-from .desk_numbers import WhatIfRead
-from .operations import Call, Operation, Reply
-from .problems import Problem, invalid
-from .routes_decisions import STREAM
-from .routes_streams import sheet_of
+from ...costs import Costs
+from ...errors import InputError, OptionError
+from ...live import Stream
+from ...replays.players import Staffing
+from ..answers import Changed
+from ..operations import Call, Operation, Reply
+from ..problems import Problem, invalid
+from ..routes_decisions import STREAM
+from ..routes_streams import sheet_of
+from .bodies import AuditBody, CapacityBody, WhatIf
+from .numbers import WhatIfRead
 from .trying import Way, tried
 
 CAPACITY, AUDIT = "such as 120/day, 5% or Mon-Fri 120, Sat 40", "a share of passes such as 2%"

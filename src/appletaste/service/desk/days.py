@@ -9,19 +9,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluate import Estimate
-from ..evaluate.answers import Answer
-from ..evaluate.arrival import arrival_of
-from ..evaluate.by_design import by_design
-from ..evaluate.missed import FLOOR
-from ..evaluate.support import excluded, settled, support_of
-from ..evaluate.what_if import logged_cost
-from ..logs import DecisionLog
-from ..logs.states import PENDING, STATES, UNKNOWN
-from ..reports.facts import minus, share
+from ...evaluate import Estimate
+from ...evaluate.answers import Answer
+from ...evaluate.arrival import arrival_of
+from ...evaluate.by_design import by_design
+from ...evaluate.missed import FLOOR
+from ...evaluate.support import excluded, settled, support_of
+from ...evaluate.what_if import logged_cost
+from ...logs import DecisionLog
+from ...logs.states import PENDING, STATES, UNKNOWN
+from ...reports.facts import minus, share
 from .columns import day_name
-from .desk_numbers import Amount, Capacity, DayRead, DaysRead, TotalsRead
 from .following import Following
+from .numbers import Amount, Capacity, DayRead, DaysRead, TotalsRead
 
 #: The confidence of all intervals.
 LEVEL = 0.9

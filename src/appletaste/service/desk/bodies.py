@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from .bodies import Body, CostSheet, Name, Who
+from ..bodies import Body, CostSheet, Name, Who
 
 CapacityText = Annotated[str, Meta(min_length=1, max_length=100, description="Such as 120/day, 5% or Mon-Fri 120.")]
 AuditText = Annotated[str, Meta(min_length=1, max_length=20, description="A share of passes, such as 2%.")]

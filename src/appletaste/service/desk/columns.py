@@ -11,12 +11,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import OUTCOMES
-from ..live.modes import CALLER
-from ..logs import DecisionLog
-from ..logs.events import Corrected, Decided, Enacted, Event, Expired, Labelled, Recorded, Retracted
-from ..logs.states import CORRECTED, EXPIRED, NEVER_DUE, OBSERVED, PENDING, STATES, UNKNOWN
-from ..times import DAY, instant, read_date
+from ...costs import OUTCOMES
+from ...live.modes import CALLER
+from ...logs import DecisionLog
+from ...logs.events import Corrected, Decided, Enacted, Event, Expired, Labelled, Recorded, Retracted
+from ...logs.states import CORRECTED, EXPIRED, NEVER_DUE, OBSERVED, PENDING, STATES, UNKNOWN
+from ...times import DAY, instant, read_date
 
 FLOATS = ("probability", *OUTCOMES, "chance", "worth", "price", "moment", "known_at")
 FLAGS = ("act", "audit", "label", "state", "explored", "overruled", "own_act", "own_audit")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..logs.stores import Store
+from ...logs.stores import Store
 
 
 class Lease(msgspec.Struct, frozen=True):

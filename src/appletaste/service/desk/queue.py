@@ -21,16 +21,16 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..costs import Costs
-from ..desks.reasons import reason_for
-from ..evaluate.reasons import REASONS
-from ..features import FeatureMap
-from ..live import Stream
-from ..logs.bodies import unpack_event
-from ..logs.events import Decided
-from ..logs.stores import Store
-from ..logs.stores.base import Place, Row
-from ..times import instant
+from ...costs import Costs
+from ...desks.reasons import reason_for
+from ...evaluate.reasons import REASONS
+from ...features import FeatureMap
+from ...live import Stream
+from ...logs.bodies import unpack_event
+from ...logs.events import Decided
+from ...logs.stores import Store
+from ...logs.stores.base import Place, Row
+from ...times import instant
 from .leases import Escalations, Lease, Leases
 
 #: Of the items that were worth most when they were decided, so many are looked at again by what is believed now.

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from .answers import CaseRead, KeyRead
-from .bodies import Cell, CostSheet, Time
+from ..answers import CaseRead, KeyRead
+from ..bodies import Cell, CostSheet, Time
 
 
 class SessionRead(Struct, frozen=True):

@@ -14,19 +14,19 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from .._files import for_json
-from ..costs import Costs
-from ..costs_by_item import CostsByItem
-from ..desks.creating import Created, create_desk
-from ..desks.model import share as per_cent
-from ..errors import InputError
-from ..evaluate.answers import brief
-from ..features import read_records
-from ..live import Stream
-from ..logs.stores import Store
-from ..replays import ReplayResult, replay
-from ..times import DAY
-from .desk_bodies import FileStream, Played
+from ..._files import for_json
+from ...costs import Costs
+from ...costs_by_item import CostsByItem
+from ...desks.creating import Created, create_desk
+from ...desks.model import share as per_cent
+from ...errors import InputError
+from ...evaluate.answers import brief
+from ...features import read_records
+from ...live import Stream
+from ...logs.stores import Store
+from ...replays import ReplayResult, replay
+from ...times import DAY
+from .bodies import FileStream, Played
 from .file_answers import MoneyPoint, ReplayRead, ReplayRow
 from .file_look import words_of
 from .files import latest_rows, unreadable

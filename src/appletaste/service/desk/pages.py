@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from .operations import Call, Operation, Reply
-from .problems import Problem
+from ..operations import Call, Operation, Reply
+from ..problems import Problem
 
 FOLDER = Path(__file__).parent / "page"
 #: What a page of ours may do: load its own files and ask its own service, and nothing else; no text becomes HTML.

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from ..drift.alarms import Alarm
-from ..live import Stream
-from ..logs.stores import Store
-from .desk_numbers import Acknowledged, AlarmList, AlarmRead
+from ...drift.alarms import Alarm
+from ...live import Stream
+from ...logs.stores import Store
+from ..problems import Problem
 from .following import Following
-from .problems import Problem
+from .numbers import Acknowledged, AlarmList, AlarmRead
 
 #: The longest note that a record takes, less the words before it.
 LONGEST = 9_000

@@ -14,13 +14,13 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..errors import DataError, InputError
-from ..features import Records, read_records
-from ..features.label_column import read_labels
-from ..features.values import MISSING
-from ..remedies import Remedy, worded
-from ..replays.findings import Finding, is_number, present
-from ..replays.looking import ColumnLook, look
+from ...errors import DataError, InputError
+from ...features import Records, read_records
+from ...features.label_column import read_labels
+from ...features.values import MISSING
+from ...remedies import Remedy, worded
+from ...replays.findings import Finding, is_number, present
+from ...replays.looking import ColumnLook, look
 from .file_answers import FileColumn, FileRead, LookBar, Suggested
 from .files import plain_words, unreadable
 

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import Costs
-from ..features import FeatureMap
-from ..features.dates import Date
-from ..logs.bodies import unpack_event, unpack_item
-from ..logs.events import Corrected, Decided, Labelled, Recorded
-from ..logs.stores.base import PART as ROWS
-from ..logs.stores.base import Place, Row
-from .desk_answers import Similar, UsualLevels, UsualNumber
+from ...costs import Costs
+from ...features import FeatureMap
+from ...features.dates import Date
+from ...logs.bodies import unpack_event, unpack_item
+from ...logs.events import Corrected, Decided, Labelled, Recorded
+from ...logs.stores.base import PART as ROWS
+from ...logs.stores.base import Place, Row
+from .answers import Similar, UsualLevels, UsualNumber
 
 #: Decisions that say what is usual, and labelled cases that are compared.
 MOST = 2000

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..live import Stream
-from .answers import Changed
-from .bodies import Escalate
+from ...live import Stream
+from ..answers import Changed
+from ..bodies import Escalate
+from ..cells import check_plain
+from ..operations import Call, Operation, Reply
+from ..problems import Problem
+from ..routes_decisions import CASE, STREAM
+from .answers import WholeCase
 from .cases import whole_cases
-from .cells import check_plain
-from .desk_answers import WholeCase
-from .operations import Call, Operation, Reply
-from .problems import Problem
-from .routes_decisions import CASE, STREAM
 
 
 async def show(call: Call) -> Reply:

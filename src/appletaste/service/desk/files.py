@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..features.files import SEPARATORS
-from ..times import DAY, instants
-from .problems import Problem
+from ...features.files import SEPARATORS
+from ...times import DAY, instants
+from ..problems import Problem
 
 #: The longest file in bytes, its most cells and columns, and how many files are kept.
 LARGEST, CELLS, WIDEST, MOST = 64 * 1024 * 1024, 5_000_000, 1000, 8

@@ -7,21 +7,21 @@ from typing import Any
 
 import msgspec
 
-from ..live import Stream
-from ..live.keeping import stamp_text
-from ..logs.bodies import stamp_of, unpack_event
-from ..logs.events import ModeChanged
-from ..logs.stores.base import Place
-from ..logs.stores.opening import POSTGRES
-from ..replays.players import audit_text, capacity_text
+from ...live import Stream
+from ...live.keeping import stamp_text
+from ...logs.bodies import stamp_of, unpack_event
+from ...logs.events import ModeChanged
+from ...logs.stores.base import Place
+from ...logs.stores.opening import POSTGRES
+from ...replays.players import audit_text, capacity_text
+from ..cells import check_plain
+from ..operations import Call, Operation, Reply
+from ..routes_decisions import STREAM
+from ..routes_streams import VERIFIED
+from ..writer import Writer
 from .alarms import Noticed, alarms_of, find_alarm
-from .cells import check_plain
-from .desk_bodies import Acknowledge
-from .desk_numbers import AlarmList, AlarmRead, Commits, ModeSince, StreamHealth, VerifiedAt
-from .operations import Call, Operation, Reply
-from .routes_decisions import STREAM
-from .routes_streams import VERIFIED
-from .writer import Writer
+from .bodies import Acknowledge
+from .numbers import AlarmList, AlarmRead, Commits, ModeSince, StreamHealth, VerifiedAt
 
 
 async def alarms(call: Call) -> Reply:

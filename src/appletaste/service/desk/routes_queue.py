@@ -10,15 +10,15 @@ from typing import Annotated
 
 import msgspec
 
-from .bodies import Claim, Order, Release
+from ..bodies import Claim, Order, Release
+from ..cells import check_plain, moment_of
+from ..operations import Call, Operation, Query, Reply
+from ..problems import FieldError, Problem
+from ..routes_decisions import STREAM
+from .answers import Claimed, CodeRead, QueueItem, QueueRead, Released
 from .cases import holder, whole_cases
-from .cells import check_plain, moment_of
-from .desk_answers import Claimed, CodeRead, QueueItem, QueueRead, Released
 from .leases import Lease
-from .operations import Call, Operation, Query, Reply
-from .problems import FieldError, Problem
 from .queue import CODES, ORDERS, Filter, Queue, Waiting, worth_now
-from .routes_decisions import STREAM
 
 #: Items that the writer looks at again in one go, at most.
 AT_ONCE = 25

@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .._files import for_json
-from ..decision import Decision
-from ..errors import OptionError
-from ..evaluate.explanation import Explanation
-from ..features import FeatureMap
-from ..live import Stream
-from ..live.answers import Case
-from ..live.keeping import stamp_text
-from ..logs.bodies import stamp_of, unpack_event
-from ..logs.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
-from ..logs.stores.base import Row
-from .desk_answers import ContributionRead, Happened
+from ..._files import for_json
+from ...decision import Decision
+from ...errors import OptionError
+from ...evaluate.explanation import Explanation
+from ...features import FeatureMap
+from ...live import Stream
+from ...live.answers import Case
+from ...live.keeping import stamp_text
+from ...logs.bodies import stamp_of, unpack_event
+from ...logs.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
+from ...logs.stores.base import Row
+from ..operations import Call
+from ..writer import Writer
+from .answers import ContributionRead, Happened
 from .leases import Lease
-from .operations import Call
 from .past import Past, columns_of
 from .queue import TURN, Queue
-from .writer import Writer
 
 #: Standard deviations on either side that hold 90 % of a normal distribution.
 NINETY = 1.6448536269514722

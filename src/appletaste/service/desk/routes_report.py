@@ -17,21 +17,21 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from ..errors import InputError, MissingExtraError
-from ..logs import DecisionLog
-from ..logs.bodies import unpack_event
-from ..logs.entries import Entries
-from ..logs.events import Decided
-from ..logs.kept import KeptRecord
-from ..logs.states import STATES
-from ..logs.stores.base import PART
-from ..logs.tables import table_of
-from ..reports import write_report
+from ...errors import InputError, MissingExtraError
+from ...logs import DecisionLog
+from ...logs.bodies import unpack_event
+from ...logs.entries import Entries
+from ...logs.events import Decided
+from ...logs.kept import KeptRecord
+from ...logs.states import STATES
+from ...logs.stores.base import PART
+from ...logs.tables import table_of
+from ...reports import write_report
+from ..operations import CSV, HTML, Call, Operation, Query, Reply
+from ..problems import FieldError, Problem
+from ..routes_decisions import STREAM
 from .columns import day_name, day_number
 from .following import Following
-from .operations import CSV, HTML, Call, Operation, Query, Reply
-from .problems import FieldError, Problem
-from .routes_decisions import STREAM
 
 Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", max_length=7)]
 #: A page of ours that needs nothing from anywhere, and runs nothing.

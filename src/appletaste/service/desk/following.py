@@ -10,17 +10,17 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..costs import Costs
-from ..drift import Watch
-from ..live.snapshots import read_manifest
-from ..logs import DecisionLog
-from ..logs.bodies import event_of, unpack
-from ..logs.events import Decided, Event, Labelled, Recorded, StaffingChanged
-from ..logs.stores.base import Place
-from ..streams import Audit, Budget
-from ..streams.rebuilding import staffing_of
+from ...costs import Costs
+from ...drift import Watch
+from ...live.snapshots import read_manifest
+from ...logs import DecisionLog
+from ...logs.bodies import event_of, unpack
+from ...logs.events import Decided, Event, Labelled, Recorded, StaffingChanged
+from ...logs.stores.base import Place
+from ...streams import Audit, Budget
+from ...streams.rebuilding import staffing_of
+from ..writer import Writer
 from .columns import Columns
-from .writer import Writer
 
 #: Cost sheets that are remembered while events are read, and answers that are kept once they were computed.
 SHEETS, MOST_KEPT = 1000, 2000

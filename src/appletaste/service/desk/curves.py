@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from .._files import for_json
-from ..desks.model import Model, model_from, told_of
-from ..errors import InputError, OptionError
-from ..evaluate import Estimate
-from ..features import FeatureMap
-from ..features.column_curves import ColumnCurve
-from ..live.earlier import policy_at
-from ..logs.states import UNKNOWN
-from ..policies import Policy
-from ..reports.facts import share
+from ..._files import for_json
+from ...desks.model import Model, model_from, told_of
+from ...errors import InputError, OptionError
+from ...evaluate import Estimate
+from ...features import FeatureMap
+from ...features.column_curves import ColumnCurve
+from ...live.earlier import policy_at
+from ...logs.states import UNKNOWN
+from ...policies import Policy
+from ...reports.facts import share
 from .columns import day_name
 from .days import LEVEL
-from .desk_numbers import Amount, Bin, CalibrationBin, CurveLevel, CurvePoint, CurveRead, CurvesRead
 from .following import Following
+from .numbers import Amount, Bin, CalibrationBin, CurveLevel, CurvePoint, CurveRead, CurvesRead
 
 #: Bins of the picture of calibration, and labels that one of them has at least.
 BINS, LEAST = 10, 20

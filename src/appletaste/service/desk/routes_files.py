@@ -8,18 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import ConflictError
-from ..live import Stream
-from .cells import NUMBER
-from .desk_bodies import FileStream, Played
+from ...errors import ConflictError
+from ...live import Stream
+from ..cells import NUMBER
+from ..operations import CSV, Call, Operation, Reply
+from ..problems import Problem
+from ..routes_keys import check_whole
+from ..routes_streams import described
+from .bodies import FileStream, Played
 from .file_answers import FileRead, ReplayRead, StreamMade, TryIt
 from .file_look import look_at, words_of
 from .files import LARGEST, LASTS
 from .first_use import example_item, last_row, lines_of_code, make, play
-from .operations import CSV, Call, Operation, Reply
-from .problems import Problem
-from .routes_keys import check_whole
-from .routes_streams import described
 
 FILE = "/v1/files/{file}"
 _ADDRESS = re.compile(rb"[A-Za-z0-9.-]+(:\d{1,5})?")

@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import for_json
-from ..costs import Costs
-from ..desks.model import share as per_cent
-from ..evaluate import Estimate
-from ..evaluate.alternatives import Acting, Change, OwnThreshold, acting_probabilities
-from ..evaluate.answers import Answer, Refusal, brief
-from ..evaluate.questions import changes
-from ..evaluate.support import excluded
-from ..evaluate.what_if import Ground, WhatIf, ask, ground_of
-from ..replays.players import audit_text, capacity_text
-from ..streams import Audit, Budget
+from ..._files import for_json
+from ...costs import Costs
+from ...desks.model import share as per_cent
+from ...evaluate import Estimate
+from ...evaluate.alternatives import Acting, Change, OwnThreshold, acting_probabilities
+from ...evaluate.answers import Answer, Refusal, brief
+from ...evaluate.questions import changes
+from ...evaluate.support import excluded
+from ...evaluate.what_if import Ground, WhatIf, ask, ground_of
+from ...replays.players import audit_text, capacity_text
+from ...streams import Audit, Budget
 from .days import amount_of
-from .desk_numbers import Flip, Settings, WhatIfRead
 from .following import Following
+from .numbers import Flip, Settings, WhatIfRead
 
 #: Decisions that would be others, of which so many are named.
 NAMED = 50

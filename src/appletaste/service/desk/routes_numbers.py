@@ -6,14 +6,14 @@ from typing import Annotated
 
 import msgspec
 
-from ..live import Stream
-from ..streams import Desk
+from ...live import Stream
+from ...streams import Desk
+from ..operations import Call, Operation, Query, Reply
+from ..problems import FieldError, Problem
+from ..routes_decisions import STREAM
 from .columns import day_number
 from .days import MOST, days_of, range_of
-from .desk_numbers import DaysRead
-from .operations import Call, Operation, Query, Reply
-from .problems import FieldError, Problem
-from .routes_decisions import STREAM
+from .numbers import DaysRead
 
 Day = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", max_length=10)]
 
