@@ -6,19 +6,26 @@ cached on disk. With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain Pytho
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 
+from .._files import written_aside
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Every compiled function, by ``module.name``; the tests assert one signature each.
 KERNELS: dict[str, Any] = {}
+
+#: The file beside compiled code that says of which sources all of it was made.
+STAMP = "appletaste.sources"
 
 INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])
 if INTERPRETED:
@@ -64,8 +71,37 @@ def _compile(function: F, fastmath: bool | set[str], inline: str = "never") -> F
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to cache in, as in a container with nothing writable: compile at every start
         compiled = numba.njit(**options)(function)
+    if not KERNELS and can_cache(compiled):
+        drop_stale(Path(compiled.stats.cache_path))
     KERNELS[f"{function.__module__}.{function.__name__}"] = compiled
     return cast(F, compiled)
+
+
+def sources() -> str:
+    """Return what names the sources of all kernels: other sources have another name."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+def drop_stale(folder: Path) -> None:
+    """Delete compiled code that was made of other sources than these.
+
+    Numba looks at the file of a kernel alone, and a kernel has the code of those that it calls in its own. After an
+    upgrade that changes one that is called, the caller would go on with the old code, and where the layout of an array
+    has changed it would write beyond the end.
+    """
+    now, stamp = sources(), folder / STAMP
+    with suppress(OSError):
+        if stamp.read_text() == now:
+            return
+    with suppress(OSError):  # where nothing can be deleted nothing was written either
+        for old in folder.glob("*.nb[ic]"):
+            old.unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with written_aside(stamp) as aside:
+            aside.write_text(now)
 
 
 def is_cached(compiled: Callable[..., Any]) -> bool:
