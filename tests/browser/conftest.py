@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 if importlib.util.find_spec("playwright") is None:  # make test-browser installs it
-    collect_ignore_glob = ["test_*.py"]
+    collect_ignore_glob = ["*.py"]
 else:
     from playwright.sync_api import expect, sync_playwright
 

@@ -80,8 +80,9 @@ def _compile(function: F, fastmath: bool | set[str], inline: str = "never") -> F
 def sources() -> str:
     """Return what names the sources of all kernels: other sources have another name."""
     found = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(Path(__file__).parent.iterdir()):
+        if path.suffix in (".py", ".npy"):  # tables are a part of what is compiled
+            found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return found.hexdigest()
 
 
