@@ -45,9 +45,9 @@ class Local:
         work = delayed(Attended(Work(function, versions()), os.getpid()))
         left = dict(enumerate(tasks))
         for _ in range(1 + RETRIES):
-            with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):
-                outcomes = Parallel(return_as="generator_unordered")(work(*pair) for pair in list(left.items()))
             try:
+                with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):  # a worker may die at once
+                    outcomes = Parallel(return_as="generator_unordered")(work(*pair) for pair in list(left.items()))
                 with _closing(outcomes):
                     for index, outcome in outcomes:
                         del left[index]
