@@ -8,12 +8,22 @@ REPLICATIONS ?= 100
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(VENV)/ready: pyproject.toml constraints.txt
+# Modules are compiled to bytecode when they are first imported: most of what is installed never is.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e
+
+$(VENV)/made:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "appletaste needs Python 3.11 or newer; set PYTHON=python3.11"'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m appletaste.cli.warm
 	touch $@
+
+$(VENV)/library: $(VENV)/made pyproject.toml constraints.txt
+	$(INSTALL) '.[plot]'
+	touch $@
+
+$(VENV)/ready: $(VENV)/made pyproject.toml constraints.txt
+	$(INSTALL) '.[dev]'
+	$(BIN)/python -m appletaste.cli.warm
+	touch $@ $(VENV)/library
 
 setup: $(VENV)/ready  ## make .venv, install everything, compile the kernels
 
@@ -27,7 +37,7 @@ paper-full: setup  ## the same with 200 replications
 	$(BIN)/appletaste paper --replications 200 --out out/paper-full
 
 DEMO := out/demo-guide
-demo: setup  ## docs/guide.md in short: a raw file, a replay, what is missed, the report in out/demo-guide/report
+demo: $(VENV)/library  ## docs/guide.md in short: a raw file, a replay, what is missed, the report in out/demo-guide/report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)
 	$(BIN)/appletaste example $(DEMO)/orders.csv --last-year $(DEMO)/last_year.csv
 	$(BIN)/appletaste replay $(DEMO)/orders.csv --history $(DEMO)/last_year.csv --label fraud --drop order \
@@ -51,7 +61,7 @@ test: setup  ## all tests but those of clusters and browsers, on all cores; a fi
 	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster and not browser'
 
 $(VENV)/browser: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,browser]'
+	$(INSTALL) '.[dev,browser]'
 	touch $@
 
 test-browser: $(VENV)/browser  ## the review desk in a real browser: journeys, injection, accessibility (.ci/browser finds or installs Chromium)
@@ -64,7 +74,7 @@ bench-page: $(VENV)/browser  ## the review desk measured in a browser: first vie
 	.ci/browser $(BIN)/python -m bench.service.desk $(ARGS)
 
 $(VENV)/clusters: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,dask]'
+	$(INSTALL) '.[dev,ray,dask]'
 	touch $@
 
 test-engines: $(VENV)/clusters  ## local, Ray and Dask give the same numbers, on real clusters
@@ -153,7 +163,7 @@ bench-logs: setup  ## missed, what-if, drift and report on ten million decisions
 	$(BIN)/python -m bench.logs $(ARGS)
 
 $(VENV)/docs: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs,dask]'
+	$(INSTALL) '.[dev,docs,dask]'
 	touch $@
 
 docs: $(VENV)/docs  ## the site: all pages, the gallery, the reference of all public names, a search that works from a folder; out/site/index.html
