@@ -1,5 +1,6 @@
 """A record that was changed behind our back: every byte of a small log, rows that are gone or swapped, snapshots."""
 
+import itertools
 import os
 import random
 
@@ -7,11 +8,12 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.errors import AppleTasteError, RecordError
+from appletaste.errors import AppleTasteError, RecordError, StoreError
 from appletaste.live.snapshots import read_manifest
 from appletaste.live.verifying import verify
 from appletaste.logs.stores import MemoryStore
 from appletaste.logs.stores.sqlite import AFFECTED, SqliteStore, check_version
+from appletaste.logs.stores.sqlite_place import SPAN
 
 LONG = bool(os.environ.get("APPLETASTE_FAULTS"))
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
@@ -192,6 +194,30 @@ def test_any_byte_of_the_file_that_is_flipped_is_found_or_was_nothing(tmp_path):
                 store.close()
             path.unlink()
     assert found > len(places) // 20
+
+
+def varint(number):
+    """Return a number as SQLite writes it: seven bits a byte, the highest first."""
+    groups = [number >> 7 * k & 127 for k in range((number.bit_length() + 6) // 7)]
+    return bytes([*(group | 128 for group in groups[:0:-1]), groups[0]])
+
+
+def test_rows_in_disorder_end_the_reading_instead_of_beginning_it_anew(tmp_path):
+    path = tmp_path / "desk.db"
+    store = SqliteStore(path)
+    small(store).close()
+    store.close()
+    whole, third = path.read_bytes(), varint(SPAN + 3)
+    assert third in whole
+    path.write_bytes(whole.replace(third, varint(SPAN + 24)))
+    store = SqliteStore(path)
+    place = store.open("orders")
+    with pytest.raises(StoreError, match=r"desk.db is damaged: its events 24 and 4 are in disorder"):
+        list(itertools.islice(place.read(), 1000))
+    place.release()
+    with at.Stream.open(store, "orders") as stream, pytest.raises(RecordError, match="event 3"):
+        stream.verify()
+    store.close()
 
 
 def test_versions_of_sqlite_with_the_bug_are_refused():

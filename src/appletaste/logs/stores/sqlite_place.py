@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from ...errors import StoreError
 from .base import PART, Head, Row
 from .memory import not_owner, two_decisions
 
@@ -81,8 +82,13 @@ class SqlitePlace:
             part = self._rows(f"place > ? AND place < ? ORDER BY place LIMIT {PART}", ends)
             if not part:
                 return
-            yield from part
-            after = part[-1].seq
+            for row in part:
+                if row.seq <= after:  # SQLite believes a damaged page, and reading would begin anew for ever
+                    raise StoreError(
+                        f"{self._store.address} is damaged: its events {after} and {row.seq} are in disorder"
+                    )
+                after = row.seq
+                yield row
 
     def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the row of the decision of each id that has one."""
