@@ -77,7 +77,7 @@ def near(wanted: str, there: Iterable[str]) -> str:
     Examples
     --------
     >>> near("vio", ["voi", "ts"])
-    "; did you mean 'voi'"
+    " (did you mean 'voi'?)"
     """
     found = difflib.get_close_matches(str(wanted), list(there), n=1, cutoff=0.6)
-    return f"; did you mean {found[0]!r}" if found else ""
+    return f" (did you mean {found[0]!r}?)" if found else ""

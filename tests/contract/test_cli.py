@@ -202,12 +202,54 @@ def test_mistakes_end_with_one_sentence_and_code_2(capsys, arguments, sentence):
     assert out == ""
 
 
-@pytest.mark.parametrize("arguments", [["simulate", "--replications", "many"], ["simulate", "--what"], ["--what"]])
-def test_unknown_flags_end_with_code_2(capsys, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["simulate", "--replications", "many"], "simulate: argument --replications: invalid int value: 'many'"),
+        (["simulate", "--polcy", "ts"], "simulate: there is no option '--polcy' (did you mean '--policy'?)"),
+        (["--what"], ": there is no option '--what'"),
+        (["replay", "orders.csv"], "replay: --label, --costs must be given"),
+        (["missed", "may.parquet", "june.parquet"], "missed: 'june.parquet' is one too many: a quote or an option may"),
+        (["keys", "create", "shop", "--scope", "read"], "keys create: --store must be given"),
+        (["what-if", "may.parquet"], "what-if: one of the arguments --threshold --costs is required"),
+    ],
+)
+def test_a_call_that_cannot_be_read_ends_with_a_short_usage_and_code_2(capsys, arguments, told):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
-    assert "usage:" in capsys.readouterr().err
+    usage, sentence = capsys.readouterr().err.splitlines()
+    assert usage.startswith("usage: appletaste")
+    assert f"appletaste {told}".replace(" :", ":") in sentence
+    assert sentence.endswith("--help' says more")
+
+
+def test_the_usage_names_what_has_to_be_given_and_no_more(capsys):
+    shown = []
+    for verb in (["replay"], ["what-if"], ["desk", "create"]):
+        with pytest.raises(SystemExit):
+            main([*verb, "--help"])
+        shown.append(capsys.readouterr().out.splitlines()[0])
+    costs = "--costs miss=5,false_alarm=1,hit=0"
+    assert shown == [
+        f"usage: appletaste replay FILE --label COLUMN {costs} [options]",
+        f"usage: appletaste what-if LOG (--threshold P | {costs}) [options]",
+        f"usage: appletaste desk create DESK --from FILE --label COLUMN {costs} [options]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [("msgspec", ["keys", "list", "--store", "desk.db"]), ("uvicorn", ["serve", "--store", "desk.db"])],
+)
+def test_a_service_without_its_extra_is_one_sentence(tmp_path, module, arguments):
+    script = f"import sys; sys.modules[{module!r}] = None; from appletaste.cli.main import main; main({arguments!r})"
+    found = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stderr.startswith(
+        "appletaste: a service needs an optional dependency: pip install 'appletaste[service]'"
+    )
+    assert found.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_demo(capsys, tmp_path):
@@ -239,7 +281,7 @@ def test_without_arguments_the_verbs_are_listed_by_what_is_at_hand(capsys):
 )
 def test_a_mistyped_verb_is_answered_with_the_nearest(capsys, typed, meant):
     assert main([typed, "orders.csv"]) == 2
-    hint = f"; did you mean '{meant}'" if meant else ""
+    hint = f" (did you mean '{meant}'?)" if meant else ""
     assert (
         capsys.readouterr().err
         == f"appletaste: there is no verb '{typed}'{hint}. 'appletaste --help' lists the verbs\n"
@@ -248,7 +290,7 @@ def test_a_mistyped_verb_is_answered_with_the_nearest(capsys, typed, meant):
 
 def test_a_mistyped_policy_is_answered_with_the_nearest(capsys):
     assert main(["simulate", "--problem", "i", "--policy", "vio"]) == 2
-    assert "there is no policy 'vio'; did you mean 'voi'" in capsys.readouterr().err
+    assert "there is no policy 'vio' (did you mean 'voi'?)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

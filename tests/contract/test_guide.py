@@ -12,7 +12,7 @@ GUIDE = (ROOT / "docs" / "guide.md").read_text()
 
 def commands(block):
     """Return the commands of a block as lists of arguments, lines that go on joined."""
-    return [shlex.split(line) for line in block.replace("\\\n", " ").strip().splitlines()]
+    return [shlex.split(line, comments=True) for line in block.replace("\\\n", " ").strip().splitlines()]
 
 
 NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*")
@@ -82,6 +82,32 @@ def test_the_readme_and_the_first_page_show_what_the_guide_shows():
     for line in table[1:]:
         name, *numbers = line.split()
         assert [name, *numbers] == [headings[name][k] for k in chosen]
+    for cost in (f"{float(headings[name][1]):,.0f}" for name in ("never", "today", "voi")):
+        assert all(cost in page for page in (readme, first, GUIDE)), cost
+
+
+def test_the_commands_of_the_readme_run(tmp_path, monkeypatch, capsys):
+    """In an empty folder and in order, on fewer rows; all but the service, which would not end."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", (ROOT / "README.md").read_text(), re.S | re.M)
+    typed = [words for language, block in blocks if not language for words in commands(block)]
+    called = [words[1:] for words in typed if words[0] == "appletaste"]
+    assert [words[0] for words in called] == [
+        "example",
+        "replay",
+        "replay",
+        "missed",
+        "what-if",
+        "report",
+        "keys",
+        "serve",
+    ]
+    for words in called[:-1]:
+        assert main([*words, *(["--rows", "3000"] if words[0] == "example" else [])]) == 0, words
+    said = capsys.readouterr().out
+    assert all(f"{question}    " in said for question in ("missed, by design:", "recall, by design:"))
+    assert "missed, by design:    no answer" not in said  # what the page asks for can be answered
+    assert {path.name for path in tmp_path.iterdir()} >= {"decisions.parquet", "report", "out", "desk.db"}
 
 
 def test_its_links_and_pictures_exist():

@@ -70,7 +70,7 @@ def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
             said += capsys.readouterr().err
     lines = said.splitlines()
     assert [line for line in lines if "will take" in line] == ["replay: this will take about 5 minutes"]
-    assert lines[-1] == "replay: voi: 1 of 2 done, about 20 seconds left"
+    assert lines[-1] == "replay: 1 of 2 done, about 20 seconds left"
 
 
 def test_items_are_counted_one_by_one(capsys, monkeypatch):

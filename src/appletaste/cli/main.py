@@ -38,6 +38,7 @@ from . import (
     worklist,
 )
 from .flags import as_flags
+from .parser import Parser
 from .storage import STORAGE, ExitError
 
 DESCRIPTION = """\
@@ -87,9 +88,9 @@ GROUPS = {
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs."""
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser("appletaste", "appletaste VERB ...", DESCRIPTION, formatter_class=raw)
+    parser = Parser("appletaste", "appletaste VERB ...", DESCRIPTION, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"appletaste {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", help=argparse.SUPPRESS)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", help=argparse.SUPPRESS, prog="appletaste")
     overview = []
     for group, members in GROUPS.items():
         overview.append(f"{group}:")

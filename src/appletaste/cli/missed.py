@@ -12,8 +12,8 @@ Say how many positives were passed, and which share of all positives was caught.
 
 Nobody sees the label of a passed item, so the answer is an estimate, made three ways:
 
-  by design      from the logged probabilities of acting alone; needs a policy that
-                 randomises or an audit lane, and says so where there is none
+  by design      from the logged probabilities of acting alone; needs audits or a
+                 policy that acts by lot, and says so where there is neither
   by the model   what the model believes of the passed items, scaled by the labels
                  seen on items that might have been passed; withheld without such labels
   not at all     the share of traffic about which the log says nothing
@@ -25,6 +25,7 @@ Every number has an interval, or is a refusal with the reason."""
 
 EXAMPLES = """\
 examples:
+  appletaste replay orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4 --audit 2% --log decisions.jsonl
   appletaste missed decisions.jsonl
   appletaste missed decisions.jsonl --level 0.95 --json
   appletaste missed june/ --engine dask --address HOST:PORT      a folder, one file a day say

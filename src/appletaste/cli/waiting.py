@@ -162,7 +162,7 @@ class Watch(threading.Thread):
             if not self.terminal and now - said >= BETWEEN:
                 said = now
                 told = "" if left is None else f", {in_words(left)} left"
-                self.say(f"{self.text}: {self.done} of {self.total} done{told}")
+                self.say(f"{self.title}: {self.done} of {self.total} done{told}")
 
     def say(self, line: str) -> None:
         """Print a line to the error stream, above the bar if there is one."""

@@ -107,7 +107,7 @@ def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) ->
             )
         return Refusal(
             "every passed item was passed with certainty, or nearly: no log of that can say what was missed",
-            "use a randomised policy or an audit lane (a floor on the probability of acting)",
+            "audit a share of what is passed, 2 % say, or use a policy that acts by lot, such as ts",
         )
     if uncertain < LEAST_LABELS:
         return Refusal(

@@ -17,6 +17,13 @@ from .values import as_level
 
 #: Pairs that say by themselves which is which: negative, positive.
 PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
+#: What a table is good for whose labels are known in some rows only.
+SOME_LABELS = (
+    "A file with labels in some rows only can be the past that a policy starts from: ",
+    Remedy("history"),
+    " of a replay, 'appletaste desk create --teach', or in Python read_records(..., unlabelled=True) and "
+    "policy.learn_history",
+)
 
 
 def read_labels(
@@ -45,11 +52,10 @@ def read_labels(
     for row, value in enumerate(values):
         level = as_level(value, missing)
         if level is None and not unlabelled:
-            raise DataError(
+            told = (
                 f"{where(row)}: no label in column {name!r} (got {value!r}). A label is never filled in: give it, or "
-                "leave out the rows that have none. To start a policy from a partly labelled history: "
-                "read_records(..., unlabelled=True) and policy.learn_history"
             )
+            raise DataError(Message(f"{told}leave out the rows that have none. ", *SOME_LABELS))
         levels.append(level)
     counts = Counter(level for level in levels if level is not None)
     if not counts:

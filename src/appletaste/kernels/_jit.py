@@ -131,5 +131,6 @@ def announce_compilation(compiled: Callable[..., Any]) -> None:
     _looked_up.add(compiled.__name__)
     cache = os.environ.get("NUMBA_CACHE_DIR", "")
     if os.environ.get(ANNOUNCED) != cache and not is_cached(compiled):
-        print("appletaste: compiling its kernels, once on this machine (10 to 20 seconds)", file=sys.stderr, flush=True)
+        told = "appletaste: compiling its kernels, once on this machine (10 to 60 seconds, more on a busy machine)"
+        print(told, file=sys.stderr, flush=True)
         os.environ[ANNOUNCED] = cache

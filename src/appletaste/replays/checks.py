@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..decision import UNKNOWN
 from ..features import Encoder
+from ..features.label_column import SOME_LABELS
 from ..remedies import Message, Remedy
 from .findings import (
     OWN_ROWS,
@@ -143,9 +144,9 @@ def labels(seen: Seen) -> Iterator[Finding]:
     if missing:
         told = (
             f"the label is missing in {missing} of {len(seen.labels)} rows ({100 * missing / len(seen.labels):.1f} %). "
-            "A replay needs every label; a policy can start from such a history with policy.learn_history"
+            "A replay needs every label. "
         )
-        yield Finding("LABEL_MISSING", None, Message(told))
+        yield Finding("LABEL_MISSING", None, Message(told, *SOME_LABELS))
     positives, negatives = int((known == 1).sum()), int((known == 0).sum())
     rarer, word = (positives, "positives") if positives <= negatives else (negatives, "negatives")
     features = Encoder().fit(seen.records).n_features

@@ -16,6 +16,7 @@ from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, FeatureMap, Records, TransformerMap, read_records
+from ..features.label_column import SOME_LABELS
 from ..features.reading import check_column
 from ..features.units import Unit
 from ..remedies import Message, Remedy
@@ -169,11 +170,11 @@ def read_stream(
         raise OptionError("these records have no labels: read them with read_records(..., label='...')")
     unknown = np.flatnonzero(records.labels < 0)
     if len(unknown) and not some_labels:
-        raise DataError(
+        told = (
             f"{records.where(int(unknown[0]))}: no label, as in {len(unknown)} of {len(records)} rows. A replay counts "
-            "cost against the label of every row. Leave out the rows without a label, or start a policy from the "
-            "labelled rows with policy.learn_history"
         )
+        told += "cost against the label of every row. Leave out the rows without a label. "
+        raise DataError(Message(told, *SOME_LABELS))
     labels = np.where(records.labels < 0, UNKNOWN, 1 - records.labels) if flip_label else records.labels
     labels = labels.astype(np.int8) if some_labels else _both(labels, records.source)
     each = None if costs is None else costs.of_table(records.columns, records.where, len(records), records.source)

@@ -9,10 +9,14 @@ import time
 from collections.abc import Iterable
 from typing import Annotated
 
-import msgspec
-
-from ..errors import InputError, OptionError
+from ..errors import InputError, MissingExtraError, OptionError
 from ..logs.stores import Store
+from ..remedies import near
+
+try:
+    import msgspec
+except ImportError:
+    raise MissingExtraError("a service", "service") from None
 
 #: What a key may allow, and what each scope is for.
 SCOPES = {
@@ -63,9 +67,9 @@ def check_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     ('decide', 'label')
     """
     asked = set(scopes)
-    unknown = sorted(asked - set(SCOPES))
+    unknown = "".join(f"there is no scope {one!r}{near(one, SCOPES)}. " for one in sorted(asked - set(SCOPES)))
     if unknown or not asked:
-        raise OptionError(f"a key has one or more of the scopes {', '.join(SCOPES)}")
+        raise OptionError(f"{unknown}A key has one or more of the scopes {', '.join(SCOPES)}")
     return tuple(scope for scope in SCOPES if scope in asked)
 
 

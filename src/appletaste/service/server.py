@@ -12,9 +12,14 @@ import threading
 import time
 from typing import Any
 
-import uvicorn
-
+from ..errors import MissingExtraError
 from ..logs.stores import Store
+
+try:
+    import starlette  # noqa: F401 (what the next line needs)
+    import uvicorn
+except ImportError:
+    raise MissingExtraError("a service", "service") from None
 from .app import Application, build
 
 log = logging.getLogger("appletaste.service")

@@ -77,7 +77,7 @@ def test_options():
     ):
         with pytest.raises(at.errors.OptionError, match=next(iter(wrong))):
             at.Encoder(**wrong)
-    with pytest.raises(at.errors.DataError, match="no column 'ages'; did you mean 'age'"):
+    with pytest.raises(at.errors.DataError, match=r"no column 'ages' \(did you mean 'age'\?\)"):
         at.Encoder(interactions=[("ages", "job")]).fit(PEOPLE)
     assert at.Encoder(interactions=[["age", "job"]]) == at.Encoder(interactions=(("age", "job"),))
 

@@ -182,7 +182,7 @@ def test_the_kind_of_a_column_is_decided_on_the_warm_up_alone():
 def test_columns_that_are_not_there_are_named(tmp_path):
     path = write(tmp_path, CSV)
     with pytest.raises(
-        at.errors.DataError, match=r"no column 'Good'; did you mean 'good'. Its columns: age, job, income, good"
+        at.errors.DataError, match=r"no column 'Good' \(did you mean 'good'\?\)\. Its columns: age, job, income, good"
     ):
         at.read_records(path, label="Good")
     with pytest.raises(at.errors.DataError, match=r"no column 'zzz'\. Its columns"):

@@ -115,7 +115,7 @@ def test_what_cannot_be_looked_at():
         look(table(), "bad", drop=["bad"])
     with pytest.raises(at.errors.OptionError, match="both the label and the time"):
         look(table(), "bad", time="bad")
-    with pytest.raises(at.errors.DataError, match="no column 'agee'; did you mean 'age'"):
+    with pytest.raises(at.errors.DataError, match=r"no column 'agee' \(did you mean 'age'\?\)"):
         look(table(), "bad", time="agee")
 
 
