@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import OptionError
+from .errors import InputError, OptionError
 
 
 def number(name: str, value: Any, least: float = -math.inf, most: float = math.inf, above: float = -math.inf) -> float:
@@ -31,6 +31,23 @@ def whole(name: str, value: Any, least: int, most: int = 10**9) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
         raise OptionError(f"{name} must be a whole number from {least} to {most}, got {shown(value)}")
     return int(value)
+
+
+def check_text(what: str, text: str) -> str:
+    """Return a text that every store and every table can hold, or say that it cannot.
+
+    Examples
+    --------
+    >>> check_text("an id", "case-17")
+    'case-17'
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} is a text in Unicode, and this one has half a character in it") from None
+    if "\0" in text:
+        raise InputError(f"{what} has no zero byte in it")
+    return text
 
 
 def is_finite(value: Any) -> bool:

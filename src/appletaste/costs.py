@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 from .errors import CostsError
 
 OUTCOMES = ("miss", "false_alarm", "hit", "correct_pass")
+#: Sums and products of costs stay finite below this size.
+LARGEST = 1e100
 FORMULAS = (
     ". A formula over columns gives costs by item: replay takes formulas, and for one item "
     "CostsByItem(...).of_item(record) gives decide(x, costs=...)"
@@ -104,8 +106,8 @@ class Costs:
             except (TypeError, ValueError):
                 told = f"{name} must be a number, got {value!r}"
                 raise CostsError(told + (FORMULAS if isinstance(value, str) else "")) from None
-            if not math.isfinite(number):
-                raise CostsError(f"{name} must be finite, got {number}")
+            if not abs(number) < LARGEST:
+                raise CostsError(f"{name} must be finite and below {LARGEST:g} in size, got {number:g}")
             object.__setattr__(self, name, number)
         self._derive()
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._checks import is_finite
-from .costs import OUTCOMES, Costs, outcomes_in
+from .costs import LARGEST, OUTCOMES, Costs, outcomes_in
 from .errors import CostsError
 from .formulas import Formula, quoted
 from .remedies import Message, Remedy
@@ -132,7 +132,7 @@ class CostsByItem:
 
     def _check(self, name: str, values: Floats, numbers: Mapping[str, Floats], where: Callable[[int], str]) -> None:
         """Refuse a cost that is no number, or is below 0 and must not be."""
-        bad = np.flatnonzero(~np.isfinite(values))
+        bad = np.flatnonzero(~(np.abs(values) < LARGEST))
         formula = self.formulas[name]
         if len(bad):
             row, all_ = int(bad[0]), len(bad)
@@ -140,7 +140,7 @@ class CostsByItem:
             rest = f", as in {all_} of {len(values)} rows" if all_ > 1 else ""
             raise CostsError(
                 f"{where(row)}: {name} = {formula.text} is {_shown(values[row])}, because {at}{rest}. Give the value "
-                "that is missing, leave out the row, or write a formula that has a value there"
+                f"that is missing, leave out the row, or write a formula that has a value below {LARGEST:g} there"
             )
         below = np.flatnonzero(values < 0.0)
         if len(below) and name in NEVER_GAINS:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import Parallel
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import appletaste as at
 from appletaste.cli.console import open_engine
@@ -75,6 +77,23 @@ def test_a_killed_worker_costs_no_result(tmp_path):
             found.append(result)
     assert sorted((index, value) for index, (value, _) in found) == [(i, i * i) for i in range(12)]
     assert len(diary.read_text().splitlines()) > 12  # some naps were taken twice, and counted once
+
+
+def test_a_worker_that_dies_while_work_is_handed_out_costs_no_result(monkeypatch):
+    """joblib then raises before there is any result to wait for."""
+    dispatch, died = Parallel.dispatch_one_batch, []
+
+    def dispatched(self, iterator):
+        if not died:
+            died.append(True)
+            raise TerminatedWorkerError("a worker has ended")
+        return dispatch(self, iterator)
+
+    monkeypatch.setattr(Parallel, "dispatch_one_batch", dispatched)
+    with at.engines.engine("local", jobs=2) as workers:
+        found = list(workers.run(work.square, range(12)))
+    assert died
+    assert sorted((index, value) for index, (value, _) in found) == [(i, i * i) for i in range(12)]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")

@@ -31,6 +31,33 @@ def test_reviews_expire_by_the_clock_and_their_labels_are_still_welcome(home):
     store.close()
 
 
+def test_a_clock_of_ones_own_is_not_the_machines(home):
+    store = home.open()
+    stream = made(store, at.policy("always", n_features=3, costs=COSTS), expire_after=100)
+    for k in range(3):
+        stream.decide(ITEMS[k], id=f"c{k}", time=1000.0 + k)
+    for now in (None, "2024-01-01"):
+        with pytest.raises(InputError, match="present time"):
+            stream.expire(now)
+    stream.label("c0", 1)
+    stream.retract("c0")  # waits again since it was decided: there is no other time on this clock
+    assert stream.expire(1050.0) == []
+    stream.enacted("c1", False, "ann")
+    stream.enacted("c1", True, "ann")
+    assert stream.expire(1100.5) == ["c0"]
+    assert stream.expire(1101.5) == ["c1"]
+    stream.verify()
+    stream.close()
+    stream = at.Stream.open(store, "orders")
+    assert stream.pending == ["c2"]
+    stream.close()
+    dated = at.Stream.create(store, "dated", at.policy("always", n_features=3, costs=COSTS), expire_after=100)
+    dated.decide(ITEMS[0], id="c0")
+    with pytest.raises(InputError, match="give a date"):
+        dated.expire(2e9)
+    store.close()
+
+
 def test_in_shadow_the_callers_action_stands_and_its_label_is_learnt(home):
     store = home.open()
     stream = made(store, at.Awaiting(at.policy("never", n_features=3, costs=COSTS)), mode="shadow")

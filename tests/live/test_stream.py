@@ -245,6 +245,7 @@ def test_what_is_wrong_changes_nothing(home):
         lambda: stream.erase("nobody"),
         lambda: stream.expire(),
         lambda: stream.set_costs({"miss": 1, "false_alarm": 1, "hit": 2}),
+        lambda: stream.set_costs(at.Costs.of_item(miss=3, false_alarm=5, hit=5)),
     ):
         with pytest.raises(InputError):
             call()

@@ -47,6 +47,11 @@ def test_best_is_the_cheaper_action(hit, gain, correct, price, chance):
         ({"miss": 1, "false_alarm": 1, "hit": 0, "correct_pass": 2}, "passing never pays"),
         ({"miss": math.nan, "false_alarm": 1, "hit": 0}, "miss must be finite"),
         ({"miss": math.inf, "false_alarm": 1, "hit": 0}, "miss must be finite"),
+        (
+            {"miss": 1.7e308, "false_alarm": 1.7e308, "hit": 0},
+            "miss must be finite and below 1e.100",
+        ),  # a sum is infinite
+        ({"miss": 1, "false_alarm": 1, "hit": -1e200}, "hit must be finite and below"),
         ({"miss": "a lot", "false_alarm": 1, "hit": 0}, "miss must be a number"),
     ],
 )

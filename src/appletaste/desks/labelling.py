@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..errors import DataError, InputError
 from ..remedies import Message, Remedy, after
 from ..streams import Ledger
+from ..streams.clock import when_after
 from .tables import Labels
 
 #: What became of a label, and what that means.
@@ -91,7 +92,7 @@ def _check(ledger: Ledger, told: Labels, correct: bool) -> None:
             raise DataError(remedy)
         if done in (LEARNT, CORRECTED):
             try:
-                ledger.when(ledger[id], time)
+                when_after(ledger[id].time, time)
             except InputError as error:
                 raise DataError(after(f"{here}: ", error)) from None
     if len(ledger) and told.ids and not any(id in ledger for id in told.ids):

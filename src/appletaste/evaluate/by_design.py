@@ -99,6 +99,8 @@ def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) ->
         return Refusal("nothing was passed, so nothing was missed", "")
     if not log.labelled.any():
         return Refusal("no label has arrived yet", "wait for labels, or act on more items")
+    if support.contradiction is not None:
+        return support.contradiction
     if not (support.usable & ~log.act).any():
         if (log.probability[~log.act] >= floor).any():
             return Refusal(

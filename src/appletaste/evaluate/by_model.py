@@ -50,6 +50,8 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
         return Estimate(0.0, 0.0, 0.0, level, "none: nothing was passed")
     if not log.labelled.any():
         return Refusal("no label has arrived yet", "wait for labels")
+    if support.contradiction is not None:
+        return support.contradiction
     labels = sum(len(band.rows) for band in bands)
     if labels < LEAST_LABELS:
         return Refusal(

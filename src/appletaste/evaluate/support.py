@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from .._checks import number
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
+from .answers import Refusal
 from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, labelled_shares
+from .honesty import contradiction
 from .pieces import pieces
 
 #: How much likelier to be seen the items of one band are than those of the next, and the labels to expect in a band.
@@ -37,6 +39,7 @@ class Support:
     inclusion: NDArray[np.float64]  #: p q, with the q of its class for what was seen
     arrival: Arrival
     band: NDArray[np.int16]  #: 0 for the likeliest to be seen
+    contradiction: Refusal | None  #: why the recorded probabilities cannot be those of the actions, if they cannot
 
     @property
     def seen_rows(self) -> Places:
@@ -108,4 +111,4 @@ def support_of(log: DecisionLog, floor: float) -> Support:
     enough[0] = True  # the surest band: what was acted on almost always
     usable = known & enough[band]
     inclusion[arrival.known] = p[arrival.known] * arrival.seen
-    return Support(usable, q, possible & ~known, inclusion, arrival, band)
+    return Support(usable, q, possible & ~known, inclusion, arrival, band, contradiction(log))

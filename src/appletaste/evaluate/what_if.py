@@ -192,6 +192,8 @@ def _refuse(question: Question) -> Refusal | None:
     unsupported, size = question.unsupported_share, question.expected_size
     if question.totals.acts == 0:
         return None  # passing everything costs 0 more than passing everything
+    if question.support.contradiction is not None:
+        return question.support.contradiction
     if unsupported > TOLERATED:
         return Refusal(
             f"{_above(unsupported, TOLERATED)} of the alternative's acts are on items that the log (nearly) never acts "

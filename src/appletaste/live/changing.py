@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..costs import Costs, SomeCosts
+from .._checks import check_text
+from ..costs import SomeCosts
 from ..errors import InputError, RecordError
 from ..logs.events import CostsChanged, ModeChanged, StaffingChanged
+from ..policies.items import usual_costs
 from ..replays.players import Share, Staffing
 from ..streams import Audit, Budget, Calendar, Desk
 from ..streams.desk import restaffed
-from .items import check_text
 from .looking import Looking
 from .modes import SAFE, check_mode
 
@@ -41,7 +42,7 @@ class Changing(Looking):
             self._check_running()
             if self._reader.sheet is not None:
                 raise InputError("the costs of this stream are formulas over columns; they stay as they were created")
-            changed = Costs.of(costs).outcomes()
+            changed = usual_costs(costs).outcomes()
             seq = self._happen(CostsChanged(changed, check_text("a name", by), self._now()))
             self._settle()
             return seq

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from .._checks import check_text
 from ..costs_by_item import CostsByItem
 from ..errors import InputError, RecordError
 from ..features import FeatureMap
@@ -19,7 +20,7 @@ from ..posteriors import Arrays
 from ..remedies import Message, Remedy
 from ..streams.rebuilding import rebuild_player
 from ..times import span
-from .items import Reader, check_text
+from .items import Reader
 from .modes import check_mode
 from .snapshots import Manifest, describe, load_arrays, put_chunks, read_manifest
 from .state import State, with_seed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..costs import Costs
-from ..decision import Decision
 from ..errors import InputError
 from ..logs.bodies import unpack_event
 from ..logs.events import Decided
@@ -37,10 +36,10 @@ def _fold(state: State, place: Place, after: int, last: int) -> None:
     sheets: dict[tuple[float, ...], Costs] = {}
     record = KeptRecord(place)
 
-    def lookup(id: str) -> Decision:
+    def lookup(id: str) -> Decided:
         found = record.decision(id)
         assert found is not None  # whatever happened, happened to a decision
-        return found.event.decision
+        return found.event
 
     for row in place.read(after):
         if row.seq > last:

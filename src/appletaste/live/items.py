@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import check_text
 from ..costs import Costs, SomeCosts
 from ..costs_by_item import CostsByItem
 from ..desks.tables import ID, LABEL, STRATUM, TIME
@@ -100,14 +101,3 @@ def check_stratum(stratum: str | None) -> str | None:
     if not (isinstance(stratum, str) and len(stratum) <= LONGEST):
         raise InputError(f"a stratum is a text such as 'new customers', of at most {LONGEST} characters")
     return check_text("a stratum", stratum)
-
-
-def check_text(what: str, text: str) -> str:
-    """Return a text that every store can hold, or say that it cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{what} is a text in Unicode, and this one has half a character in it") from None
-    if "\0" in text:
-        raise InputError(f"{what} has no zero byte in it")
-    return text

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ..costs import Costs
-from ..decision import Decision
 from ..errors import StoppedError, UnknownDecisionError
 from ..features import FeatureMap
-from ..logs.events import Event, ModeChanged
+from ..logs.events import Decided, Event, ModeChanged
 from ..logs.kept import Found, KeptRecord
 from ..logs.stores import Store
 from ..policies import Player
@@ -185,14 +184,14 @@ class Keeping:
         """Add an event to the record and let the state follow; the caller settles."""
         try:
             seq = self.record.add(event, self.record.now())
-            self._state.follow(seq, event, self._decision)
+            self._state.follow(seq, event, self._decided)
         except BaseException as error:  # what was not checked before it was added
             self._stop(error)
             raise
         return seq
 
-    def _decision(self, id: str) -> Decision:
-        return self._find(id).event.decision
+    def _decided(self, id: str) -> Decided:
+        return self._find(id).event
 
     def _find(self, id: str) -> Found:
         found = self.record.decision(id) if isinstance(id, str) else None

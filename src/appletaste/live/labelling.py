@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._checks import check_text
 from ..decision import check_label
 from ..errors import ConflictError, FeedbackError, InputError
 from ..logs.bodies import sha256
 from ..logs.entries import Entries
 from ..logs.events import Corrected, Enacted, Erased, Expired, Labelled, Noted, Recorded, Retracted
 from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING
-from ..streams.ledger import Ledger
+from ..streams.clock import present, when_after
 from ..times import instant, written
 from .answers import ALREADY_APPLIED, APPLIED, RECORDED, Answer, Case, LabelReceipt
-from .items import check_text
 from .keeping import Keeping
 from .modes import CALLER, FROZEN, SAFE, SHADOW, mode_at
 from .snapshots import describe, put_chunks, read_manifest
@@ -97,7 +97,7 @@ class Labelling(Keeping):
     def _label_time(self, made: float | str | None, time: Any) -> float | str | None:
         """Return when a label arrived, as the record has it; by the machine's clock where nobody says."""
         if time is not None:
-            return Ledger.when_after(made, time)
+            return when_after(made, time)
         if not isinstance(made, str):
             return None
         now = self._now()
@@ -140,15 +140,19 @@ class Labelling(Keeping):
         return case
 
     def expire(self, now: Any = None) -> list[str]:
-        """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids."""
+        """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids.
+
+        Without ``now`` the time is that of the machine; a stream whose times are numbers has a clock of its own, and
+        needs to be told.
+        """
         with self._alone:
             self._check_running()
             length = self._settings["expire_after"]
             if length is None:
                 raise InputError("nothing expires in this stream: create it with expire_after=")
-            now = self._now() if now is None else now
-            clock, told = instant(now), written(now)
-            assert clock is not None
+            if now is None and self._state.kind is not float:
+                now = self._now()
+            clock, told = present(self._state.kind, now), written(now)
             found = [id for id, (_, made) in self._state.pending.items() if made + length <= clock]
             with self.together(found):
                 for id in found:
@@ -231,5 +235,5 @@ class Labelling(Keeping):
         chunks = manifest.chunks() | read_manifest(packed).chunks()
         place.erase(row, record.written, made, (seq, manifest.packed()), (first,), chunks)
         record.took(row)
-        self._state.follow(row.seq, Erased(id, b""), self._decision)
+        self._state.follow(row.seq, Erased(id, b""), self._decided)
         self._snapshot_at = seq

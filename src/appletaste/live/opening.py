@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ..costs import Costs
-from ..decision import Decision
 from ..errors import AppleTasteError, RecordError
 from ..logs.bodies import unpack_event
 from ..logs.events import Decided, Event, ModeChanged
 from ..logs.kept import KeptRecord, checked
 from ..logs.stores.base import NOTHING, Head, Place
 from .snapshots import Manifest, read_manifest, restore
-from .state import State
-
-Lookup = Callable[[str], Decision]
+from .state import Lookup, State
 
 
 def latest_state(record: KeptRecord) -> tuple[State, int, RecordError | None]:
@@ -38,11 +35,11 @@ def latest_state(record: KeptRecord) -> tuple[State, int, RecordError | None]:
 
 
 def _lookup_in(record: KeptRecord) -> Lookup:
-    def lookup(id: str) -> Decision:
+    def lookup(id: str) -> Decided:
         found = record.decision(id)
         if found is None or found.erased:
             raise RecordError(f"the record speaks of decision {id!r}, which it does not have")
-        return found.event.decision
+        return found.event
 
     return lookup
 

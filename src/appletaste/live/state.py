@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..decision import Decision
 from ..errors import RecordError
 from ..logs.bodies import pack, unpack
 from ..logs.events import (
@@ -34,8 +33,8 @@ from ..streams.rebuilding import rebuild_player, staffing_of
 from ..times import instant
 from .modes import SAFE
 
-#: Returns the decision of an id, from the record.
-Lookup = Callable[[str], Decision]
+#: Returns how an id was decided, from the record.
+Lookup = Callable[[str], Decided]
 _KINDS = {"number": float, "date": str}
 
 
@@ -86,20 +85,20 @@ class State:
         """Take in anything else that happened; ``lookup`` finds the decision that it happened to."""
         player = self.player
         if isinstance(event, Labelled):
-            player.learn(lookup(event.id)._replace(act=True), event.label)
+            player.learn(lookup(event.id).decision._replace(act=True), event.label)
             self.pending.pop(event.id, None)
         elif isinstance(event, Recorded):
             waited = self.pending.pop(event.id, None)
             if waited is not None:
-                player.give_up(lookup(event.id))
+                player.give_up(lookup(event.id).decision)
         elif isinstance(event, Corrected):
-            player.correct(lookup(event.id)._replace(act=True), event.label)
+            player.correct(lookup(event.id).decision._replace(act=True), event.label)
         elif isinstance(event, Retracted):
-            decision = lookup(event.id)
-            player.retract(decision._replace(act=True))
-            self.pending[event.id] = seq, instant(event.time) or float(decision.round)
+            made = lookup(event.id)
+            player.retract(made.decision._replace(act=True))
+            self._wait(seq, event, made)
         elif isinstance(event, Expired):
-            player.give_up(lookup(event.id))
+            player.give_up(lookup(event.id).decision)
             self.pending.pop(event.id, None)
         elif isinstance(event, Enacted):
             self._enacted(seq, event, lookup(event.id))
@@ -114,14 +113,19 @@ class State:
         elif isinstance(event, Created):
             self.modes = [(seq, event.settings["mode"])]
 
-    def _enacted(self, seq: int, event: Enacted, decision: Decision) -> None:
-        if not decision.round:  # one of safe mode is nothing to the player
+    def _enacted(self, seq: int, event: Enacted, made: Decided) -> None:
+        if not made.decision.round:  # one of safe mode is nothing to the player
             return
-        self.player.enact(decision, event.act)
+        self.player.enact(made.decision, event.act)
         if event.act:
-            self.pending[event.id] = seq, instant(event.time) or float(decision.round)
+            self._wait(seq, event, made)
         else:
             self.pending.pop(event.id, None)
+
+    def _wait(self, seq: int, event: Retracted | Enacted, made: Decided) -> None:
+        """Wait for a label since an event; where the event has no time, since the decision was made."""
+        since = instant(made.time if event.time is None else event.time)
+        self.pending[event.id] = seq, float(made.decision.round) if since is None else since
 
     # ---- snapshots
 

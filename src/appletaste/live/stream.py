@@ -20,7 +20,7 @@ from ..logs.events import Decided, Enacted
 from ..logs.kept import Clock, Found, KeptRecord, machine_clock
 from ..logs.stores import Store, open_store
 from ..policies import Player
-from ..streams.ledger import KINDS_OF_TIME
+from ..streams.clock import KINDS_OF_TIME
 from ..times import instant, written
 from .answers import Answer
 from .changing import Changing

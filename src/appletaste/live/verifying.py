@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..costs import Costs
-from ..decision import Decision
 from ..errors import AppleTasteError, RecordError
 from ..logs.bodies import sha256, unpack_event
 from ..logs.events import Created, Decided, Erased
@@ -58,7 +57,7 @@ class Verifier:
         self._sheets: dict[tuple[float, ...], Costs] = {}
         self._manifests = {seq: read_manifest(packed) for seq, packed in place.snapshots()}
         self._state: State | None = None
-        self._acts: dict[str, Decision] = {}  # what waits for its label, so that it need not be read again
+        self._acts: dict[str, Decided] = {}  # what waits for its label, so that it need not be read again
         self._erased: list[str] = []  # within the gap that is open
         self._gone: dict[str, int] = {}  # features that are missing, until an event says why
         self._gaps: list[Gap] = []
@@ -105,7 +104,7 @@ class Verifier:
         elif self._state is not None:
             self._state.replay(seq, event)
             if event.decision.act:
-                self._acts[event.id] = event.decision
+                self._acts[event.id] = event
 
     def _happened(self, seq: int, event: object) -> None:
         kind = type(event).__name__
@@ -161,7 +160,7 @@ class Verifier:
         self._gaps.append(Gap(self._first, last, tuple(self._erased)))
         self._erased = []
 
-    def _lookup(self, id: str) -> Decision:
+    def _lookup(self, id: str) -> Decided:
         known = self._acts.get(id)
         if known is None:
             row = self._place.decisions((id,)).get(id)
@@ -169,7 +168,7 @@ class Verifier:
                 raise RecordError(f"the record speaks of decision {id!r}, which it does not have")
             event = unpack_event(row.kind, row.body, row.item, self._sheets)
             assert isinstance(event, Decided)
-            known = event.decision
+            known = event
         return known
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,9 +75,19 @@ def _as_numbers(x: Any, n_features: int) -> Vector:
     if is_sparse(x):
         x = _only_row(x)
     try:
-        return np.array(x, dtype=np.float64)
+        return _fresh(x)
     except (TypeError, ValueError):
         raise InputError(f"an item must be {n_features} numbers, got {x!r}") from None
+
+
+def _fresh(values: Any) -> Vector:
+    """Return values as fresh float64 numbers, NaN where they are masked; dates and complex numbers are none."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    found = np.array(values)
+    if found.dtype.kind in "mMc":  # NumPy would count the days of a date, or its nanoseconds, and drop a part
+        raise TypeError
+    return found.astype(np.float64, order="C", copy=False)
 
 
 def _only_row(x: Any) -> Vector:
@@ -96,9 +107,9 @@ def check_items(items: ArrayLike, n_features: int, slots: Sequence[int] = ()) ->
 def check_dense(items: ArrayLike, n_features: int, slots: Sequence[int] = ()) -> Vector:
     """Return items that are not sparse as a fresh float64 matrix, or say what is wrong with them."""
     try:
-        table = np.array(items, dtype=np.float64, order="C")
+        table = _fresh(items)
     except (TypeError, ValueError):
-        raise InputError(f"items must be rows of {n_features} numbers") from None
+        raise InputError(f"items must be rows of {n_features} numbers; an Encoder makes numbers of anything") from None
     if table.ndim != 2 or table.shape[1] != n_features:
         raise InputError(f"items must have shape (n, {n_features}), got {table.shape}")
     bad = first_unusable((_without(table, slots) if slots else table).reshape(-1))
@@ -121,6 +132,14 @@ def _check_sparse(items: Any, n_features: int, slots: Sequence[int]) -> SparseRo
 
 def _unusable(row: int, column: int, value: float) -> InputError:
     return InputError(f"feature {column} of item {row} is {value}: {_why(value)}")
+
+
+def usual_costs(costs: SomeCosts) -> Costs:
+    """Return the costs that a policy has for every item, or say that they leave nothing to decide."""
+    found = Costs.of(costs)
+    if not math.isfinite(found.threshold):
+        raise InputError("these costs leave nothing to decide: use Costs(...), and Costs.of_item for one item only")
+    return found
 
 
 def check_costs(costs: SomeCosts | None, usual: Costs) -> Costs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..costs import Costs, SomeCosts
 from ..decision import Decision, Decisions, Observation, check_label, new_tuple
-from ..errors import InputError, OptionError
+from ..errors import FeedbackError, InputError, OptionError
 from ..features import FeatureMap
 from ..features.column_curves import ModelCurves
 from ..kernels.random import uniform_at
@@ -22,7 +23,7 @@ from ..times import instant
 from .alone import Alone
 from .batches import decide_batch, decide_within
 from .history import History, known_labels
-from .items import check_costs, check_item, check_items
+from .items import check_costs, check_item, check_items, usual_costs
 from .learner import Arrays, Learner, Method
 from .player import Player, Prospect
 from .posterior import CurrentPosterior
@@ -59,9 +60,7 @@ class Policy(Player):
     ) -> None:
         if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
             raise InputError(f"n_features must be a whole number >= 1, got {n_features!r}")
-        costs = Costs.of(costs)
-        if not math.isfinite(costs.threshold):
-            raise InputError("these costs leave nothing to decide: use Costs(...), and Costs.of_item for one item only")
+        costs = usual_costs(costs)
         self.name = name or type(method).__name__
         self.method = method
         self.n_features = int(n_features)
@@ -296,13 +295,13 @@ class Policy(Player):
         >>> policy.enact(decision, True)
         >>> policy.learn(decision._replace(act=True), 1)
         """
-        item = check_item(decision.x, self.n_features)
+        item = check_item(decision.x, self.n_features, self.slots)
         with self.alone:
             self.rounds.enacted(decision.round, item, act)
 
     def reprice(self, costs: SomeCosts) -> None:
         """Let other costs be the usual ones from the next item on; what was learnt stays."""
-        changed = Costs.of(costs)
+        changed = usual_costs(costs)
         with self.alone:
             self.costs, self._charged = changed, (0.0, changed, changed)
 
@@ -374,6 +373,9 @@ class Policy(Player):
         asked = [(decision, None if label is None else check_label(label)) for decision, label in changes]
         for decision, label in asked:
             Observation.of(decision, label or 0)  # says no to a pass
+        twice = [number for number, times in Counter(decision.round for decision, _ in asked).items() if times > 1]
+        if twice:
+            raise FeedbackError(f"the label of the decision of round {twice[0]} is changed twice: say once what it is")
         with self.alone:
             self.rounds.revise(asked, self.learner, self.n_features)
 

@@ -72,9 +72,13 @@ class Audit:
         if self.rate and (self.edges or self.floors):
             raise OptionError("a lane places its audits by a rate, or by the floors of a plan: give one of them")
         for name, floor in self.strata.items():
+            if not isinstance(name, str):
+                raise OptionError(f"a stratum is a text such as 'new customers', got {name!r}")
             number(f"the floor of stratum {name!r}", floor, least=0.0, most=1.0)
         for floor in self.floors:
             number("a floor by chance", floor, least=0.0, most=1.0)
+        for edge in self.edges:
+            number("an edge of a chance", edge)
         if list(self.edges) != sorted(self.edges):
             raise OptionError(f"edges must ascend, got {self.edges}")
         if (self.edges or self.floors) and len(self.floors) != len(self.edges) + 1:

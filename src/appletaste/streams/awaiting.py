@@ -122,7 +122,7 @@ class Awaiting(Player):
         if waiting is None:
             return
         if act:
-            waiting.add(decision.round, decision.x)
+            self._add(waiting, decision)
         else:
             waiting.remove(decision.round)
 

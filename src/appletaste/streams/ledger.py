@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import check_text
 from .._files import fingerprint, write_archive
 from ..costs import SomeCosts
 from ..costs_by_item import CostsByItem
@@ -25,16 +26,13 @@ from ..policies import Player, Policy
 from ..policies.alone import Alone
 from ..policies.items import check_costs, check_item
 from ..policies.player import named, with_features
-from ..times import before, instant, span, written
+from ..times import instant, span, written
+from .clock import check_kind, present, when_after
 from .ledger_file import LedgerFile
 from .rebuilding import rebuild_player
 
 if TYPE_CHECKING:
     from ..features import FeatureMap
-
-
-#: What the times of a ledger can be, in words.
-KINDS_OF_TIME = {float: "numbers", str: "dates", type(None): "left out"}
 
 
 class Receipt(NamedTuple):
@@ -139,16 +137,17 @@ class Ledger:
                 raise InputError(f"an id is a text such as 'case-17', got {id!r}")
             elif id in entries.decided:
                 return self._again(id, x, costs, stratum)
-            if stratum is not None and not isinstance(stratum, str):
-                raise InputError(f"a stratum is a text such as 'new customers', got {stratum!r}")
+            elif not id.isascii() or "\0" in id:
+                check_text("an id", id)
+            if stratum is not None:
+                if not isinstance(stratum, str):
+                    raise InputError(f"a stratum is a text such as 'new customers', got {stratum!r}")
+                check_text("a stratum", stratum)
             now = None
             if time is not None:
                 now, time = instant(time), written(time)
-            if type(time) is not self._kind and self._kind is not None:
-                raise InputError(
-                    "times are all numbers, all dates, or all left out: earlier times are "
-                    f"{KINDS_OF_TIME[self._kind]}, this time is {time!r}"
-                )
+            if type(time) is not self._kind:
+                check_kind(self._kind, time)
             prospect = player.look(x, costs=costs, time=now, stratum=stratum)
             decision = player.draw(prospect)
             event = new_tuple(Decided, (id, decision, time, stratum))
@@ -188,7 +187,7 @@ class Ledger:
             entry = self[id]
             value = shown_label(entry.decision, value)
             if time is not None:
-                time = self.when(entry, time)
+                time = when_after(entry.time, time)
             if entry.label is not None:
                 if entry.label != value:
                     raise FeedbackError(
@@ -196,9 +195,12 @@ class Ledger:
                         f"if {value} is right, call correct({id!r}, {value})"
                     )
                 return Receipt(id, entry.state, False, False)
+            rounds, decision = self.policy.rounds, entry.decision
+            if not rounds.awaits(decision.round, decision.x):  # or the record would have what the player refuses
+                raise rounds.refusal(decision.round)
             event = new_tuple(Labelled, (id, value, time))
             self.record.append(event)
-            self.player.learn(entry.decision, value)
+            self.player.learn(decision, value)
             self.entries.take(event)
             return new_tuple(Receipt, (id, OBSERVED, True, entry.state == EXPIRED))
         finally:
@@ -211,14 +213,14 @@ class Ledger:
             value = check_label(value)
             if entry.label == value:
                 return Receipt(id, entry.state, False, False)
-            self._happen(Corrected(id, value, self.when(entry, time)))
+            self._happen(Corrected(id, value, when_after(entry.time, time)))
             return Receipt(id, CORRECTED, True, False)
 
     def retract(self, id: str, *, time: Any = None) -> Receipt:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
         with self.alone:
             entry = self._labelled(id, "retract")
-            self._happen(Retracted(id, self.when(entry, time)))
+            self._happen(Retracted(id, when_after(entry.time, time)))
             return Receipt(id, PENDING, True, False)
 
     def expire(self, now: Any) -> list[str]:
@@ -226,9 +228,7 @@ class Ledger:
         with self.alone:
             if self.expire_after is None:
                 raise InputError("nothing expires in this ledger: make it with Ledger(policy, expire_after=...)")
-            clock = instant(now)
-            if clock is None:
-                raise InputError("expire needs the present time, got None")
+            clock = present(self._kind, now)
             found = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
             for id in found:
                 self._happen(Expired(id, written(now)))
@@ -241,28 +241,6 @@ class Ledger:
         if not self.policy.keeps_labels:
             self.policy.revise([])  # says why it cannot
         return entry
-
-    @staticmethod
-    def when(entry: Entry, time: Any) -> float | str | None:
-        """Return when something happened to a decision, as the record has it; not before the decision was made."""
-        return Ledger.when_after(entry.time, time)
-
-    @staticmethod
-    def when_after(made: float | str | None, time: Any) -> float | str | None:
-        """Return when something happened as the record has it; not before the decision was made at ``made``."""
-        now, told = instant(time), written(time)
-        if now is None or made is None:
-            return told
-        if type(told) is not type(made):
-            raise InputError(
-                f"times are all numbers or all dates: the decision was made at {made!r}, and its label has {told!r}"
-            )
-        if before(told, made):
-            raise FeedbackError(
-                f"a label cannot arrive before its decision: the decision was made at {made}, and its label has the "
-                f"time {told}. Is it the time of another item, or in another time zone?"
-            )
-        return told
 
     def _happen(self, event: Event) -> None:
         self.record.append(event)

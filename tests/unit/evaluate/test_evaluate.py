@@ -19,7 +19,7 @@ COSTS = at.Costs(miss=1.0, false_alarm=0.3, hit=0.0)
 
 
 def coin_log(n=400, p=0.25, rate=0.2, seed=1, known=1.0):
-    """A policy that acts by a coin, on labels that do not depend on anything."""
+    """A policy that acts by a coin, or by one for each item, on labels that do not depend on anything."""
     rng = np.random.default_rng(seed)
     labels, x = (rng.random(n) < rate).astype(np.int8), rng.standard_normal((n, 2))
     acts = rng.random(n) < p
@@ -88,13 +88,37 @@ def test_a_deterministic_log_is_refused():
 
 
 def test_small_probabilities_are_not_spoken_about():
-    log, _ = coin_log(n=1000)
-    p = np.where(np.arange(1000) < 500, 0.002, log.probability)
-    found = at.missed(replace(log, probability=p))
+    log, _ = coin_log(n=1000, p=np.where(np.arange(1000) < 500, 0.002, 0.25))
+    found = at.missed(log)
     assert found.unsupported_share == pytest.approx(0.5)
     _, high = found.total_bounds
     assert high >= found.design.missed.high + found.unsupported_passes - 1e-9
-    assert support_of(replace(log, probability=p), 1e-3).band.max() >= 4
+    assert support_of(log, 1e-3).band.max() >= 4
+
+
+@pytest.mark.parametrize(
+    "logged",
+    [
+        lambda log, p: np.full(len(log), 0.05),  # a rate that somebody set once
+        lambda log, p: np.where(log.act, p, 1 - p),  # the probability of the action that was taken
+        lambda log, p: np.clip(0.5 * p, 0.01, 1),  # P(positive), say
+    ],
+)
+def test_a_log_whose_acts_contradict_its_probabilities_gets_no_answer(logged):
+    p = np.random.default_rng(3).uniform(0.05, 0.9, 2000)
+    log, _ = coin_log(n=2000, p=p)
+    honest = at.missed(log)
+    assert honest.design.missed
+    assert honest.model
+    assert at.what_if(log, lambda x: 1.0).best
+    wrong = replace(log, probability=logged(log, p))
+    found = at.missed(wrong)
+    for answer in (found.design.missed, found.design.recall, found.model, found.money.cost):
+        assert "contradicts itself" in answer.reason
+    other = at.what_if(wrong, lambda x: 1.0)
+    assert "contradicts itself" in other.best.reason
+    assert not other.saving
+    assert other.logged  # needs no probability
 
 
 def test_other_refusals():
@@ -171,8 +195,7 @@ def test_what_if_refuses():
     log, _ = coin_log()
     assert "chance" in at.what_if(replace(log, chance=None), 0.5).best.reason
     assert "no features" in at.what_if(replace(log, x=None), lambda x: 1.0).best.reason
-    p = np.where(np.arange(400) < 200, 1e-5, log.probability)
-    found = at.what_if(replace(log, probability=p), 0.1)
+    found = at.what_if(coin_log(p=np.where(np.arange(400) < 200, 1e-5, 0.25))[0], 0.1)
     assert "50 % of the alternative's acts" in found.ips.reason
     assert found.unsupported_share == pytest.approx(0.5)
     assert at.what_if(coin_log(rate=0.01)[0], lambda x: 1.0).ips  # few positives widen, and do not refuse

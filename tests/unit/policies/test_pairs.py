@@ -167,6 +167,23 @@ def test_an_item_that_was_looked_at_before_a_pair_joined_is_decided_all_the_same
     assert np.array_equal(*(one.learner.arrays()["rule.memory"] for one in (policy, twin)))  # it is remembered whole
 
 
+def test_an_act_of_somebody_else_is_awaited_with_the_pairs_found():
+    """Its label is on its way like that of any act: what is expected of it has the features found, not only its own."""
+    policy, _, X, labels = made()
+    teach(policy, X[:FIRST], labels[:FIRST])
+    assert policy.learner.added()
+    patient = at.Awaiting(policy)
+    passed = next(decision for x in X[FIRST:] if not (decision := patient.decide(x)).act)
+    count = len(patient)
+    patient.enact(passed, True)
+    assert len(patient) == count + 1
+    longer = policy.learner.belief.matrix.shape[1]
+    assert patient.arrays()["waiting.items"].shape == (count + 1, longer)
+    before = patient.look(passed.x)
+    patient.learn(passed._replace(act=True), 1)
+    assert patient.look(passed.x).chance > before.chance
+
+
 def test_corrected_labels_give_what_the_right_ones_would_have():
     told, features, X, labels = made(n=300)
     right, *_ = made(n=300)

@@ -230,6 +230,20 @@ def test_curves_keep_their_scales(half_life):
     assert ours[0] < 1.0  # open: tau^2 of 1 and more
 
 
+@pytest.mark.parametrize(
+    ("x", "found"),
+    [([0.5, 3.0, 1.0], 2), ([0.5, 3.0, -1.0], 2), ([0.999, 1.001, -3.0], -1), ([1.0, 0.0, 0.999], 0)],
+)
+def test_what_is_not_exactly_1_or_minus_1_is_no_indicator(x, found):
+    """All coefficients are open, and alike: only the item says which of them is looked at."""
+    x, d = np.array(x), len(x)
+    belief = np.zeros((gaussian.COVARIANCE + d, d))
+    belief[gaussian.COVARIANCE :] = np.eye(d)
+    rows = slab.make_slab(np.ones(d), np.zeros(d))
+    rows[slab.WIDTH] = WIDE
+    assert slab.most_unknown(x, x.copy(), float(x @ x), belief, rows) == found
+
+
 @pytest.mark.parametrize("curves", [True, False])
 def test_only_indicators_are_looked_at(curves):
     """A country that never came is looked at and named; the far values of a number are not."""
@@ -264,18 +278,21 @@ def test_no_blind_spots():
 
 
 def test_a_rare_flag_that_is_a_number_is_found():
-    """Standardised it enters as 3, so that a small coefficient is a large effect; as 0 and 1 it would be missed."""
-    costs, blind = at.Costs(miss=1.0, false_alarm=4.0, hit=0.0), {True: 0, False: 0}
+    """Standardised it enters as 3, so that a small coefficient is a large effect; as 0 and 1 it would be missed.
+
+    No surprise is needed for that, and none is looked for in a number.
+    """
+    costs, blind = at.Costs(miss=1.0, false_alarm=4.0, hit=0.0), {(True, 0.2): 0, (True, 0.0): 0, (False, 0.0): 0}
     for stream in range(4):
         items, labels, c = segment(np.random.default_rng([7, stream]), 2000, inside=0.95, normals=8)
         columns = {f"x{k}": items[:, k] for k in range(1, 10)}
-        for standardise in blind:
+        for standardise, share in blind:
             features, x = at.Encoder(standardise=standardise, curves=True).fit_transform(columns)
-            options = {"groups": features.groups, "surprises": 0.2 if standardise else 0.0}
+            options = {"groups": features.groups, "surprises": share}
             acts = play(voi(n_features=features.n_features, costs=costs, seed=stream, **options), x, labels)
-            blind[standardise] += acts[c].mean() < 0.02
-    assert blind[True] == 0
-    assert blind[False] >= 2  # the streams are hard
+            blind[standardise, share] += acts[c].mean() < 0.02
+    assert blind[True, 0.2] == blind[True, 0.0] == 0
+    assert blind[False, 0.0] >= 2  # the streams are hard
 
 
 def test_a_direction_is_closed_after_negative_labels():

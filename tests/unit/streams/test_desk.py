@@ -268,6 +268,9 @@ def test_settings_are_checked():
     for wrong in (
         {"floor": 1.5},
         {"strata": {"a": -1}},
+        {"strata": {1: 0.5}},  # a saved file would have "1"
+        {"edges": (float("nan"),), "floors": (0.1, 0.2)},
+        {"edges": ("a",), "floors": (0.1, 0.2)},
         {"edges": (0.1,), "floors": (0.1,)},
         {"budget": 5},
         {"rate": 2.0},

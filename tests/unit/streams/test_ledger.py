@@ -35,6 +35,44 @@ def test_a_pass_is_never_due_and_an_expired_review_is_unknown():
     assert ledger.counts() == {"pending": 1, "observed": 1, "corrected": 0, "expired": 0, "never_due": 0}
 
 
+def test_reviews_expire_by_the_clock_of_their_decisions():
+    plain, dated, numbered = (at.Ledger(make("always", {}), expire_after=10) for _ in range(3))
+    for k in range(3):
+        plain.decide(np.ones(3), id=f"c{k}")
+        dated.decide(np.ones(3), id=f"c{k}", time=f"2024-05-0{k + 1}")
+        numbered.decide(np.ones(3), id=f"c{k}", time=k)
+    for ledger, now, wanted in (
+        (plain, "2024-05-31", "number"),
+        (numbered, date(2024, 5, 31), "number"),
+        (dated, 5, "date"),
+    ):
+        with pytest.raises(InputError, match=f"on the same clock: give a {wanted}"):
+            ledger.expire(now)
+        assert len(ledger.pending) == 3
+    with pytest.raises(InputError, match="present time"):
+        plain.expire(None)
+    assert plain.expire(12) == ["c0", "c1"]
+
+
+def test_what_the_policy_refuses_is_not_in_the_record():
+    ledger = at.Ledger(make("voi", {}))
+    decision = ledger.decide(np.ones(3), id="a")
+    ledger.policy.learn(decision, 1)  # behind the back of the ledger
+    with pytest.raises(FeedbackError, match="learnt already"):
+        ledger.label("a", 1)
+    assert len(ledger.record) == 1
+    assert ledger["a"].label is None
+
+
+def test_ids_and_strata_are_texts_that_a_table_can_hold():
+    ledger = at.Ledger(make("always", {}))
+    for given in ({"id": "a\0"}, {"id": "a\ud800"}, {"id": "a", "stratum": "b\0"}):
+        with pytest.raises(InputError, match=r"zero byte|half a character"):
+            ledger.decide(np.ones(3), **given)
+    ledger.decide(np.ones(3), id="Größe 7", stratum="neu")
+    assert ledger.log().id.tolist() == ["Größe 7"]
+
+
 def test_labels_count_once_and_in_any_order():
     items, labels = stream(3)
     ledger, plain = at.Ledger(make("ts", {})), make("ts", {})
@@ -111,10 +149,10 @@ def test_rows_are_the_decision_log():
 
 def drive(ledger, items, labels, start, stop):
     for k in range(start, stop):
-        ledger.decide(items[k], id=f"№{k}\0", time=float(k), stratum="odd" if k % 2 else None)
+        ledger.decide(items[k], id=f"№{k}", time=float(k), stratum="odd" if k % 2 else None)
         ledger.expire(float(k))
         for past in range(max(k - 40, 0), k, 7):
-            id_ = f"№{past}\0"
+            id_ = f"№{past}"
             if ledger[id_].state in ("pending", "expired") and past % 3:
                 ledger.label(id_, labels[past], time=float(k))
             elif ledger[id_].label is not None and past % 11 == 0:
