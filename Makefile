@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo desk-demo desk-pictures test test-browser test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-page bench-levels bench-start docs dist clean
+.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo desk-demo desk-pictures test test-browser test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-page bench-levels bench-lines bench-start docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -150,6 +150,9 @@ bench-blind: setup  ## rare segments that pay: does voi find them, and what does
 
 bench-levels: setup  ## columns with thousands of levels, against the levels of the first rows, in five minutes: docs/curves.md
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.levels $(ARGS)
+
+bench-lines: setup  ## what curves cost where nothing bends, in ten minutes: docs/curves.md
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m bench.lines $(ARGS)
 
 # The plain service that the bench compares with is FastAPI's, which nothing else here needs.
 $(VENV)/plain: $(VENV)/ready

@@ -51,6 +51,8 @@ def read_frame(frame: Any) -> Raw:
     try:
         table = narwhals.from_native(frame, eager_only=True)
     except TypeError:
+        if len(getattr(frame, "shape", ())) == 1:
+            raise DataError(f"a {type(frame).__name__} is one column: give the table that it is part of") from None
         raise DataError(f"a {type(frame).__name__} holds no rows yet: collect() it first") from None
     except narwhals.exceptions.DuplicateError as error:
         raise DataError(f"two columns of the data frame have the same name; rename one ({error})") from None

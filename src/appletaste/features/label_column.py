@@ -15,8 +15,9 @@ from ..errors import DataError, OneClassWarning
 from ..remedies import Message, Remedy
 from .values import as_level
 
-#: Pairs that say by themselves which is which: negative, positive.
-PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
+#: Pairs that say by themselves which is which: negative, positive. pandas writes 0.0 and 1.0 where a label was missing
+#: once, databases f and t.
+PAIRS = (("0", "1"), ("0.0", "1.0"), ("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y"))
 #: What a table is good for whose labels are known in some rows only.
 SOME_LABELS = (
     "A file with labels in some rows only can be the past that a policy starts from: ",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 #: What stands for a missing value in text, exactly as written.
-MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "null", "NULL", "None")
 
 #: A number of this size or more is no measurement; policies refuse it.
 LARGEST = 1e100

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from ..decision import UNKNOWN
 from ..features import Encoder
+from ..features.dates import written_otherwise
 from ..features.label_column import SOME_LABELS
+from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
 from .findings import (
     OWN_ROWS,
     Finding,
     Seen,
     codes,
+    foreign_dates,
     is_number,
     is_whole,
     later_dates,
@@ -84,7 +87,7 @@ def identifiers(seen: Seen) -> Iterator[Finding]:
     """Find IDENTIFIER: another value in nearly every row; of a date, where nothing says when the items came."""
     for name, column in seen.records.columns.items():
         values, dated = present(column), name in seen.records.dates
-        if dated and seen.times is not None:
+        if (dated and seen.times is not None) or (not is_number(column) and written_otherwise(column[:WARM_UP])):
             continue
         if len(values) < OWN_ROWS or (is_number(column) and not is_whole(values)):
             continue
@@ -160,7 +163,7 @@ def labels(seen: Seen) -> Iterator[Finding]:
 
 #: Every check, the gravest first.
 CHECKS: tuple[Callable[[Seen], Iterator[Finding]], ...] = (
-    *(leaks, later_dates, labels, calendars, moving_ranges, codes),
+    *(leaks, later_dates, foreign_dates, labels, calendars, moving_ranges, codes),
     *(identifiers, duplicates, constants, gaps),
 )
 

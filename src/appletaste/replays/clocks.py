@@ -24,7 +24,7 @@ def clock_of(name: str, records: Records, unit: str | None = None) -> tuple[NDAr
     if column.dtype == np.float64:
         bad = np.flatnonzero(np.isnan(column))
         if len(bad):
-            raise DataError(f"{records.where(int(bad[0]))}: no time in column {name!r}; give it, or leave out the row")
+            raise _no_time(name, records, bad)
         return _numbers(name, column, records, unit)
     if unit is not None:
         told = f"column {name!r} is to be the time and holds texts: leave out "
@@ -32,11 +32,17 @@ def clock_of(name: str, records: Records, unit: str | None = None) -> tuple[NDAr
     seconds = instants(column)
     bad = np.flatnonzero(np.isnan(seconds))
     if len(bad):
+        if column[bad[0]] is None:
+            raise _no_time(name, records, bad)
         raise DataError(
             f"{records.where(int(bad[0]))}: column {name!r} is to hold times, got {column[bad[0]]!r}; a time is a "
             "number or in ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
         )
     return seconds, True, ()
+
+
+def _no_time(name: str, records: Records, rows: NDArray[np.intp]) -> DataError:
+    return DataError(f"{records.where(int(rows[0]))}: no time in column {name!r}; give it, or leave out the row")
 
 
 def _numbers(

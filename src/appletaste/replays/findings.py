@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..features import Records
+from ..features.dates import written_otherwise
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy, worded
 from ..times import DAY, instants
@@ -147,6 +148,22 @@ def later_dates(seen: Seen) -> Iterator[Finding]:
             )
 
 
+def foreign_dates(seen: Seen) -> Iterator[Finding]:
+    """DATE_FORMAT: dates that are not in ISO 8601, which are levels of a category and no dates."""
+    for name, column in seen.records.columns.items():
+        if not is_number(column) and written_otherwise(column[:WARM_UP]):
+            yield Finding(
+                "DATE_FORMAT",
+                name,
+                Message(
+                    f"column {name!r} looks like a date, such as {present(column)[0]!r}, and is used as a text: dates "
+                    "are read in ISO 8601 alone. Write the dates as 2024-05-31 or 2024-05-31T14:05, or leave the "
+                    "column out: ",
+                    Remedy("drop", [name]),
+                ),
+            )
+
+
 def codes(seen: Seen) -> Iterator[Finding]:
     """CODE: whole numbers of few values by which the rate of positives goes up and down without an order."""
     numbers = [name for name, column in seen.records.columns.items() if is_number(column)]
@@ -202,7 +219,7 @@ def moving_ranges(seen: Seen) -> Iterator[Finding]:
 
 def replay_notes(seen: Seen, moved: Sequence[Finding] = ()) -> list[Message]:
     """Return what the readers of a replay should know of its columns: leaks, codes, and ranges that have moved."""
-    notes = [finding.message for check in (leaks, later_dates) for finding in check(seen)]
+    notes = [finding.message for check in (leaks, later_dates, foreign_dates) for finding in check(seen)]
     coded, left = [finding.column for finding in codes(seen)], [finding.column for finding in moved]
     if coded:
         told = (

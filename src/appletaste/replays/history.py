@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._sparse import SparseRows
 from ..decision import UNKNOWN
-from ..errors import DataError, OptionError
+from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Encoder, Records, TransformerMap, read_records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
@@ -46,9 +47,12 @@ class History:
         """What the policies start from, in words."""
         known, rows = len(self.known), len(self.labels)
         some = "" if known == rows else f" of {rows} rows"
-        return (
+        told = (
             f"every policy starts from {known} labels{some} of {self.records.source}, {self.positives} of them positive"
         )
+        if 0 < self.positives < known:
+            return told
+        return f"{told}: one class says nothing of the other. Is the history whole, and is the label the right column?"
 
     @property
     def positives(self) -> int:
@@ -87,7 +91,9 @@ def read_history(
     else:
         reading["numbers"] = [name for name, numeric in kinds.items() if numeric]
         reading["categories"] = [name for name, numeric in kinds.items() if not numeric]
-        records = read_records(source, label=label, unlabelled=True, **reading)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OneClassWarning)  # said in the note
+            records = read_records(source, label=label, unlabelled=True, **reading)
     if records.labels is None:
         raise OptionError("the records of the history have no labels: read_records(..., label='...', unlabelled=True)")
     for name in wanted:
@@ -95,7 +101,8 @@ def read_history(
     labels = records.labels if not flip_label else np.where(records.labels < 0, UNKNOWN, 1 - records.labels)
     labels = _before(stream, records, labels.astype(np.int8), time_unit)
     if not (labels != UNKNOWN).any():
-        raise DataError(f"no label of {records.source} was known before the stream begins: there is no history")
+        told = f"no label of {records.source} was known before the stream begins: give an older file, or leave out "
+        raise DataError(Message(told, Remedy("history")))
     features = {name: records.columns[name] for name in wanted}
     past = replace(records, columns=features, labels=None, dates=stream.records.dates)
     if stream.moments is None or stream.clock is None:

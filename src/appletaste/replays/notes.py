@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..drift import Stability, Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
 from ..features import Encoder, FeatureMap, Records
-from ..features.dates import Date, Days
+from ..features.dates import Date, Days, written_otherwise
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
 from .delays import Delay
@@ -169,8 +169,8 @@ def unlearnable_notes(stream: Stream) -> list[Message]:
     if not isinstance(stream.records, Records):
         return []
     for name, column in stream.records.columns.items():
-        if name in stream.records.dates:
-            continue
+        if name in stream.records.dates or (column.dtype == object and written_otherwise(column[:WARM_UP])):
+            continue  # a finding of its own
         texts = [value for value in column[:WARM_UP] if value is not None] if column.dtype == object else []
         if len(texts) >= FEWEST and len(set(texts)) > OWN * len(texts):
             found.append((name, str(texts[0])))

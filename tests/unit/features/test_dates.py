@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.features.dates import CYCLES, cycles_of
+from appletaste.features.dates import CYCLES, are_dates, cycles_of, written_otherwise
 from appletaste.features.parts import average_item, parts_of
 from appletaste.times import DAY, instants
 
@@ -150,6 +150,27 @@ def test_a_column_of_dates_can_be_a_category_instead():
     assert records.dates == ()
     assert at.Encoder().fit(records).names() == ["intercept", "from=2023-01-01", "from=2024-01-01", "from other"]
     assert at.read_records({"a": ["2024-01-01"] * 19 + ["soon"] * 2}).dates == ()  # less than 95 % of them
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("31.05.2024", "5/31/24", "05-31-2024", "2024/05/31", "31 May 2024", "31-May-24", "May 31, 2024"),
+        *("31.05.2024 08:15", "5/31/2024 8:15:00 PM", "Sept. 3, 2024 08:15 UTC"),
+    ],
+)
+def test_dates_as_people_write_dates_are_known_and_not_read(text):
+    assert written_otherwise(np.array([text, None] * 20, dtype=object))
+    assert not are_dates(np.array([text], dtype=object))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2024-05-31", "1.2.3", "10.0.0.1", "45/31/2024", "12:30", "May", "chef", "A-12-2024", "0/0/24", "marine 12"],
+)
+def test_what_is_no_date_in_another_writing(text):
+    assert not written_otherwise(np.array([text] * 20, dtype=object))
+    assert not written_otherwise(np.array([None], dtype=object))
 
 
 @pytest.mark.parametrize("standardise", [True, False])

@@ -99,6 +99,9 @@ def test_categories_of_frames():
 def test_frames_that_cannot_be_read(monkeypatch):
     with pytest.raises(at.errors.DataError, match=r"collect\(\) it first"):
         at.read_records(polars.LazyFrame({"a": [1]}))
+    for column in (pandas.Series([1, 2]), polars.Series([1, 2])):
+        with pytest.raises(at.errors.DataError, match="a Series is one column"):
+            at.read_records(column)
     with pytest.raises(at.errors.DataError, match="named 0"):
         at.read_records(pandas.DataFrame([[1, 2]]))
     monkeypatch.setitem(sys.modules, "narwhals", None)

@@ -13,7 +13,10 @@ def read(values, **options):
 
 @pytest.mark.parametrize(
     "values",
-    [[0, 1, 1], ["0", "1", "1"], [0.0, 1.0, 1.0], [False, True, True], ["No", "yes", "YES"], ["n", "y", "y"]],
+    [
+        *([0, 1, 1], ["0", "1", "1"], [0.0, 1.0, 1.0], ["0.0", "1.0", "1.0"]),
+        *([False, True, True], ["f", "t", "T"], ["No", "yes", "YES"], ["n", "y", "y"]),
+    ],
 )
 def test_values_that_say_which_is_which(values):
     records = read(values)

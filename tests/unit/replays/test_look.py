@@ -55,6 +55,8 @@ def test_a_table_with_nothing_wrong_with_it():
         ("CONSTANT", lambda rng, made: ["north"] * ROWS),
         ("CONSTANT", lambda rng, made: [None] * ROWS),
         ("NEAR_CONSTANT", lambda rng, made: (np.arange(ROWS) % 400 == 0).astype(int)),
+        ("DATE_FORMAT", lambda rng, made: [f"{day}.05.2024" for day in rng.integers(1, 32, ROWS)]),
+        ("DATE_FORMAT", lambda rng, made: [f"5/{k % 31 + 1}/2024 {k // 60 % 24}:{k % 60:02}" for k in range(ROWS)]),
         ("IDENTIFIER", lambda rng, made: [f"A{k}" for k in range(ROWS)]),
         ("IDENTIFIER", lambda rng, made: rng.permutation(ROWS) + 10_000),
         ("DUPLICATE", lambda rng, made: 3.0 * made["age"] - 7.0),

@@ -20,6 +20,14 @@ def made(rows=3000, seed=1):
     return rng, {"x": x, "bad": (rng.random(rows) < 1 / (1 + np.exp(1 - 2 * x))).astype(int)}
 
 
+def test_dates_that_are_not_in_iso_are_one_note():
+    _, table = made(300)
+    days = [f"{10 + k % 18}.05.2024 {10 + k // 60}:{10 + k % 50}" for k in range(300)]  # another one in every row
+    (note,) = (note for note in notes_of({"day": days, **table}, shuffles=1) if "'day'" in note)
+    assert note.startswith(f"column 'day' looks like a date, such as {days[0]!r}, and is used as a text")
+    assert note.endswith("leave the column out: drop=['day']")
+
+
 def test_leaks_codes_and_moved_ranges_are_noted():
     rng, table = made()
     rows = len(table["bad"])

@@ -1,6 +1,7 @@
 """What is done today, a labelled past, labels with times of their own, and comparators at the desk of the policies."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -148,6 +149,22 @@ def test_a_history_may_have_rows_without_a_label_and_columns_of_its_own():
     assert list(history.records.columns) == ["x", "job"]
     with pytest.raises(DataError, match="has no column 'job'"):
         read_history({"x": [0.0], "bad": [1]}, stream, "bad")
+
+
+def test_a_history_of_one_class_says_so_in_its_note():
+    stream = read_stream({"x": [1.0, 2.0], "bad": [0, 1]}, "bad")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alike = read_history({"x": [0.0, 3.0], "bad": [0, 0]}, stream, "bad")
+    assert "0 of them positive: one class says nothing of the other" in alike.note
+    assert read_history({"x": [0.0, 3.0], "bad": [0, 1]}, stream, "bad").note.endswith("1 of them positive")
+
+
+def test_a_row_without_a_time_is_named():
+    rows = orders(20)
+    rows["placed_at"][4] = None
+    with pytest.raises(DataError, match="row 4: no time in column 'placed_at'; give it, or leave out the row"):
+        read_stream(rows, "bad", time="placed_at")
 
 
 def test_the_future_is_no_history():

@@ -4,7 +4,7 @@ import { h, part, percent, replace, template } from "./dom.js";
 
 // labels that say by themselves which is positive
 const PLAIN = ["0,1", "0.0,1.0", "no,yes", "false,true", "n,y", "f,t"];
-const LEFT_OUT = /^(IDENTIFIER|DATE_AFTER|LEAK|CONSTANT|EMPTY|FREE_TEXT)/;
+const LEFT_OUT = /^(IDENTIFIER|DATE_AFTER|DATE_FORMAT|LEAK|CONSTANT|EMPTY|FREE_TEXT)/;
 
 /** What each column seems to be: what is known only afterwards, or is a mere name, is left out at first. */
 export function rolesOf(file) {
