@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import pickle
 import sys
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -27,14 +29,18 @@ from numba.core.compiler import compile_result
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from .._files import take_lock, write_aside
+from .._files import take_lock
 
 #: Seconds to wait for another process that compiles the same kernel, before it is compiled here as well.
 PATIENCE = 60.0
+#: Bytes of the sum over a file, at its beginning.
+SUM = 4
 
 
 class KernelCache(NullCache):
     """The compiled forms of one kernel: a file for each signature, in the folder that Numba would take."""
+
+    waited = 0.0  # seconds that this process has waited for another, over all kernels
 
     def __init__(self, stem: str, folder: Path, sources: str) -> None:
         self._stem, self._folder, self._sources = stem, folder, sources
@@ -51,18 +57,24 @@ class KernelCache(NullCache):
         path = self._path(sig, target_context)
         stop = time.monotonic() + PATIENCE
         while time.monotonic() < stop:
-            with suppress(FileNotFoundError):
-                return _rebuilt(path.read_bytes(), target_context)
+            if (found := _read(path)) is not None:
+                return _rebuilt(found, target_context)
             if self._lock is not None or not self._begin(path):
                 break  # the lock is ours, or there are no locks here: it is for us to compile
             if self._lock is None:
+                began = time.monotonic()
                 time.sleep(0.02)
+                KernelCache.waited += time.monotonic() - began
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a kernel that was compiled. Where that fails, for want of room, say, it is compiled again next time."""
+        path, content = self._path(sig, data.target_context), _reduced(data)
+        aside = path.with_suffix(f".{os.getpid()}.part")
         with suppress(OSError):
-            write_aside(self._path(sig, data.target_context), _reduced(data))
+            # Not forced to the disk, which takes longer than some kernels: what a power cut leaves has another sum.
+            aside.write_bytes(zlib.crc32(content).to_bytes(SUM) + content)
+            aside.replace(path)
         self._release()
 
     def _path(self, sig: Any, context: Any) -> Path:
@@ -101,6 +113,15 @@ class LoadedLibrary(JITCodeLibrary):
         if self._shared_module is None:
             self._shared_module = binding.parse_bitcode(self.bitcode)
         return self._shared_module
+
+
+def _read(path: Path) -> bytes | None:
+    """Return what was kept; None where nothing is, or where it is damaged."""
+    with suppress(OSError):
+        found = path.read_bytes()
+        if zlib.crc32(found[SUM:]).to_bytes(SUM) == found[:SUM]:
+            return found[SUM:]
+    return None
 
 
 def _reduced(result: Any) -> bytes:

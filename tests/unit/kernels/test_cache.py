@@ -118,3 +118,14 @@ def test_a_later_start_imports_nothing_that_compiling_needs():
     for _ in range(2):  # the first may have to compile
         found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["False"]
+
+
+def test_a_damaged_file_is_not_loaded(tmp_path):
+    kept(twice, tmp_path)(1.5)
+    (file,) = tmp_path.glob("*.nbc")
+    content = file.read_bytes()
+    for damaged in (b"", content[:-1], content[:-1] + bytes([content[-1] ^ 1])):
+        file.write_bytes(damaged)
+        again, later = kept(twice, tmp_path), kept(twice, tmp_path)
+        assert again(1.5) == later(1.5) == 3.0
+        assert (loads(again), loads(later)) == (0, 1)
