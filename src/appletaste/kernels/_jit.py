@@ -26,11 +26,28 @@ KERNELS: dict[str, Any] = {}
 
 #: The file beside compiled code that says of which sources all of it was made.
 STAMP = "appletaste.sources"
+#: The versions of Numba, from and to, whose inside ``_cache.py`` knows.
+TRIED = ((0, 61), (0, 68))
+IS_TRIED = TRIED[0] <= tuple(numba.version_info.short) <= TRIED[1]
 
 INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])
 if INTERPRETED:
     # Wrapping of 64-bit words is meant; NumPy warns of it only in interpreted code.
     np.seterr(over="ignore")
+
+
+def sources() -> str:
+    """Return what names the sources of all kernels: other sources have another name."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.iterdir()):
+        if path.suffix in (".py", ".npy"):  # tables are a part of what is compiled
+            found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+#: The sources of the kernels of this process, read before any of them is imported: one that changes later is not meant.
+SOURCES = sources()
+_folder: Path | None = None  # where compiled kernels are kept; None: nowhere
 
 
 def kernel(function: F) -> F:
@@ -67,23 +84,31 @@ def _compile(function: F, fastmath: bool | set[str], inline: str = "never") -> F
         "fastmath": fastmath,
         "inline": inline,
     }
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder to cache in, as in a container with nothing writable: compile at every start
-        compiled = numba.njit(**options)(function)
-    if not KERNELS and can_cache(compiled):
-        drop_stale(Path(compiled.stats.cache_path))
+    compiled = numba.njit(**options)(function)
+    if not INTERPRETED:
+        _keep(compiled)
     KERNELS[f"{function.__module__}.{function.__name__}"] = compiled
     return cast(F, compiled)
 
 
-def sources() -> str:
-    """Return what names the sources of all kernels: other sources have another name."""
-    found = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.iterdir()):
-        if path.suffix in (".py", ".npy"):  # tables are a part of what is compiled
-            found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()
+def _keep(compiled: Any) -> None:
+    """Let a kernel be kept on disk, in the folder that Numba finds for the first of them."""
+    global _folder
+    if not (KERNELS and IS_TRIED):
+        with suppress(RuntimeError):  # no folder to write in, as in some containers: all is compiled at every start
+            compiled.enable_caching()
+    if not KERNELS and compiled.stats.cache_path is not None:
+        _folder = Path(compiled.stats.cache_path)
+        drop_stale(_folder)
+    if IS_TRIED and _folder is not None:
+        from ._cache import KernelCache
+
+        compiled._cache = KernelCache(_stem(compiled), _folder, SOURCES)
+
+
+def _stem(compiled: Any) -> str:
+    """Return how the names of the files of a kernel begin, in this cache and in Numba's own."""
+    return f"{Path(compiled.__code__.co_filename).stem}.{compiled.__name__}"
 
 
 def drop_stale(folder: Path) -> None:
@@ -93,30 +118,28 @@ def drop_stale(folder: Path) -> None:
     upgrade that changes one that is called, the caller would go on with the old code, and where the layout of an array
     has changed it would write beyond the end.
     """
-    now, stamp = sources(), folder / STAMP
+    stamp = folder / STAMP
     with suppress(OSError):
-        if stamp.read_text() == now:
+        if stamp.read_text() == SOURCES:
             return
     with suppress(OSError):  # where nothing can be deleted nothing was written either
         for old in folder.glob("*.nb[ic]"):
             old.unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
         with written_aside(stamp) as aside:
-            aside.write_text(now)
+            aside.write_text(SOURCES)
 
 
 def is_cached(compiled: Callable[..., Any]) -> bool:
     """Return whether a kernel has been compiled on this machine before."""
     if INTERPRETED:
         return True
-    pattern = f"{Path(compiled.__code__.co_filename).stem}.{compiled.__name__}-*.nbi"
-    folder = cast(Any, compiled).stats.cache_path
-    return folder is not None and any(Path(folder).glob(pattern))
+    return _folder is not None and any(_folder.glob(f"{_stem(compiled)}-*.nbc"))
 
 
 def can_cache(compiled: Callable[..., Any]) -> bool:
     """Return whether what is compiled is kept on disk, where other processes find it."""
-    return not INTERPRETED and cast(Any, compiled).stats.cache_path is not None
+    return _folder is not None
 
 
 _looked_up: set[str] = set()

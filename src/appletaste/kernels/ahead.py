@@ -1,8 +1,9 @@
 """Compile beside the work that can already run.
 
-While one process makes its first decisions, another compiles what learning will need and leaves it in Numba's cache.
-The kernels of a renewal take most of the time, and are asked for only when the first label has been learnt. What is not
-ready then is compiled where it is asked for, so nothing waits and nothing depends on the other process.
+While one process makes its first decisions, another compiles what learning will need. The kernels of a renewal take
+most of the time, and all of them are asked for when the first label has been learnt. The two processes go through them
+from either end; a kernel that one of them is about to finish, the other waits for (``_cache.py``). Where there is no
+other process, or it dies, everything is compiled where it is asked for.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
-from . import renewal
-from ._jit import can_cache, is_cached
+from . import logistic, renewal
+from ._jit import INTERPRETED, can_cache, is_cached
 from .gaussian import COVARIANCE
 from .linear import BLOCK
-from .logistic import make_work
 
+_has_met = False
 #: Set to the cache once another process compiles for it, so that workers, which inherit it, start no other.
 BESIDE = "APPLETASTE_COMPILES_BESIDE"
 
@@ -49,13 +51,27 @@ def _run_beside() -> None:
         )
 
 
-def compile_renewal() -> None:
-    """Go through a renewal of nothing, the slowest kernel first."""
+def meet_halfway() -> None:
+    """Before the first renewal, compile its kernels from the other end, unless they are there."""
+    global _has_met
+    if not _has_met:
+        _has_met = True
+        if not INTERPRETED and not all(map(is_cached, (renewal.advance, logistic.fit))):
+            compile_renewal(from_the_end=True)
+
+
+def compile_renewal(from_the_end: bool = False) -> None:
+    """Go through a renewal of nothing, the kernels that take longest first; or those last."""
     d = 1
     belief, prior = np.ones((COVARIANCE + d, d)), np.ones((d + 1, d))
     features, labels = np.ones((1, d, BLOCK)), np.ones(1)
     sums, marks = renewal.make_renewal(d)
-    work, _ = make_work(d)
-    renewal.advance(1, features, labels, 1, True, sums, marks, work)
-    renewal.begin(np.uint64(1), 1, belief, prior, sums, marks, work)
-    renewal.finish(1, True, 1.0, belief, prior, sums, marks, work)
+    work, hessian = logistic.make_work(d)
+    steps: list[Callable[[], object]] = [
+        lambda: renewal.advance(1, features, labels, 1, True, sums, marks, work),
+        lambda: renewal.fit_now(belief, features, labels, 1, prior, hessian, work),
+        lambda: renewal.finish(1, True, 1.0, belief, prior, sums, marks, work),
+        lambda: renewal.begin(np.uint64(1), 1, belief, prior, sums, marks, work),
+    ]
+    for step in reversed(steps) if from_the_end else steps:
+        step()

@@ -137,7 +137,7 @@ def derivatives(
             hessian[i, j] = precision[i, j]
     for first in range(0, n, BLOCK):
         m = min(BLOCK, n - first)
-        add_block(features[first // BLOCK], 0, m, labels, first, theta, gradient, hessian, work)
+        add_block(features[first // BLOCK], first % BLOCK, m, labels, first, theta, gradient, hessian, work)
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import PoorFitWarning
 from ..kernels import gaussian as kernels
 from ..kernels import renewal, slab
-from ..kernels.ahead import compile_beside
+from ..kernels.ahead import compile_beside, meet_halfway
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
@@ -105,6 +105,7 @@ class LaplaceBelief(GaussianBelief):
             if self._groups.blocks:
                 self._groups.learn(self._belief, self._prior)
             if n <= AT_ONCE:
+                meet_halfway()
                 renewal.fit_now(self._belief, features, values, n, self._prior, self._hessian, self._work)
                 rows = n
             renewal.begin(self._key, n, self._belief, self._prior, self._renewal, marks, self._work)

@@ -1,0 +1,165 @@
+"""Compiled kernels on disk, loaded without what compiling needs; what another process compiles is waited for.
+
+Numba's own cache tries for every kernel at every start whether it may write, imports all that compilation needs before
+it loads anything (SciPy's linear algebra with it, where there is one), and reads the intermediate code of what it
+loads, which only the compilation of a new caller needs. docs/decisions/0017-the-first-minute.md has the times.
+
+This file knows the inside of Numba. That is the same in all versions that ``_jit.TRIED`` names, and for other versions
+kernels are kept in Numba's own cache.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import pickle
+import sys
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numba
+from llvmlite import binding
+from numba.core.caching import NullCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import compile_result
+from numba.core.runtime.nrt import rtsys
+from numba.core.serialize import dumps
+
+from .._files import take_lock
+
+#: Seconds to wait for another process that compiles the same kernel, before it is compiled here as well.
+PATIENCE = 60.0
+#: Bytes of the sum over a file, at its beginning.
+SUM = 4
+
+
+class KernelCache(NullCache):
+    """The compiled forms of one kernel: a file for each signature, in the folder that Numba would take."""
+
+    waited = 0.0  # seconds that this process has waited for another, over all kernels
+
+    def __init__(self, stem: str, folder: Path, sources: str) -> None:
+        self._stem, self._folder, self._sources = stem, folder, sources
+        self._lock: IO[bytes] | None = None
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the kernel for a signature; None: it is not there, and no other process is about to put it there."""
+        self._release()
+        path = self._path(sig, target_context)
+        stop = time.monotonic() + PATIENCE
+        while time.monotonic() < stop:
+            if (found := _read(path)) is not None:
+                return _rebuilt(found, target_context)
+            if self._lock is not None or not self._begin(path):
+                break  # the lock is ours, or there are no locks here: it is for us to compile
+            if self._lock is None:
+                began = time.monotonic()
+                time.sleep(0.02)
+                KernelCache.waited += time.monotonic() - began
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write a kernel that was compiled. Where that fails, for want of room, say, it is compiled again next time."""
+        path, content = self._path(sig, data.target_context), _reduced(data)
+        aside = path.with_suffix(f".{os.getpid()}.part")
+        with suppress(OSError):
+            # Not forced to the disk, which takes longer than some kernels: what a power cut leaves has another sum.
+            aside.write_bytes(zlib.crc32(content).to_bytes(SUM) + content)
+            aside.replace(path)
+        self._release()
+
+    def _path(self, sig: Any, context: Any) -> Path:
+        """Return the file for a signature, for this processor, these sources and these versions."""
+        made_of = (self._sources, sig, context.codegen().magic_tuple(), sys.version, numba.__version__)
+        return self._folder / f"{self._stem}-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.nbc"
+
+    def _begin(self, path: Path) -> bool:
+        """Try to become the one that compiles; return whether it is known who that is, this process or another."""
+        try:
+            lock = path.with_suffix(".lock").open("wb")
+        except OSError:
+            return False
+        try:
+            take_lock(lock.fileno())
+            self._lock = lock
+        except OSError as error:
+            lock.close()
+            return error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+        return True
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            with suppress(OSError):
+                Path(self._lock.name).unlink()
+            self._lock.close()
+            self._lock = None
+
+
+class LoadedLibrary(JITCodeLibrary):
+    """Machine code that was loaded; the intermediate code, which callers are compiled with, is read when one is."""
+
+    bitcode: bytes
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = binding.parse_bitcode(self.bitcode)
+        return self._shared_module
+
+
+def _read(path: Path) -> bytes | None:
+    """Return what was kept; None where nothing is, or where it is damaged."""
+    with suppress(OSError):
+        found = path.read_bytes()
+        if zlib.crc32(found[SUM:]).to_bytes(SUM) == found[:SUM]:
+            return found[SUM:]
+    return None
+
+
+def _reduced(result: Any) -> bytes:
+    """Return what is kept of a compiled kernel."""
+    library, described = result.library, result.fndesc
+    described.typemap = described.calltypes = None  # large, and used while compiling alone
+    linked = library._get_module_for_linking()
+    symbols = [one.name for one in (*linked.functions, *linked.global_variables) if not one.is_declaration]
+    kept = (result.environment, result.signature, result.reload_init, result._find_referenced_environments())
+    return dumps((library.name, library._get_compiled_object(), linked.as_bitcode(), symbols, described, *kept))
+
+
+def _rebuilt(content: bytes, context: Any) -> Any:
+    """Return a compiled kernel of what was kept of it."""
+    name, code, bitcode, symbols, described, environment, signature, starts, environments = pickle.loads(content)
+    rtsys.initialize(context)  # all of what Numba's refresh of the context does that code which is compiled needs
+    for start in starts or ():
+        start()
+    codegen = context.codegen()
+    library: Any = LoadedLibrary(codegen, name)
+    library.bitcode = bitcode
+    library.enable_object_caching()
+    library._set_compiled_object(code)
+    library._finalize_final_module()
+    codegen._engine._defined_symbols.update(symbols)
+    entry = context.get_executable(library, described, environment)
+    for other in environments:
+        codegen.set_env(other.env_name, other)
+    return compile_result(
+        typing_context=context.typing_context,
+        target_context=context,
+        entry_point=entry,
+        signature=signature,
+        objectmode=False,
+        lifted=(),
+        fndesc=described,
+        library=library,
+        environment=environment,
+        reload_init=starts,
+        referenced_envs=environments,
+    )
