@@ -48,7 +48,7 @@ def check_item(x: ArrayLike, n_features: int, slots: Sequence[int] = ()) -> Vect
     if bad >= 0 and slots:
         bad = first_unusable(_without(item[None], slots)[0])
     if bad >= 0:
-        raise InputError(f"feature {bad} is {item[bad]}: {_why(item[bad])} in size")
+        raise InputError(f"feature {bad} is {item[bad]}: {_why(item[bad])}")
     return item
 
 
@@ -61,12 +61,13 @@ def _without(table: Vector, slots: Sequence[int]) -> Vector:
 
 def _why(value: float) -> str:
     """Return what is wrong with a feature."""
+    told = "features must be finite and below 1e100 in size"
     if FIRST <= value <= LAST:
         return (
             "that is the slot of a level, which this policy would take for a number. Give the policy "
-            "groups=features.groups, or encode with Encoder(many=False). Features must be finite and below 1e100"
+            f"groups=features.groups, or encode with Encoder(many=False); {told}"
         )
-    return "features must be finite and below 1e100"
+    return f"{told}. at.Encoder makes features of tables with gaps" if np.isnan(value) else told
 
 
 def _as_numbers(x: Any, n_features: int) -> Vector:
@@ -76,7 +77,8 @@ def _as_numbers(x: Any, n_features: int) -> Vector:
     try:
         return np.array(x, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"an item must be {n_features} numbers, got {x!r}") from None
+        told = f"an item must be {n_features} numbers, got {x!r}. at.Encoder makes numbers of a record"
+        raise InputError(told) from None
 
 
 def _only_row(x: Any) -> Vector:
