@@ -301,6 +301,21 @@ def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch):
     store.close()
 
 
+def test_a_state_that_takes_long_to_copy_has_its_next_snapshot_when_it_is_closed(monkeypatch):
+    monkeypatch.setattr(at.live.keeping, "EVERY", 25)
+    monkeypatch.setattr(at.live.keeping, "LONGEST_COPY", -1.0)  # every copy takes longer
+    store = at.logs.stores.MemoryStore()
+    stream = made(store)
+    for start in range(0, 150, 10):
+        play(stream, start, start + 10)
+        stream._keeper.wait()
+    (_, first) = (seq for seq, _ in stream.record.place.snapshots())
+    assert 25 <= first < 50
+    place, events = stream.record.place, len(stream)
+    stream.close()
+    assert [seq for seq, _ in place.snapshots()] == [0, first, events]
+
+
 def test_a_snapshot_that_cannot_be_written_costs_nothing_but_time(home, monkeypatch):
     monkeypatch.setattr(at.live.keeping, "EVERY", 25)
     store = home.open()

@@ -20,11 +20,11 @@ COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 ITEMS = np.random.default_rng(2).normal(size=(30, 2)) - 0.5
 
 
-def small(store):
+def small(store, items=ITEMS):
     """Return a stream of a few events of most kinds, with a snapshot in the middle."""
     stream = at.Stream.create(store, "orders", at.Awaiting(at.policy("ts", n_features=2, costs=COSTS)), seed=6)
     for k in range(5):
-        stream.decide(ITEMS[k], id=f"c{k}", stratum="new")
+        stream.decide(items[k], id=f"c{k}", stratum="new")
     stream.label(stream.pending[0], 1)
     stream.snapshot()
     stream.note("c1", "hm", by="ann")
@@ -150,6 +150,42 @@ def test_a_stream_whose_settings_were_changed_is_not_opened():
             at.Stream.open(store, "orders")
     place._rows[0] = row
     at.Stream.open(store, "orders").close()
+
+
+def test_a_state_that_does_not_verify_is_never_kept(monkeypatch):
+    """Not by itself, not when asked for, and not at the end: later openings would take it for the truth."""
+    store = MemoryStore()
+    stream = small(store)
+    place = stream.record.place
+    stream.close()
+    place._rows[-1] = place._rows[-1]._replace(item=flipped(place._rows[-1].item, 0, 1))
+    kept = place.snapshots()
+    monkeypatch.setattr(at.live.keeping, "EVERY", 5)
+    stream = at.Stream.open(store, "orders")
+    assert stream.trouble is not None
+    for k in range(10, 20):
+        stream.decide(ITEMS[k], id=f"c{k}")
+        stream._keeper.wait()
+        assert place.snapshots() == kept
+    stream.snapshot()
+    assert place.snapshots() == kept
+    stream.close()
+    assert place.snapshots() == kept
+
+
+def test_a_snapshot_of_another_record_is_found():
+    stream, stranger = small(MemoryStore()), small(MemoryStore(), 0.5 * ITEMS)
+    place, other = stream.record.place, stranger.record.place
+    (_, _), (seq, manifest) = other.snapshots()
+    assert seq == place.snapshots()[-1][0]
+    stream.close()
+    place._snapshots[seq] = manifest
+    place._chunks |= other._chunks  # whole, and of the very same event number
+    with pytest.raises(RecordError, match=f"after event {seq} is of another record"):
+        verify(place)
+    opened = at.Stream.open(stream._store, "orders")
+    assert f"after event {seq} is of another record" in str(opened.trouble)
+    assert opened.mode == "safe"
 
 
 def test_a_damaged_snapshot_is_a_shortcut_less():

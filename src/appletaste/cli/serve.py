@@ -66,9 +66,8 @@ def run(args: argparse.Namespace) -> None:
         print(f"serving {', '.join(names) or 'no stream yet'} at http://{args.host}:{args.port}")
         print("for reviewers: open the same address in a browser, and sign in with a key", flush=True)
     if not names:
-        print(
-            f"note: {store.address} has no stream yet: 'appletaste stream create', or POST /v1/streams", file=sys.stderr
-        )
+        told = f"note: {store.address} has no stream yet: the page makes one from a file, or 'appletaste stream create'"
+        print(told, file=sys.stderr)
     if not keys:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
     sys.stdout.flush()

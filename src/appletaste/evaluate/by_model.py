@@ -57,7 +57,7 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
         return Refusal(
             f"only {labels} labels are of items that might have been passed, so the model cannot be "
             f"checked there; {LEAST_LABELS} are needed",
-            "audit a share of what is passed, 2 % say, or use a policy that acts by lot, such as ts",
+            "audit more of what is passed, or use a policy that acts by lot, such as ts",
         )
     if log.x is None:
         return _by_chances(log, bands, passed, level, policy)

@@ -49,7 +49,7 @@ def check_item(x: ArrayLike, n_features: int, slots: Sequence[int] = ()) -> Vect
     if bad >= 0 and slots:
         bad = first_unusable(_without(item[None], slots)[0])
     if bad >= 0:
-        raise InputError(f"feature {bad} is {item[bad]}: {_why(item[bad])} in size")
+        raise InputError(f"feature {bad} is {item[bad]}: {_why(item[bad])}")
     return item
 
 
@@ -62,12 +62,13 @@ def _without(table: Vector, slots: Sequence[int]) -> Vector:
 
 def _why(value: float) -> str:
     """Return what is wrong with a feature."""
+    told = "features must be finite and below 1e100 in size"
     if FIRST <= value <= LAST:
         return (
             "that is the slot of a level, which this policy would take for a number. Give the policy "
-            "groups=features.groups, or encode with Encoder(many=False). Features must be finite and below 1e100"
+            f"groups=features.groups, or encode with Encoder(many=False); {told}"
         )
-    return "features must be finite and below 1e100"
+    return f"{told}. at.Encoder makes features of tables with gaps" if np.isnan(value) else told
 
 
 def _as_numbers(x: Any, n_features: int) -> Vector:
@@ -77,7 +78,8 @@ def _as_numbers(x: Any, n_features: int) -> Vector:
     try:
         return _fresh(x)
     except (TypeError, ValueError):
-        raise InputError(f"an item must be {n_features} numbers, got {x!r}") from None
+        told = f"an item must be {n_features} numbers, got {x!r}. at.Encoder makes numbers of a record"
+        raise InputError(told) from None
 
 
 def _fresh(values: Any) -> Vector:

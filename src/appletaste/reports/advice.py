@@ -89,13 +89,14 @@ def other_threshold(facts: Facts, money: Writer) -> Advice | None:
         return None
     t, found, saving = max(sure, key=lambda one: one[2].value)
     where = f"{t:.3g} times each item's own threshold" if facts.by_item else f"a chance of {t:.3g}"
+    interval = f"{100 * facts.level:.0f} % interval {ends(saving, money)}"
+    exact = saving.low == saving.high  # fewer acts than were made: every label that counts has been seen
     return Advice(
         "threshold",
         f"Act from {where} on",
         f"that would have saved {money(saving.value)}, with {count(found.acts)} acts instead of "
         f"{count(found.logged_acts)}",
-        f"{100 * facts.level:.0f} % interval {ends(saving, money)}, so wide that all thresholds asked about hold at "
-        "once",
+        "known exactly" if exact else f"{interval}, so wide that all thresholds asked about hold at once",
         saving.value,
     )
 

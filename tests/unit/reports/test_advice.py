@@ -79,6 +79,10 @@ def test_a_threshold_is_advised_where_it_surely_saves_and_the_reviews_are_there(
     assert advice.do.startswith("Act from a chance of")
     assert advice.money == pytest.approx(300 * 5 - (150 * 5 - 1350), rel=0.1)  # all 300, instead of half of all items
     assert "acts instead of" in advice.worth
+    assert advice.sure.endswith("so wide that all thresholds asked about hold at once")
+    truth = np.arange(100) % 2 == 0
+    certain = made(100, act=True, probability=1.0, label=labelled(np.full(100, True), truth), chance=truth * 0.9 + 0.05)
+    assert other_threshold(gather(certain), EUROS).sure == "known exactly"  # every label of fewer acts was seen
     rng = np.random.default_rng(4)
     act = rng.random(3000) < 0.5
     blind = made(3000, act=act, label=labelled(act, rng.random(3000) < 1 / 6), chance=rng.uniform(0, 1 / 3, 3000))
