@@ -17,7 +17,7 @@ from .dates import are_dates
 from .files import Raw, columns_of, read_file
 from .frames import is_frame, read_frame
 from .label_column import read_labels
-from .records import Records, convert_levels, convert_numbers, looks_numeric, place
+from .records import Records, are_padded, convert_levels, convert_numbers, looks_numeric, place
 from .values import MISSING
 
 #: How many rows at the start may be looked at together, before the first decision.
@@ -94,7 +94,8 @@ def read_records(
         )
     labels = None if label is None else read_labels(label, there[label], positive, codes, name, where, unlabelled)
     read: dict[str, NDArray[Any]] = {}
-    dates = []
+    dates: list[str] = []
+    padded: list[str] = []
     for key in there if columns is None else columns:
         if key == label or key in drop:
             continue
@@ -105,13 +106,15 @@ def read_records(
             numeric = True
         else:
             numeric = looks_numeric(key, values[:warm_up], codes, where) and key not in texts
+            if numeric and are_padded(values[:warm_up], codes):
+                padded.append(key)
         read[key] = (convert_numbers if numeric else convert_levels)(key, values, codes, where)
         if not numeric and key not in categories and are_dates(read[key][:warm_up]):
             dates.append(key)
     if not read:
         raise DataError(f"{name} has no column besides the label: there is nothing to base decisions on")
     left_out = tuple(key for key in there if key not in read)
-    return Records(read, labels, name, lines, codes, left_out, dates=tuple(dates))
+    return Records(read, labels, name, lines, codes, left_out, dates=tuple(dates), padded=tuple(padded))
 
 
 def check_column(wanted: str, columns: Iterable[str], source: str) -> None:

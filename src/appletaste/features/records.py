@@ -49,6 +49,7 @@ class Records:
     ] = ()  #: columns that the source has and that are no features: the label, and what was dropped
     unit: str = "line"  #: what ``lines`` counts: lines of a file from 1, or rows of a table from 0
     dates: tuple[str, ...] = ()  #: columns of text that are dates in ISO 8601
+    padded: tuple[str, ...] = ()  #: columns of numbers that are written as codes are, 05213
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -160,6 +161,22 @@ def looks_numeric(name: str, first: Sequence[Any], missing: tuple[str, ...], whe
         few = f"({numbers} of its first {numbers + texts} values are numbers)"
         raise _odd(f"{where(odd)}: column {name!r} has {first[odd]!r} among numbers {few}", name, first[odd])
     return numbers > 0 and texts == 0
+
+
+def are_padded(first: Sequence[Any], missing: tuple[str, ...]) -> bool:
+    """Return whether numbers are written as postcodes are: all as long, three digits or more, some with a 0 in front.
+
+    Examples
+    --------
+    >>> are_padded(["05213", "99084", ""], ("",)), are_padded(["0", "17", "250"], ()), are_padded(["08", "12"], ())
+    (True, False, False)
+    """
+    texts = {value.strip() for value in first if isinstance(value, str)} - set(missing)
+    return (
+        len({len(text) for text in texts}) == 1
+        and all(len(text) > 2 and text.isdecimal() for text in texts)
+        and any(text[0] == "0" for text in texts)
+    )
 
 
 def _odd(found: str, name: str, value: Any) -> DataError:

@@ -26,6 +26,7 @@ from .findings import (
     later_dates,
     leaks,
     moving_ranges,
+    postcodes,
     present,
 )
 
@@ -163,7 +164,7 @@ def labels(seen: Seen) -> Iterator[Finding]:
 
 #: Every check, the gravest first.
 CHECKS: tuple[Callable[[Seen], Iterator[Finding]], ...] = (
-    *(leaks, later_dates, foreign_dates, labels, calendars, moving_ranges, codes),
+    *(leaks, later_dates, foreign_dates, labels, calendars, moving_ranges, postcodes, codes),
     *(identifiers, duplicates, constants, gaps),
 )
 

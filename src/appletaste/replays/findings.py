@@ -166,7 +166,8 @@ def foreign_dates(seen: Seen) -> Iterator[Finding]:
 
 def codes(seen: Seen) -> Iterator[Finding]:
     """CODE: whole numbers of few values by which the rate of positives goes up and down without an order."""
-    numbers = [name for name, column in seen.records.columns.items() if is_number(column)]
+    columns, written = seen.records.columns, seen.records.padded
+    numbers = [name for name, column in columns.items() if is_number(column) and name not in written]
     for name in numbers:
         values = seen.records.columns[name][seen.sample]
         known = ~np.isnan(values)
@@ -186,6 +187,21 @@ def codes(seen: Seen) -> Iterator[Finding]:
                     f"column {name!r} has {len(distinct)} whole numbers, and the rate of positives goes up and down "
                     "with them without an order: they look like a code. A number is used by its size; give each value "
                     "a weight of its own: ",
+                    Remedy("categories", [name]),
+                ),
+            )
+
+
+def postcodes(seen: Seen) -> Iterator[Finding]:
+    """CODE: numbers that are written as codes are, with zeros in front."""
+    for name in seen.records.padded:
+        if name in seen.records.columns:
+            yield Finding(
+                "CODE",
+                name,
+                Message(
+                    f"column {name!r} is written with zeros in front, as postcodes and the numbers of branches are, "
+                    "and used by its size. If its values are names, give each a weight of its own: ",
                     Remedy("categories", [name]),
                 ),
             )
@@ -219,7 +235,7 @@ def moving_ranges(seen: Seen) -> Iterator[Finding]:
 
 def replay_notes(seen: Seen, moved: Sequence[Finding] = ()) -> list[Message]:
     """Return what the readers of a replay should know of its columns: leaks, codes, and ranges that have moved."""
-    notes = [finding.message for check in (leaks, later_dates, foreign_dates) for finding in check(seen)]
+    notes = [finding.message for check in (leaks, later_dates, foreign_dates, postcodes) for finding in check(seen)]
     coded, left = [finding.column for finding in codes(seen)], [finding.column for finding in moved]
     if coded:
         told = (

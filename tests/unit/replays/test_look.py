@@ -49,6 +49,7 @@ def test_a_table_with_nothing_wrong_with_it():
         ("LEAK", lambda rng, made: np.where(made["bad"], "settled", "open").tolist()),
         ("LEAK", lambda rng, made: np.where(made["bad"], 1.0, np.nan)),  # there only where it is known
         ("CODE", lambda rng, made: np.where(made["bad"], rng.choice([1, 3, 5], ROWS), rng.choice([2, 4, 5], ROWS))),
+        ("CODE", lambda rng, made: [f"{rng.integers(1, 60) * 150:05}" for _ in range(ROWS)]),  # a postcode
         ("CALENDAR", lambda rng, made: 2015 + np.arange(ROWS) // 300),
         ("MOVING_RANGE", lambda rng, made: np.arange(ROWS) + rng.normal(size=ROWS)),
         ("MOVING_RANGE", lambda rng, made: (np.arange(ROWS) > 900).astype(int)),  # constant at first
@@ -73,6 +74,13 @@ def test_findings(code, make):
     if code != "MISSING":
         assert finding.remedy.value == ["x"]
         assert finding.remedy.option == ("categories" if code == "CODE" else "drop")
+
+
+def test_numbers_that_are_as_long_as_one_another_are_no_codes():
+    assert look(table(x=lambda rng, made: [f"{k}" for k in rng.integers(100, 1000, ROWS)]), "bad").codes == {}
+    padded = table(x=lambda rng, made: [f"{k:03}" for k in rng.integers(0, 900, ROWS)])
+    assert look(padded, "bad").codes == {"x": ["CODE"]}
+    assert look(padded, "bad", numbers=["x"]).codes == {}  # somebody has said so
 
 
 def test_a_date_after_the_time_is_known_only_afterwards():
