@@ -56,7 +56,7 @@ def meet_halfway() -> None:
     global _has_met
     if not _has_met:
         _has_met = True
-        if not INTERPRETED and not all(map(is_cached, (renewal.advance, logistic.fit))):
+        if not INTERPRETED and not (is_cached(renewal.advance) and is_cached(logistic.fit)):
             compile_renewal(from_the_end=True)
 
 
