@@ -1,8 +1,9 @@
 """How long the first minute takes: compilation, the first commands, later starts; each beside its bar.
 
 Every figure is of a fresh process with an empty cache. Processor seconds are those of the process that the user waits
-for, or of the busiest of two that work beside each other; they are what the wall clock shows on cores with nothing else
-to do. `--clone` adds set-up and `make demo` in a clone of this repository, which take minutes and need a package index.
+for, with the seconds that it waited for another, or of the busiest of two that work beside each other; they are what
+the wall clock shows on cores with nothing else to do. `--clone` adds set-up and `make demo` in a clone of this
+repository, which take minutes and need a package index.
 """
 
 from __future__ import annotations
@@ -22,22 +23,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
-ROUNDS = """
+#: What a script prints at its end.
+SECONDS = """
 import resource
+from appletaste.kernels._cache import KernelCache
+used = resource.getrusage(resource.RUSAGE_SELF)
+print("SECONDS", used.ru_utime + used.ru_stime + KernelCache.waited)
+"""
+ROUNDS = f"""
 import appletaste as at
 table = at.problem("i", rounds=300).draw(at.Key(0))
 at.play(at.policy("voi", n_features=5, costs=table.costs), table)
-used = resource.getrusage(resource.RUSAGE_SELF)
-print("SECONDS", used.ru_utime + used.ru_stime)
+{SECONDS}
 """
 HALF = """
-import os, resource
+import os
 from appletaste.kernels.ahead import BESIDE
 os.environ[BESIDE] = os.environ["NUMBA_CACHE_DIR"]
 from appletaste.cli import warm
-warm.{half}()
-used = resource.getrusage(resource.RUSAGE_SELF)
-print("SECONDS", used.ru_utime + used.ru_stime)
+warm.warm(backwards=%s)
 """
 SIGNATURES = """
 from appletaste.cli.warm import warm; warm()
@@ -49,6 +53,7 @@ print(sum(bool(k.signatures) for k in KERNELS.values()), *(n for n, k in KERNELS
 def timed(command: Sequence[str | Path], cache: str, folder: Path = ROOT) -> tuple[float, float, str]:
     """Run a command; return its wall seconds, its processor seconds with all its children, and what it printed."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's Python keeps what it has read: 0.3 s of a later start
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     found = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -72,7 +77,7 @@ def first_rounds() -> None:
 def all_kernels() -> None:
     """Compile all kernels as set-up does, in two processes that share a cache, and say how long the busier takes."""
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor() as pool:
-        commands = ([sys.executable, "-c", HALF.format(half=half)] for half in ("warm_gaussians", "warm_samplers"))
+        commands = ([sys.executable, "-c", HALF % backwards + SECONDS] for backwards in (False, True))
         walls, used, _ = zip(*pool.map(lambda command: timed(command, cache), commands), strict=True)
     say(f"all kernels at set-up ({sum(used):.1f} in two processes)", 20.0, max(walls), max(used))
 

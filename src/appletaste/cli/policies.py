@@ -17,9 +17,10 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """List the policies."""
     from ..policies import list_policies, option_help
-    from .console import print_json
 
     if args.json:
+        from .console import print_json
+
         print_json([{"name": info.name, "summary": info.summary, "options": info.options} for info in list_policies()])
         return
     for info in list_policies():

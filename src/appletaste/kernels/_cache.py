@@ -30,6 +30,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from .._files import take_lock
+from ._inner import InnerLibrary, is_inner
 
 #: Seconds to wait for another process that compiles the same kernel, before it is compiled here as well.
 PATIENCE = 60.0
@@ -80,7 +81,8 @@ class KernelCache(NullCache):
     def _path(self, sig: Any, context: Any) -> Path:
         """Return the file for a signature, for this processor, these sources and these versions."""
         made_of = (self._sources, sig, context.codegen().magic_tuple(), sys.version, numba.__version__)
-        return self._folder / f"{self._stem}-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.nbc"
+        name = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
+        return self._folder / f"{self._stem}{'~' if is_inner() else '-'}{name}.nbc"  # ~: without machine code
 
     def _begin(self, path: Path) -> bool:
         """Try to become the one that compiles; return whether it is known who that is, this process or another."""
@@ -131,7 +133,8 @@ def _reduced(result: Any) -> bytes:
     linked = library._get_module_for_linking()
     symbols = [one.name for one in (*linked.functions, *linked.global_variables) if not one.is_declaration]
     kept = (result.environment, result.signature, result.reload_init, result._find_referenced_environments())
-    return dumps((library.name, library._get_compiled_object(), linked.as_bitcode(), symbols, described, *kept))
+    code = None if isinstance(library, InnerLibrary) else library._get_compiled_object()
+    return dumps((library.name, code, linked.as_bitcode(), symbols, described, *kept))
 
 
 def _rebuilt(content: bytes, context: Any) -> Any:
@@ -141,15 +144,16 @@ def _rebuilt(content: bytes, context: Any) -> Any:
     for start in starts or ():
         start()
     codegen = context.codegen()
-    library: Any = LoadedLibrary(codegen, name)
+    library: Any = (InnerLibrary if code is None else LoadedLibrary)(codegen, name)
     library.bitcode = bitcode
-    library.enable_object_caching()
-    library._set_compiled_object(code)
+    if code is not None:
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        codegen._engine._defined_symbols.update(symbols)
     library._finalize_final_module()
-    codegen._engine._defined_symbols.update(symbols)
     entry = context.get_executable(library, described, environment)
     for other in environments:
-        codegen.set_env(other.env_name, other)
+        library.codegen.set_env(other.env_name, other)
     return compile_result(
         typing_context=context.typing_context,
         target_context=context,

@@ -26,9 +26,13 @@ KERNELS: dict[str, Any] = {}
 
 #: The file beside compiled code that says of which sources all of it was made.
 STAMP = "appletaste.sources"
-#: The versions of Numba, from and to, whose inside ``_cache.py`` knows.
+#: The versions of Numba, from and to, whose inside ``_cache.py`` and ``_inner.py`` know; others compile as they do.
 TRIED = ((0, 61), (0, 68))
 IS_TRIED = TRIED[0] <= tuple(numba.version_info.short) <= TRIED[1]
+
+if IS_TRIED:
+    from ._cache import KernelCache
+    from ._inner import InnerCompiler, KernelDispatcher
 
 INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])
 if INTERPRETED:
@@ -84,7 +88,11 @@ def _compile(function: F, fastmath: bool | set[str], inline: str = "never") -> F
         "fastmath": fastmath,
         "inline": inline,
     }
-    compiled = numba.njit(**options)(function)
+    if IS_TRIED and not INTERPRETED:
+        compiled = numba.njit(pipeline_class=InnerCompiler, **options)(function)
+        compiled.__class__ = KernelDispatcher
+    else:
+        compiled = numba.njit(**options)(function)
     if not INTERPRETED:
         _keep(compiled)
     KERNELS[f"{function.__module__}.{function.__name__}"] = compiled
@@ -101,8 +109,6 @@ def _keep(compiled: Any) -> None:
         _folder = Path(compiled.stats.cache_path)
         drop_stale(_folder)
     if IS_TRIED and _folder is not None:
-        from ._cache import KernelCache
-
         compiled._cache = KernelCache(_stem(compiled), _folder, SOURCES)
 
 

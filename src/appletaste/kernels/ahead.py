@@ -18,9 +18,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import logistic, renewal
+from . import linear, logistic, renewal
 from ._jit import INTERPRETED, can_cache, is_cached
-from .gaussian import COVARIANCE
+from .gaussian import COVARIANCE, MODE
 from .linear import BLOCK
 
 _has_met = False
@@ -56,12 +56,12 @@ def meet_halfway() -> None:
     global _has_met
     if not _has_met:
         _has_met = True
-        if not INTERPRETED and not all(map(is_cached, (renewal.advance, logistic.fit))):
+        if not INTERPRETED and not (is_cached(renewal.advance) and is_cached(logistic.fit)):
             compile_renewal(from_the_end=True)
 
 
 def compile_renewal(from_the_end: bool = False) -> None:
-    """Go through a renewal of nothing, the kernels that take longest first; or those last."""
+    """Go through the steps of a renewal of nothing, from the one that takes longest on; or towards it."""
     d = 1
     belief, prior = np.ones((COVARIANCE + d, d)), np.ones((d + 1, d))
     features, labels = np.ones((1, d, BLOCK)), np.ones(1)
@@ -69,8 +69,9 @@ def compile_renewal(from_the_end: bool = False) -> None:
     work, hessian = logistic.make_work(d)
     steps: list[Callable[[], object]] = [
         lambda: renewal.advance(1, features, labels, 1, True, sums, marks, work),
-        lambda: renewal.fit_now(belief, features, labels, 1, prior, hessian, work),
-        lambda: renewal.finish(1, True, 1.0, belief, prior, sums, marks, work),
+        lambda: linear.invert(np.ones((d, d)), belief[COVARIANCE:], work[logistic.TILE :]),
+        lambda: logistic.fit(features, labels, 1, prior[-1], prior[:-1], belief[MODE], work, hessian),
+        lambda: renewal.take_step(1, True, 1.0, belief, prior, sums, marks),
         lambda: renewal.begin(np.uint64(1), 1, belief, prior, sums, marks, work),
     ]
     for step in reversed(steps) if from_the_end else steps:
