@@ -67,6 +67,93 @@ def test_a_decision_in_a_file_is_looked_up_while_another_thread_commits(tmp_path
     store.close()
 
 
+def write(place, rows, head):
+    """Write as the service does: begin, and let another thread finish; what a store does not begin is appended."""
+    finish = place.begin(rows, head)
+    if finish is None:
+        place.append(rows, head)
+        return
+    assert not place.decisions([row.id for row in rows])
+    other = threading.Thread(target=finish)
+    other.start()
+    other.join()
+
+
+def test_a_write_may_begin_in_one_thread_and_end_in_another(home):
+    store = home.open()
+    place = filled(store)
+    head = place.head()
+    rows = rows_after(head, [("decided", "new"), ("noted", "")])
+    write(place, rows, head)
+    kept = plain(place.read())
+    assert kept[6:] == plain(rows)
+    assert place.decisions(["new"]).keys() == {"new"}
+    with pytest.raises(NotOwnerError, match="nothing was written"):
+        write(place, rows, head)
+    with pytest.raises(ConflictError, match="decision with this id already"):
+        write(place, rows_after(place.head(), [("noted", ""), ("decided", "new")]), place.head())
+    assert plain(place.read()) == kept
+    write(place, rows_after(place.head(), [("noted", "")]), place.head())
+    assert place.head().seq == 9
+    store.close()
+
+
+def test_a_write_to_a_file_that_was_begun_is_not_seen_before_it_is_finished(tmp_path):
+    store = open_store(tmp_path / "desk.db")
+    place = filled(store)
+    finish = place.begin(rows_after(place.head(), [("decided", "new")]), place.head())
+    others = open_store(tmp_path / "desk.db", read_only=True)
+    assert others.open("orders").head().seq == 6
+    assert place.decisions(["a", "new"]).keys() == {"a"}
+    finish()
+    assert others.open("orders").head().seq == 7
+    assert place.decisions(["a", "new"]).keys() == {"a", "new"}
+    others.close()
+    store.close()
+
+
+def test_decisions_are_found_whatever_the_order_of_their_ids(home):
+    """One behind all others needs no look in a file; texts are sorted in one way by Python and by SQLite."""
+    store = home.open()
+    place, known = store.create("orders", b"secret"), set()
+    ids = ["m", "n", "a", "o-1", "o-10", "o-2", "\uffee", "\U0001f34f", "\uffef", "é", "~", "\U0001f34e", ""]
+    for round_ in range(2):
+        for id_ in ids:
+            new = f"{id_}{round_}"
+            assert place.decisions([*ids, *known, new]).keys() == known
+            write(place, rows_after(place.head(), [("decided", new), ("noted", "zz")]), place.head())
+            known.add(new)
+        place.release()
+        store.close()
+        store = home.open()
+        place = store.open("orders")
+    assert place.decisions([*ids, *known]).keys() == known
+    assert all(list(place.decisions([id_])) == [id_] for id_ in known)
+    store.close()
+
+
+def test_a_write_is_not_begun_while_others_use_the_file(tmp_path):
+    """The event loop of the service begins writes, and must not wait."""
+    store = open_store(tmp_path / "desk.db")
+    place, busy, go = filled(store), threading.Event(), threading.Event()
+
+    def use():
+        with store.writing():
+            busy.set()
+            assert go.wait(20)
+
+    other = threading.Thread(target=use, daemon=True)
+    other.start()
+    assert busy.wait(20)
+    rows, head = rows_after(Head(6, (6).to_bytes(32, "big")), [("noted", "")]), Head(6, (6).to_bytes(32, "big"))
+    assert place.begin(rows, head) is None
+    go.set()
+    other.join()
+    place.begin(rows, head)()
+    assert place.head().seq == 7
+    store.close()
+
+
 def test_many_rows_are_read_in_parts_without_losing_one(home):
     store = home.open()
     n = 2 * PART + 3

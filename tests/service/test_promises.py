@@ -92,30 +92,49 @@ def test_labels_in_any_order_twice_and_before_the_decision(service, key):
 
 
 class HeldUp:
-    """Lets the commits of a writer wait until ``go`` is set; ``broken`` then fails them."""
+    """Lets the commits of a writer wait until ``go`` is set; ``broken`` then fails them.
 
-    def __init__(self, writer, monkeypatch, broken=False):
+    ``begun``: the loop writes and the thread waits for the disk; otherwise the thread does both, as it does while
+    somebody else uses the store.
+    """
+
+    def __init__(self, writer, monkeypatch, broken=False, begun=False):
         self.begun, self.go, self.groups = threading.Event(), threading.Event(), []
-        usual = writer.place.append
+        place, store = writer.place, writer._stream._store
+        append, begin = place.append, place.begin
 
-        def append(rows, before):
+        def held(rows, finish, undo):
             self.groups.append([row.id for row in rows])
-            self.begun.set()
-            assert self.go.wait(20)
-            if broken:
-                raise OutcomeUnknownError("the disk did not confirm")
-            usual(rows, before)
 
-        monkeypatch.setattr(writer.place, "append", append)
+            def commit():
+                self.begun.set()
+                assert self.go.wait(20)
+                if broken:
+                    undo()
+                    raise OutcomeUnknownError("the disk did not confirm")
+                finish()
+
+            return commit
+
+        def undo():
+            store.lock.enter()
+            store.connection.execute("ROLLBACK")
+            store.lock.release()
+
+        monkeypatch.setattr(place, "append", lambda rows, before: held(rows, lambda: append(rows, before), int)())
+        beginning = (lambda rows, before: held(rows, begin(rows, before), undo)) if begun else lambda rows, before: None
+        monkeypatch.setattr(place, "begin", beginning)
 
 
-def test_overload_is_answered_and_not_hidden(service, key, monkeypatch):
+@pytest.mark.parametrize("begun", [False, True])
+def test_overload_is_answered_and_not_hidden(service, key, monkeypatch, begun):
     """While a commit is held up, requests wait up to a bound; those beyond are told so at once."""
     monkeypatch.setattr(writing, "WAITING", 5)
-    held = HeldUp(service.app.host.writer("orders"), monkeypatch)
+    writer = service.app.host.writer("orders")
+    held, writer._each = HeldUp(writer, monkeypatch, begun=begun), 1e-6
 
     def one(k):
-        return service.ask("POST", ORDERS + "/decisions", {"id": f"load-{k}", "item": item(k)}, key=key)
+        return service.ask("POST", ORDERS + "/decisions", {"id": f"load-{begun}-{k}", "item": item(k)}, key=key)
 
     with ThreadPoolExecutor(20) as pool:
         first = pool.submit(one, 0)
@@ -132,19 +151,17 @@ def test_overload_is_answered_and_not_hidden(service, key, monkeypatch):
     assert sum(told.status == 201 for told in answers) == 6
 
 
-def test_a_failed_commit_stops_the_service(tmp_path):
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_failed_commit_stops_the_service(tmp_path, monkeypatch, begun):
     """The answer is that nobody knows; the service is not ready, ends, and goes on from the disk when it is started."""
     store = new_store(tmp_path)
     key = secret_of(store)
     with Running(store) as running:
         path = ORDERS + "/decisions"
         kept = running.ask("POST", path, {"id": "kept", "item": item(1)}, key=key)
-        place = running.app.host.writer("orders").place
-
-        def broken(rows, before):
-            raise OutcomeUnknownError("the disk did not confirm")
-
-        place.append = broken
+        writer = running.app.host.writer("orders")
+        held, writer._each = HeldUp(writer, monkeypatch, broken=True, begun=begun), 1e-6
+        held.go.set()
         told = running.ask("POST", path, {"id": "lost", "item": item(2)}, key=key)
         assert (told.status, told.problem, told.headers["retry-after"]) == (503, "outcome-unknown", "1")
         assert told.json()["retryable"]
@@ -160,8 +177,9 @@ def test_a_failed_commit_stops_the_service(tmp_path):
     store.close()
 
 
+@pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("broken", [False, True])
-def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_path, monkeypatch, broken):
+def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_path, monkeypatch, broken, begun):
     """Others are applied on top of a commit under way; none is answered early, and all fall with one that fails."""
     monkeypatch.setattr(writing, "SLOW", math.inf)
     store = new_store(tmp_path)
@@ -169,7 +187,7 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
     with Running(store) as running, ThreadPoolExecutor(5) as pool:
         writer = running.app.host.writer("orders")
         record = writer._stream.record
-        held, before = HeldUp(writer, monkeypatch, broken), len(record)
+        held, before, writer._each = HeldUp(writer, monkeypatch, broken, begun), len(record), 1e-6
         asked = [pool.submit(running.ask, "POST", path, {"id": "0", "item": item(0)}, key=key)]
         assert held.begun.wait(20)
         for k in (1, 2, 1):
@@ -180,7 +198,8 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
             assert time.monotonic() < deadline
             time.sleep(0.005)
         assert len(record) == before + 3
-        assert len(running.ask("GET", ORDERS + "/log", key=key).body.splitlines()) == before  # the rest is not on disk
+        with at.Stream.open(tmp_path / "desk.db", "orders", read_only=True) as others:
+            assert len(others) == before  # the rest is not on disk
         assert not any(one.done() for one in asked)
         assert record.written.seq == writer.seq == before
         assert held.groups == [["0"]]
@@ -202,6 +221,10 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
     store.close()
 
 
+async def asked_of(writer, work):
+    return await writer.do(work, alone=True)
+
+
 def test_what_takes_long_holds_up_its_stream_and_not_the_service(service, key, monkeypatch):
     """While a verb has the stream for itself, others answer, and requests for the stream wait in their order."""
     writer, begun, go = service.app.host.writer("orders"), threading.Event(), threading.Event()
@@ -214,7 +237,7 @@ def test_what_takes_long_holds_up_its_stream_and_not_the_service(service, key, m
         return len(stream)
 
     with ThreadPoolExecutor(2) as pool:
-        alone = asyncio.run_coroutine_threadsafe(writer.do(long, alone=True), writer._loop)
+        alone = asyncio.run_coroutine_threadsafe(asked_of(writer, long), writer._loop)
         assert begun.wait(20)
         asked = [
             pool.submit(service.ask, "POST", ORDERS + "/decisions", {"id": f"long-{k}", "item": item(k)}, key=key)

@@ -138,12 +138,12 @@ class Keeping:
             if not self._depth:
                 self._check_running()  # or what waits would look written to whoever swallowed the error
 
-    def hand_over(self) -> Callable[[], None]:
+    def hand_over(self, begin: bool = False) -> Callable[[], None]:
         """Return what makes all that waits durable, for another thread to call; tell ``landed`` how it went.
 
-        Of a stream that has stopped nothing is written: the call says so.
+        ``begin``: do here and now what takes no wait. Of a stream that has stopped nothing is written: the call says so.
         """
-        return self._check_running if self._stopped else self.record.hand_over()
+        return self._check_running if self._stopped else self.record.hand_over(begin)
 
     def landed(self, error: BaseException | None) -> None:
         """Take note that what was handed over is on disk; an error stops the stream."""

@@ -86,10 +86,11 @@ class KeptRecord:
         self.landed()
         return self._written.seq - before
 
-    def hand_over(self) -> Callable[[], None]:
+    def hand_over(self, begin: bool = False) -> Callable[[], None]:
         """Return what makes all that waits durable, for another thread to call; ``landed`` after it, and then the next.
 
-        Events may be added in the meantime; what is being written is found by id all the same.
+        Events may be added in the meantime; what is being written is found by id all the same. ``begin``: do here and
+        now what takes no wait (``Place.begin``).
         """
         place, rows, before = self.place, self._waiting, self._written
         self._sent, self._of_sent = self.head, self._of
@@ -100,7 +101,7 @@ class KeptRecord:
             if rows:
                 place.append(rows, before)
 
-        return write
+        return (place.begin(rows, before) if begin and rows else None) or write
 
     def landed(self) -> None:
         """Take note that what was handed over is on disk."""

@@ -1,8 +1,8 @@
 """One writer for each stream: requests are applied in order as they come, committed in groups, and then answered.
 
 A decision takes microseconds, and a commit milliseconds, for one request as for hundreds. So the event loop applies
-what is quick by itself, and a thread commits what has gathered while the loop goes on applying on top of it. What may
-take long is applied by the thread, too. ``_turn`` is held by whoever uses the stream.
+what is quick by itself and writes what has gathered, and a thread waits for the disk while the loop goes on applying on
+top of it. What may take long is applied by the thread, which has the stream then. The loop says what is next.
 
 An answer leaves after the commit of all that it may have seen. When a commit fails nobody knows what the disk holds:
 the writer stops for good, what was applied on top is not written, and opening the stream again finds out.
@@ -16,8 +16,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
+from ..decision import new_tuple
 from ..errors import (
     AppleTasteError,
     ConflictError,
@@ -65,7 +68,7 @@ Done = list[tuple[Asked, Any]]
 
 
 class Writer:
-    """Owns a stream; a verb of the stream is called by whoever has the turn, and nowhere else."""
+    """Owns a stream; a verb of the stream is called by the loop, or by the thread while it has the stream."""
 
     def __init__(self, stream: Stream, metrics: Metrics, stopped: Callable[[Writer], None]) -> None:
         self.name, self._stream, self._metrics, self._on_stop = stream.name, stream, metrics, stopped
@@ -83,44 +86,98 @@ class Writer:
         self._watchers: set[asyncio.Event] = set()
         self._waiting: deque[Asked] = deque()  # not applied
         self._applied: Done = []  # not committed
-        self._turn = threading.RLock()
         self._each = math.inf  # seconds for each request of those applied last; the first ones load compiled code
-        self._wake, self._enough, self._wanted = threading.Event(), threading.Event(), 0
         self._gathering = self._closing = False
+        self._busy = False  # the thread has something to do
+        self._away = False  # the thread has the stream, and the loop must not touch it
+        self._wanted = 0  # requests that the next commit waits for
         self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None  # while more requests are waited for
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=f"appletaste writer {stream.name}", daemon=True)
         self._thread.start()
 
     # ---- in the event loop
 
-    async def do(
+    def do(
         self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), *, quick: bool = False, alone: bool = False
-    ) -> T:
-        """Do something with the stream; what it returns is durable then."""
+    ) -> asyncio.Future[T]:
+        """Do something with the stream; what it returns, to whoever awaits it, is durable then."""
         if self.stopped or self._closing:
             raise Problem("not-ready")
         if self.depth >= WAITING:
             self._metrics.overloads += 1
             raise Problem("overloaded")
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._waiting.append(Asked(work, ids, quick, alone, answer, time.perf_counter()))
+        self._waiting.append(new_tuple(Asked, (work, ids, quick, alone, answer, time.perf_counter())))
         if not self._gathering:  # others that have come by now share one look at the store
             self._gathering = True
-            self._loop.call_soon(self._gathered)
-        return await answer
+            self._loop.call_soon(self._go_on)
+        return answer
 
-    def _gathered(self) -> None:
-        """Apply what is quick, if it is the loop's turn; the thread takes what is left, and commits."""
+    def _go_on(self, waited: bool = False) -> None:
+        """Apply what is quick; let the thread commit it, or do what the loop does not, if it is time for that."""
         self._gathering = False
-        if self.place.near and self._each < SLOW and self._turn.acquire(blocking=False):
-            try:
-                self._apply(quick=True)
-            finally:
-                self._turn.release()
-        if not self._wake.is_set():
-            self._wake.set()
-        if self._wanted and self.depth >= self._wanted:
-            self._enough.set()
+        if self.place.near and self._each < SLOW and not self._away:
+            self._apply(quick=True)
+        if self._busy:
+            return
+        if not self._left():
+            if self._closing or self.stopped:
+                self._end()
+            return
+        if self.depth < self._wanted and not (waited or self._closing or self.stopped):
+            if self._timer is None:
+                self._timer = self._loop.call_later(SOON, self._go_on, True)
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._busy = True
+        if (self._waiting and not self.stopped) or self._stream.snapshot_due:
+            self._away = True
+            self._jobs.put(self._next)
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Write what was applied, and let the thread wait for the disk.
+
+        A statement here takes microseconds. In the thread each one would wait until the loop lets it go on.
+        """
+        done, self._applied = self._applied, []
+        last = self._stream.record.head.seq
+        try:
+            write = self._stream.hand_over(begin=True)
+        except BaseException as error:
+            write = partial(_raise, error)
+        self._jobs.put(partial(self._commit, write, last, done))
+
+    def _landed(self, done: Done, failed: BaseException | None) -> None:
+        """Take note of a commit, let the next begin, and answer."""
+        self._stream.landed(failed)
+        self._rested(len(done))
+        self._deliver(done)
+
+    def _rested(self, size: int) -> None:
+        """Go on after the thread has done something for so many requests."""
+        self._busy = False
+        self._wanted = int(MOST * size) if size > SMALL else 0
+        self._go_on()
+
+    def _left(self) -> bool:
+        """Return whether there is something to commit, or to apply."""
+        return bool(self._applied) or (bool(self._waiting) and not self.stopped)
+
+    def _end(self) -> None:
+        """Let go of the stream, and answer what will not be applied any more."""
+        self._busy = True
+        self._jobs.put(self._close)
+        self._jobs.put(None)
+        done: Done = [(asked, Problem("not-ready")) for asked in self._waiting]
+        self._waiting.clear()
+        if done:
+            self._deliver(done)
 
     @property
     def depth(self) -> int:
@@ -145,8 +202,7 @@ class Writer:
     async def close(self) -> None:
         """Finish what waits, and let go of the stream."""
         self._closing = True
-        self._wake.set()
-        self._enough.set()
+        self._go_on()
         await asyncio.to_thread(self._thread.join)
 
     def _deliver(self, done: Done) -> None:
@@ -161,14 +217,7 @@ class Writer:
         if self.stopped and not self._closing:
             self._on_stop(self)
 
-    def _refuse(self) -> None:
-        """Answer what will not be applied any more; nothing is added to what waits by now."""
-        done: Done = [(asked, Problem("not-ready")) for asked in self._waiting]
-        self._waiting.clear()
-        if done:
-            self._deliver(done)
-
-    # ---- by whoever has the turn
+    # ---- by the loop, or by the thread
 
     def _apply(self, quick: bool) -> None:
         """Apply what waits, in order, up to what must be alone; ``quick``: or to what may take long."""
@@ -213,45 +262,32 @@ class Writer:
     # ---- in the thread of the writer
 
     def _run(self) -> None:
-        while not (self._closing or self.stopped):
-            self._wake.wait()
-            self._wake.clear()
-            while self._left():
-                if self.depth < self._wanted and not self._closing:
-                    self._enough.wait(SOON)
-                self._enough.clear()
-                size = self._next()
-                self._wanted = int(MOST * size) if size > SMALL else 0
-        with self._turn:
-            while self._left():  # the loop may have gone on in the meantime
-                self._next()
-            self._in_loop(self._refuse)
-            try:
-                self._stream.close()
-            except (AppleTasteError, OSError) as error:
-                self.stopped = self.stopped or str(error)
+        for job in iter(self._jobs.get, None):
+            job()
 
-    def _left(self) -> bool:
-        """Return whether there is something to commit, or to apply."""
-        return bool(self._applied) or (bool(self._waiting) and not self.stopped)
-
-    def _next(self) -> int:
-        """Apply what the loop has left, commit, and return how many requests that were."""
-        with self._turn:
-            self._apply(quick=False)
-            write, last = self._stream.hand_over(), self._stream.record.head.seq
-            done, self._applied = self._applied, []
-            alone = bool(self._waiting) and self._waiting[0].alone
-            if alone or self._stream.snapshot_due:  # nothing may be applied on top
-                self._commit(write, last, done)
-                if alone and not self.stopped:
-                    self._by_itself(self._waiting.popleft())
-                return len(done)
-        self._commit(write, last, done)
-        return len(done)
+    def _next(self) -> None:
+        """Apply what the loop has left, and commit; what must be alone, and a snapshot, have the stream to the end."""
+        self._apply(quick=False)
+        write, last = self._stream.hand_over(), self._stream.record.head.seq
+        done, self._applied = self._applied, []
+        alone = bool(self._waiting) and self._waiting[0].alone
+        if not (alone or self._stream.snapshot_due):
+            self._away = False  # others may be applied on top
+            self._commit(write, last, done)
+            return
+        done, failed = self._written(write, last, done)
+        self._stream.landed(failed)
+        self._in_loop(self._deliver, done)
+        if alone and not self.stopped:
+            self._by_itself(self._waiting.popleft())
+        self._away = False
+        self._in_loop(self._rested, len(done))
 
     def _commit(self, write: Callable[[], None], last: int, done: Done) -> None:
-        """Make what was applied durable, up to an event, and answer."""
+        self._in_loop(self._landed, *self._written(write, last, done))
+
+    def _written(self, write: Callable[[], None], last: int, done: Done) -> tuple[Done, BaseException | None]:
+        """Make what was applied durable, up to an event; return what it led to, and why that failed, if it did."""
         began, failed = time.perf_counter(), None
         try:
             write()
@@ -261,29 +297,38 @@ class Writer:
         except BaseException as error:
             failed, problem = error, self._failed(error)
             done = [(asked, problem) for asked, _ in done]
-        self._answer(done, began)
-        with self._turn:
-            self._stream.landed(failed)
+        self._count(done, began)
+        return done, failed
 
     def _by_itself(self, asked: Asked) -> None:
         """Do what commits by itself, and answer."""
         began = time.perf_counter()
-        outcome = self._outcome(asked.work)
+        done = [(asked, self._outcome(asked.work))]
         self.seq = self._stream.record.written.seq
         self.stopped = self.stopped or self._stream.stopped
-        self._answer([(asked, outcome)], began)
+        self._count(done, began)
+        self._in_loop(self._deliver, done)
 
-    def _answer(self, done: Done, began: float) -> None:
+    def _count(self, done: Done, began: float) -> None:
         if done:
             now = time.perf_counter()
             self._metrics.group(len(done), now - began, now - done[0][0].since)
-            self._in_loop(self._deliver, done)
+
+    def _close(self) -> None:
+        try:
+            self._stream.close()
+        except (AppleTasteError, OSError) as error:
+            self.stopped = self.stopped or str(error)
 
     def _in_loop(self, call: Callable[..., None], *given: Any) -> None:
         try:
             self._loop.call_soon_threadsafe(call, *given)
         except RuntimeError:  # the loop is gone, and so is everybody who asked
             return
+
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 def door_of(stream: Stream) -> Door:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 #: Rows that are read at once; between two such parts others may write.
@@ -45,6 +45,12 @@ class Place(Protocol):
 
     def append(self, rows: Sequence[Row], before: Head) -> None:
         """Keep rows, all or none; two decisions with one id are refused (``ConflictError``)."""
+
+    def begin(self, rows: Sequence[Row], before: Head) -> Callable[[], None] | None:
+        """Do what ``append`` does but for the wait for the disk; return what waits, for any thread to call, soon.
+
+        None: nothing was done, since that would have to wait for others, too; ``append`` does.
+        """
 
     def read(self, after: int = 0) -> Iterator[Row]:
         """Give the rows behind a number, in order."""

@@ -223,6 +223,9 @@ class PostgresPlace:
         except psycopg.errors.UniqueViolation:
             raise two_decisions(self.name) from None
 
+    def begin(self, rows: Sequence[Row], before: Head) -> None:
+        """Every statement is answered by another machine: ``append`` waits for all of them."""
+
     def _append(self, cursor: Any, rows: Sequence[Row], before: Head) -> None:
         cursor.execute(
             "UPDATE streams SET seq = %s, digest = %s WHERE number = %s AND token = %s AND seq = %s AND digest = %s",

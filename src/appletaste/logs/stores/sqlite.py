@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from ..._files import take_lock
 from ...errors import InputError, MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
 from .base import NOTHING
+from .baton import Baton
 from .memory import in_use, name_taken, no_stream
 from .migrations import SQLITE, TABLE, Migration, still_to_run
 
@@ -67,7 +68,7 @@ class SqliteStore:
         self._path = Path(self.address)
         if self._path.is_dir() or not self._path.parent.is_dir():
             raise InputError(f"{self.address} cannot be a store: give the name of a file in a folder that is there")
-        self.lock, self._looking = RLock(), RLock()
+        self.lock, self._looking = Baton(), RLock()
         self.broken = False
         self.places: dict[str, SqlitePlace] = {}
         self._guard: int | None = None if read_only else self._hold()
@@ -138,26 +139,55 @@ class SqliteStore:
         Whatever fails in the machine leaves the outcome unknown, and the store writes no more: after a failed sync
         nobody knows what the disk holds.
         """
-        with self.lock:
-            self._check_usable()
-            run = self.connection.execute
-            try:
-                run("BEGIN IMMEDIATE")
-                yield self.connection
-                run("COMMIT")
-            except apsw.ConstraintError:
-                run("ROLLBACK")
-                raise
-            except apsw.Error as error:
-                self.broken = True
-                raise OutcomeUnknownError(
-                    f"a write to {self.address} failed ({error}): whether it is stored is not known. The store has "
-                    "stopped; open it again, and repeat the request with the same id"
-                ) from error
-            except BaseException:
-                if not self.broken and self.connection.in_transaction:
-                    run("ROLLBACK")
-                raise
+        with self.lock, self._watched() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+
+    def begin(self, work: Callable[[Any], None]) -> Callable[[], None] | None:
+        """Do some work in a transaction, and return what commits it, for any thread to call.
+
+        None, and nothing is done, while somebody else uses the file.
+        """
+        if not self.lock.acquire(blocking=False):
+            return None
+        try:
+            with self._watched() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                work(connection)
+        except BaseException:
+            self.lock.release()
+            raise
+        self.lock.leave()
+        return self._commit
+
+    def _commit(self) -> None:
+        self.lock.enter()
+        try:
+            with self._watched() as connection:
+                connection.execute("COMMIT")
+        finally:
+            self.lock.release()
+
+    @contextmanager
+    def _watched(self) -> Iterator[Any]:
+        """Give what runs a statement of a transaction, and end the transaction where one fails."""
+        self._check_usable()
+        try:
+            yield self.connection
+        except apsw.ConstraintError:
+            self.connection.execute("ROLLBACK")
+            raise
+        except apsw.Error as error:
+            self.broken = True
+            raise OutcomeUnknownError(
+                f"a write to {self.address} failed ({error}): whether it is stored is not known. The store has "
+                "stopped; open it again, and repeat the request with the same id"
+            ) from error
+        except BaseException:
+            if not self.broken and self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
 
     def _check_usable(self) -> None:
         if self.broken:

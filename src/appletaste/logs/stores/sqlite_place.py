@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -28,6 +28,7 @@ _DECISIONS = (
     f"SELECT {_ROW} FROM events WHERE stream = ? AND kind = 'decided' AND id IN (SELECT value FROM json_each(?))"
 )
 _LATER = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
+_LARGEST = "SELECT id FROM events WHERE stream = ? AND kind = 'decided' ORDER BY id DESC LIMIT 1"
 _DECISION = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind = 'decided'"
 
 
@@ -39,6 +40,19 @@ class SqlitePlace:
     def __init__(self, store: SqliteStore, name: str, number: int, secret: bytes) -> None:
         self.name, self.secret = name, bytes(secret)
         self._store, self._number, self._base = store, number, number * SPAN
+        self._largest = self._find_largest()
+
+    def _find_largest(self) -> str | None:
+        """Return the last id of all: one behind it, as the next number of an order is, needs no look; None: not known.
+
+        Nobody knows where another process writes, or where the file is damaged, which others say.
+        """
+        try:
+            found = [] if self._store.read_only else self._store.ask(_LARGEST, (self._number,))
+        except StoreError:
+            return None
+        largest = found[0][0] if found else ""
+        return largest if isinstance(largest, str) and not self._store.read_only else None
 
     def head(self) -> Head:
         """Return the last event that is kept."""
@@ -53,6 +67,13 @@ class SqlitePlace:
         except apsw.ConstraintError:
             raise two_decisions(self.name) from None
 
+    def begin(self, rows: Sequence[Row], before: Head) -> Callable[[], None] | None:
+        """Do what ``append`` does but for the wait for the disk; return what waits."""
+        try:
+            return self._store.begin(lambda connection: self._append(connection, rows, before))
+        except apsw.ConstraintError:
+            raise two_decisions(self.name) from None
+
     def _append(self, connection: Any, rows: Sequence[Row], before: Head) -> None:
         number, base = self._number, self._base
         connection.execute(
@@ -61,6 +82,8 @@ class SqlitePlace:
         )
         if not connection.changes():
             raise not_owner(self.name)
+        if self._largest is not None:
+            self._largest = max([self._largest, *(row.id for row in rows if row.kind == "decided")])
         start = 0
         for size, statement in _INSERTS.items():
             while len(rows) - start >= size:
@@ -92,7 +115,9 @@ class SqlitePlace:
 
     def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the row of the decision of each id that has one."""
-        found, number, ask = {}, self._number, self._store.look
+        found, number, ask, largest = {}, self._number, self._store.look, self._largest
+        if largest is not None:
+            ids = [id for id in ids if id <= largest]  # as the index sorts them: by their characters
         if len(ids) > 1:
             rows = ask(_DECISIONS, (number, json.dumps(list(ids))))
         else:
