@@ -9,7 +9,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, RecordError, StoreError
-from appletaste.live.snapshots import read_manifest
+from appletaste.live.snapshots import load_arrays, read_manifest
 from appletaste.live.verifying import verify
 from appletaste.logs.stores import MemoryStore
 from appletaste.logs.stores.sqlite import AFFECTED, SqliteStore, check_version
@@ -203,6 +203,18 @@ def test_a_damaged_snapshot_is_a_shortcut_less():
     assert {name: array.tobytes() for name, array in stream._state.arrays().items()} == kept
     with pytest.raises(RecordError, match=f"after event {seq} is damaged"):
         stream.verify()
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"), [("<f8", [0, 7]), ("<f8", [-5, -5]), ("<f8", "x"), ("oh", [1]), ("<f8", [2**70])]
+)
+def test_a_manifest_whose_sizes_are_damaged_is_a_damaged_snapshot(kind, shape):
+    place = small(MemoryStore()).record.place
+    manifest = read_manifest(place.snapshots()[-1][1])
+    (name, _, _, digests), *others = manifest.arrays
+    damaged = manifest._replace(arrays=[(name, kind, shape, digests), *others])
+    with pytest.raises(RecordError, match=f"after event {manifest.seq} is damaged: the size of {name}"):
+        load_arrays(place, damaged)
 
 
 def test_any_byte_of_the_file_that_is_flipped_is_found_or_was_nothing(tmp_path):

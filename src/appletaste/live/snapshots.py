@@ -96,7 +96,11 @@ def load_arrays(place: Place, manifest: Manifest) -> Arrays:
             if part is None or sha256(part).digest() != digest:
                 raise RecordError(f"the snapshot after event {manifest.seq} is damaged: a part of {name}", manifest.seq)
             parts.append(part)
-        arrays[name] = np.frombuffer(bytearray().join(parts), dtype=np.dtype(kind)).reshape(shape)
+        try:
+            arrays[name] = np.frombuffer(bytearray().join(parts), dtype=np.dtype(kind)).reshape(shape)
+        except Exception as error:  # any bytes at all may be there
+            told = f"the snapshot after event {manifest.seq} is damaged: the size of {name}"
+            raise RecordError(told, manifest.seq) from error
     return arrays
 
 
