@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from importlib import import_module
@@ -15,6 +16,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
 import appletaste  # noqa: E402 (found on the path above)
+from appletaste.kernels._jit import ANNOUNCED  # noqa: E402
+
+os.environ[ANNOUNCED] = os.environ.get("NUMBA_CACHE_DIR", "")  # the gallery shows what a study prints, not compilation
 
 project = "appletaste"
 author = "The appletaste developers"

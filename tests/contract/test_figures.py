@@ -1,0 +1,56 @@
+"""Figures that several pages tell are those of the tables behind them, which benches write."""
+
+import re
+from pathlib import Path
+
+from appletaste.paper.published import KNOWN_MISMATCHES, PRECISION_RECALL, TUNING_REGRET
+
+ROOT = Path(__file__).parent.parent.parent
+README, BENCH, SCALE, MISSED, WHICH = (
+    (ROOT / page).read_text()
+    for page in ("README.md", "docs/bench.md", "docs/scale.md", "docs/missed.md", "docs/which-policy.md")
+)
+
+
+def joined(text):
+    return " ".join(text.split())
+
+
+def test_regret_beside_other_libraries():
+    ours, best = map(float, re.search(r"best single peer's \| ([\d.]+); [\w-]+: ([\d.]+),", BENCH).groups())
+    lowest, environments = re.search(r"lowest among libraries .* \| (\d+) of (\d+) \|", BENCH).groups()
+    rows = re.search(r"^## Every environment$.*?^## ", BENCH, re.S | re.M).group()
+    worst = max(float(ratio) for ratio in re.findall(r"\| ([\d.]+) [✓✗]? ?\|$", rows, re.M))
+    for page in (README, BENCH):
+        told = joined(page.split("<!-- results -->")[0])
+        assert f"Over {environments} environments the regret of `voi` is {ours / best:.2f} of that" in told
+        assert f"the ratio is {ours:.2f}: `voi` is lowest in {lowest}, and at worst" in told
+        assert f"{worst:.1f} times" in told
+    assert f"regret {ours / best:.2f} of that of the best other library over {environments} environments" in WHICH
+    assert f"lowest in {lowest} " in WHICH
+
+
+def test_microseconds():
+    slowest = float(re.search(r"highest median from 1,000 labels on \| [\d.]+ us \| ([\d.]+) us", SCALE)[1])
+    assert f"- {slowest:.0f} microseconds to decide and learn with 20 features" in README
+
+
+def test_coverage_on_hard_streams():
+    caption, table = re.search(r"^<!-- hard -->\n\n(.*?)\n\n(\|.*?)\n\n", MISSED, re.S | re.M).groups()
+    each = int(caption.split()[0])
+    rows = [line.split(" | ")[1].split() for line in table.splitlines() if re.match(r"\| [^-]+ \| \d", line)]
+    assert len(rows) == 13
+    answered = [int(more[0].strip("()")) if more else each for _, *more in rows]
+    covered = [int(share) for share, *_ in rows]
+    mean = sum(n * share for n, share in zip(answered, covered, strict=True)) / sum(answered)
+    told = joined(README)
+    assert f"covered {mean:.0f} % on [hard streams]" in told
+    assert f"by kind {min(covered)} to {max(covered)} %" in told
+
+
+def test_cells_of_the_paper():
+    cells = sum(map(len, TUNING_REGRET.values())) + sum(2 * len(rows) for rows in PRECISION_RECALL.values())
+    assert f"{cells - len(KNOWN_MISMATCHES)} of {cells} published cells" in README
+    listed = (ROOT / "docs" / "paper.md").read_text().split("## Cells that no reading gives")[1]
+    assert len(re.findall(r"^\| Table", listed, re.M)) == len(KNOWN_MISMATCHES) == 5
+    assert "the other five" in README
