@@ -131,6 +131,19 @@ def test_a_day_is_planned_from_the_days_before():
         pace.room(None)
 
 
+def test_an_item_of_a_day_before_changes_what_a_day_is_planned_from():
+    """It may be looked at on its day, and decided after the first look at an item of the next one."""
+    budget = at.Budget(per_day=4, day=10.0)
+    pace, again = Pace(budget), Pace(budget)
+    for k in range(20):
+        pace.note(k / 4, False, float(k))
+    pace.outlook(10.0)
+    for k in range(20):
+        pace.note(5.0 + k / 8, False, float(k))
+    again.restore(pace.arrays())
+    assert pace.outlook(10.0) == again.outlook(10.0)
+
+
 def test_a_first_day_goes_on_as_fast_as_it_began():
     pace = Pace(at.Budget(per_day=5, day=100.0))
     for k in range(21):
