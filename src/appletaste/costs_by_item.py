@@ -237,8 +237,8 @@ def _shown(value: float) -> str:
 def _number(name: str, value: Any) -> float:
     """Return a value of a record as a number."""
     try:
-        if isinstance(value, str | int | float | np.number) and not isinstance(value, bool):
-            return float(value)
+        if isinstance(value, str | int | float | np.number) and not isinstance(value, bool) and "_" not in str(value):
+            return float(value)  # Python reads 2024_05 as 202405
     except ValueError:
         pass
     raise CostsError(f"{name!r} is {value!r} in the record: a cost needs a number")

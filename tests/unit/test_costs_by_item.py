@@ -80,3 +80,10 @@ def test_policies_desks_and_ledgers_take_the_costs_of_an_item_as_a_dict():
         desk.decide([1.0], costs=SHEET)
     with pytest.raises(CostsError, match="A formula over columns gives costs by item"):
         at.policy(n_features=1, costs={**usual, "miss": "amount"})
+
+
+def test_a_text_of_digits_with_a_dash_between_is_no_number():
+    sheet = at.CostsByItem(miss="amount", false_alarm=1, hit=0)
+    assert sheet.of_item({"amount": " 20.5 "}).miss == 20.5
+    with pytest.raises(CostsError, match="a cost needs a number"):
+        sheet.of_item({"amount": "2024_05"})
