@@ -35,6 +35,10 @@ def test_where_acting_pays_is_averaged_and_the_rest_is_noted():
     [
         ({"amount": [1.0, np.nan]}, "row 1: miss = amount*0.9 + 15 is missing, because amount is missing"),
         ({"amount": [np.inf, 1.0]}, "row 0: miss = amount*0.9 + 15 is infinite, because amount is infinite"),
+        (
+            {"amount": [1.0, 1e200]},
+            "row 1: miss = amount*0.9 + 15 is 9e+199, because amount is 1e+200. A cost is below",
+        ),
         ({"amount": [1.0, -50.0]}, "row 1: miss = amount*0.9 + 15 is -30, and a miss cannot cost less than nothing"),
         ({"amount": ["a", "b"]}, "column 'amount' holds texts such as 'a'"),
         ({"Amount": [1.0, 2.0]}, "did you mean Amount"),
