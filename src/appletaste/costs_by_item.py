@@ -138,10 +138,11 @@ class CostsByItem:
             row, all_ = int(bad[0]), len(bad)
             at = ", ".join(f"{quoted(column)} is {_shown(numbers[column][row])}" for column in formula.columns)
             rest = f", as in {all_} of {len(values)} rows" if all_ > 1 else ""
-            raise CostsError(
-                f"{where(row)}: {name} = {formula.text} is {_shown(values[row])}, because {at}{rest}. Give the value "
-                f"that is missing, leave out the row, or write a formula that has a value below {LARGEST:g} there"
-            )
+            remedy = "Give the value that is missing, leave out the row, or write a formula that has a value there"
+            if np.isfinite(values[row]):
+                remedy = f"A cost is below {LARGEST:g} in size"
+            told = f"{where(row)}: {name} = {formula.text} is {_shown(values[row])}, because {at}{rest}"
+            raise CostsError(f"{told}. {remedy}")
         below = np.flatnonzero(values < 0.0)
         if len(below) and name in NEVER_GAINS:
             row, all_ = int(below[0]), len(below)
@@ -237,8 +238,8 @@ def _shown(value: float) -> str:
 def _number(name: str, value: Any) -> float:
     """Return a value of a record as a number."""
     try:
-        if isinstance(value, str | int | float | np.number) and not isinstance(value, bool):
-            return float(value)
+        if isinstance(value, str | int | float | np.number) and not isinstance(value, bool) and "_" not in str(value):
+            return float(value)  # Python reads 2024_05 as 202405
     except ValueError:
         pass
     raise CostsError(f"{name!r} is {value!r} in the record: a cost needs a number")

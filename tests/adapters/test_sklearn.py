@@ -215,5 +215,7 @@ def test_a_search_may_set_one_of_the_costs():
     assert model.costs == {"miss": 5, "false_alarm": 1, "hit": 0}  # what was given stays as it is
     with pytest.raises(at.errors.OptionError, match="there are no costs to change miss of"):
         PosteriorClassifier().set_params(costs__miss=1.0)
+    with pytest.raises(at.errors.InputError, match="nothing to decide"):
+        PosteriorClassifier(costs=at.Costs.of_item(miss=3, false_alarm=5, hit=5)).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(at.errors.CostsError, match="costs must be"):
         model.set_params(costs__mis=1.0)

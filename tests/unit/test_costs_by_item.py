@@ -35,6 +35,10 @@ def test_where_acting_pays_is_averaged_and_the_rest_is_noted():
     [
         ({"amount": [1.0, np.nan]}, "row 1: miss = amount*0.9 + 15 is missing, because amount is missing"),
         ({"amount": [np.inf, 1.0]}, "row 0: miss = amount*0.9 + 15 is infinite, because amount is infinite"),
+        (
+            {"amount": [1.0, 1e200]},
+            "row 1: miss = amount*0.9 + 15 is 9e+199, because amount is 1e+200. A cost is below",
+        ),
         ({"amount": [1.0, -50.0]}, "row 1: miss = amount*0.9 + 15 is -30, and a miss cannot cost less than nothing"),
         ({"amount": ["a", "b"]}, "column 'amount' holds texts such as 'a'"),
         ({"Amount": [1.0, 2.0]}, "did you mean Amount"),
@@ -80,3 +84,10 @@ def test_policies_desks_and_ledgers_take_the_costs_of_an_item_as_a_dict():
         desk.decide([1.0], costs=SHEET)
     with pytest.raises(CostsError, match="A formula over columns gives costs by item"):
         at.policy(n_features=1, costs={**usual, "miss": "amount"})
+
+
+def test_a_text_of_digits_with_a_dash_between_is_no_number():
+    sheet = at.CostsByItem(miss="amount", false_alarm=1, hit=0)
+    assert sheet.of_item({"amount": " 20.5 "}).miss == 20.5
+    with pytest.raises(CostsError, match="a cost needs a number"):
+        sheet.of_item({"amount": "2024_05"})

@@ -16,7 +16,7 @@ from ..costs import Costs
 from ..errors import CostsError, InputError, MissingExtraError, OptionError, PositiveClassWarning
 from ..features.label_column import PAIRS
 from ..keys import Key
-from ..policies.items import check_dense
+from ..policies.items import check_dense, usual_costs
 from ..policies.recipes import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
 from .stacked_score import StackedScore
@@ -224,7 +224,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _begin(self, classes: NDArray[Any]) -> None:
         """Believe the prior."""
         if self.costs is not None:
-            Costs.of(self.costs)
+            usual_costs(self.costs)
         whole("draws", self.draws, least=1, most=10**6)
         if isinstance(self.posterior, str):
             if self.posterior not in POSTERIORS:

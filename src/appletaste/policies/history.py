@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..errors import InputError
+from ..features.values import is_nothing
 from ..logs.states import UNKNOWN
 
 
@@ -40,11 +40,17 @@ def known_labels(labels: Iterable[Any], rows: int) -> list[int | None]:
     given = list(labels)
     if len(given) != rows:
         raise InputError(f"{rows} items need {rows} labels, None where a label is missing; got {len(given)}")
-    return [_known(row, label) for row, label in enumerate(given)]
+    known = [_known(row, label) for row, label in enumerate(given)]
+    if 1 in known and 0 not in known and any(not is_nothing(label) and label == UNKNOWN for label in given):
+        raise InputError(
+            "the labels are 1 and -1, and -1 says that a label is missing: write 0 for a negative. If only positives "
+            "are known, write None where a label is missing"
+        )
+    return known
 
 
 def _known(row: int, label: Any) -> int | None:
-    if label is None or (isinstance(label, float) and math.isnan(label)) or label == UNKNOWN:
+    if is_nothing(label) or label == UNKNOWN:
         return None
     if isinstance(label, str) or label not in (0, 1):
         raise InputError(

@@ -23,6 +23,8 @@ RESERVE = 0.1
 #: Of the acts that are planned for items still to come, this share is kept for them, however good an item looks, or
 #: all but so many standard deviations of their number where that is less.
 KEPT, DEVIATIONS = 0.75, 2.0
+#: Days between two items from which on their times are looked at: one may be in another unit, and has a cap of its own.
+FAR = 3650
 #: How often an audit may find the cap reached while the policy holds back for audits.
 FULL = 0.1
 
@@ -42,8 +44,8 @@ class Spent:
         self._order: list[int] = []  # the days, ascending
         self._clock: tuple[float | None, Day | None] = (None, None)  # the time last asked about, and its day
 
-    def _check_first(self, now: float | None) -> None:
-        """Refuse a first time that is to be seconds and can be seen to be something else."""
+    def _check_unit(self, now: float | None) -> None:
+        """Refuse a time that is to be seconds and can be seen to be something else."""
         found = None if now is None or self.budget.day != DAY else not_seconds(now)
         if found is not None:
             raise InputError(
@@ -56,8 +58,10 @@ class Spent:
         last, day = self._clock
         if day is None or now != last:  # a decision asks several times
             if not self._days:
-                self._check_first(now)
+                self._check_unit(now)
             day = self.budget.day_of(now)
+            if self._days and abs(day.number - self._order[-1]) > FAR:
+                self._check_unit(now)
             self._clock = now, day
         return day
 

@@ -40,6 +40,21 @@ def test_equal_probabilities_give_the_mid_p_interval_of_the_negative_binomial():
     assert abs(answer.high - values[np.searchsorted(mid, 0.95)]) <= 4
 
 
+def test_no_more_can_have_been_missed_than_was_passed():
+    log, _ = coin_log(rate=1.0)
+    passes, found = int((~log.act).sum()), at.missed(log).design
+    assert 3 * int(log.act.sum()) > passes  # what the seen ones stand for
+    assert found.missed.value == found.missed.high == passes
+    assert found.recall.value == pytest.approx(log.act.mean())
+
+
+def test_what_was_sure_to_be_seen_is_spoken_about_however_few_there_are():
+    log, _ = coin_log(n=400, p=np.where(np.arange(400) < 5, 1.0, 0.2))
+    assert support_of(log, 1e-3).usable[:5].all()
+    few, _ = coin_log(n=400, p=np.where(np.arange(400) < 5, 0.01, 0.2))
+    assert not support_of(few, 1e-3).usable[:5].any()  # a band in which hardly a label is to be expected
+
+
 def test_recall_goes_with_missed():
     log, _ = coin_log()
     found = at.missed(log).design

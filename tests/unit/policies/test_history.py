@@ -1,6 +1,7 @@
 """Partly labelled histories: learnt where there is a label, skipped where there is none."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -45,6 +46,22 @@ def test_unknown_is_not_negative():
     for policy, good in ((right, True), (wrong, False)):
         spread = np.sqrt(np.diag(policy.posterior.covariance))
         assert bool((np.abs(policy.posterior.mean - [-1, 2]) < 4 * spread).all()) is good
+
+
+def test_labels_of_1_and_minus_1_are_not_taken_for_positives_alone():
+    items, labels, _ = reviewed(50)
+    policy = start()
+    with pytest.raises(at.errors.InputError, match="write 0 for a negative"):
+        policy.learn_history(items, 2 * labels - 1)
+    assert policy.chance([1.0, 0.0]) == start().chance([1.0, 0.0])
+    assert policy.learn_history(items, [1 if label else None for label in labels]).positives == labels.sum()
+
+
+def test_a_missing_label_of_pandas_is_a_missing_label():
+    items, labels, known = reviewed(50)
+    given = pd.array(np.where(known, labels, 0), dtype="Int64")
+    given[~known] = pd.NA
+    assert start().learn_history(items, given) == start().learn_history(items, np.where(known, labels, -1))
 
 
 def test_a_history_may_be_sparse_and_can_be_saved(tmp_path):

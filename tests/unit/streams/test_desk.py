@@ -131,6 +131,29 @@ def test_a_day_is_planned_from_the_days_before():
         pace.room(None)
 
 
+def test_a_time_in_another_unit_has_no_cap_of_its_own():
+    desk = at.Desk(make("always", {}), at.Budget(per_day=1))
+    assert desk.decide(np.ones(3), time="2024-01-01").act
+    for wrong in (1704067260000.0, 20240101):
+        with pytest.raises(InputError, match=r"looks like (milliseconds|dates)"):
+            desk.decide(np.ones(3), time=wrong)
+    assert not desk.decide(np.ones(3), time=1704067260.0).act
+    assert desk.decide(np.ones(3), time="2044-01-01").act  # far, and a date
+
+
+def test_an_item_of_a_day_before_changes_what_a_day_is_planned_from():
+    """It may be looked at on its day, and decided after the first look at an item of the next one."""
+    budget = at.Budget(per_day=4, day=10.0)
+    pace, again = Pace(budget), Pace(budget)
+    for k in range(20):
+        pace.note(k / 4, False, float(k))
+    pace.outlook(10.0)
+    for k in range(20):
+        pace.note(5.0 + k / 8, False, float(k))
+    again.restore(pace.arrays())
+    assert pace.outlook(10.0) == again.outlook(10.0)
+
+
 def test_a_first_day_goes_on_as_fast_as_it_began():
     pace = Pace(at.Budget(per_day=5, day=100.0))
     for k in range(21):
