@@ -17,8 +17,6 @@ from .numbers import Number
 KNOTS, FEWER_KNOTS, MANY = 6, 4, 40
 #: Distinct values in the warm-up below which a number is a line: two values cannot bend.
 LEAST_VALUES = 3
-#: The mean of a law over its median from which its tail is long: that of an exponential law.
-LONG = 1.0 / math.log(2.0)
 #: The outermost knots are the quantiles at so many standard deviations of a normal law: 1 % of the values are beyond.
 OUTERMOST = 2.3
 
@@ -47,7 +45,7 @@ class Curve:
 
     def __init__(self, column: Number, knots: list[float], reference: int, size: float, jumps: bool) -> None:
         self.column, self.knots, self.reference, self.size = column, knots, reference, size
-        #: Whether the column is an amount that is mostly 0, or the like: such scores bend.
+        #: Whether the column has a common value among many others, as amounts that are mostly 0: such scores bend.
         self.jumps = jumps
         self._unit = 1.0 / math.sqrt(size)
 
@@ -61,8 +59,7 @@ class Curve:
         atoms = levels[counts * knots >= len(seen)]
         few = len(levels) <= knots
         places = levels if few else _knots(seen, atoms, knots)
-        jumps = not few and len(atoms) > 0 and _has_tail(seen, float(levels[counts.argmax()]))
-        curve = cls(column, places.tolist(), 0, 1.0, jumps)
+        curve = cls(column, places.tolist(), 0, 1.0, not few and len(atoms) > 0)
         near = np.abs(curve._ranks(seen)[:, None] - np.arange(len(places)))
         curve.reference = int(np.argmax(np.maximum(0.0, 1.0 - near).sum(axis=0)))
         squares = [height**2 for _, height in curve.encode_column(seen)]
@@ -107,16 +104,6 @@ class Curve:
         """Return the curve as JSON, for saving."""
         made = {"knots": self.knots, "reference": self.reference, "size": self.size, "jumps": self.jumps}
         return {"name": self.column.name, **made}
-
-
-def _has_tail(seen: NDArray[np.float64], common: float) -> bool:
-    """Return whether all other values lie on one side of the common one, and some of them far from it.
-
-    So do amounts that are mostly 0. A rating, a duration in months or the grey of a pixel has common values, too, and
-    no tail: its score bends no more often than that of any number.
-    """
-    away = np.abs(seen[seen != common] - common)
-    return common in (seen.min(), seen.max()) and float(away.mean()) > LONG * float(np.median(away))
 
 
 def _knots(seen: NDArray[np.float64], atoms: NDArray[np.float64], most: int) -> NDArray[np.float64]:

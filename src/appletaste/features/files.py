@@ -34,7 +34,7 @@ def read_file(path: Path, separator: str | None, warm_up: int) -> Raw:
         head = raw.read(64)
     if head[:4] == b"PAR1":
         return read_parquet(path)
-    if head[:2] == b"PK":
+    if head[:2] == b"PK" or head[:4] == b"\xd0\xcf\x11\xe0":  # a spreadsheet of today, or an old one
         raise DataError(f"{path} is a zip file or a spreadsheet: save the table in it as CSV or Parquet")
     if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*[\[{]", head):
         raise DataError(

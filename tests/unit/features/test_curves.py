@@ -52,23 +52,6 @@ def test_a_reference_in_the_middle_has_ramps_to_both_sides():
     assert [place for place, _ in curve.encode(9.0)] == [1]
 
 
-@pytest.mark.parametrize(
-    ("jumps", "values"),
-    [
-        (True, lambda rng: np.where(rng.random(500) < 0.7, 0.0, rng.lognormal(3, 1, 500))),
-        (True, lambda rng: 7.0 - np.where(rng.random(500) < 0.7, 0.0, rng.lognormal(3, 1, 500))),  # a discount
-        (False, lambda rng: rng.lognormal(3, 1, 500)),  # no value is common
-        (False, lambda rng: np.where(rng.random(500) < 0.7, 0.0, rng.lognormal(3, 1, 500) * rng.choice([-1, 1], 500))),
-        (False, lambda rng: np.clip(rng.integers(-4, 17, 500), 0, 16)),  # the grey of a pixel
-        (False, lambda rng: np.clip(rng.normal(7, 2, 500).round(), 1, 10)),  # a rating
-        (False, lambda rng: rng.choice([6, 12, 15, 18, 24, 30, 36, 48], 500)),  # months
-    ],
-)
-def test_amounts_that_are_mostly_0_jump(rng, jumps, values):
-    curve = Curve.fit(bare(), values(rng).astype(float), knots=6)
-    assert curve.jumps == jumps
-
-
 def test_two_values_cannot_bend():
     assert Curve.fit(bare(), np.array([0.0, 1.0, 1.0, np.nan]), knots=6) is None
 

@@ -138,9 +138,10 @@ def test_unreadable_files(tmp_path):
     path.write_bytes(gzip.compress(CSV.encode() * 50)[:-20])
     with pytest.raises(at.errors.DataError, match="cut short or damaged"):
         at.read_records(path)
-    path.write_bytes(b"PK\x03\x04")
-    with pytest.raises(at.errors.DataError, match="spreadsheet"):
-        at.read_records(path)
+    for head in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        path.write_bytes(head)
+        with pytest.raises(at.errors.DataError, match="spreadsheet"):
+            at.read_records(path)
     path.write_bytes(b"PAR1 and nothing more")
     with pytest.raises(at.errors.DataError, match="Parquet"):
         at.read_records(path)
