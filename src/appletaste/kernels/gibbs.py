@@ -92,11 +92,11 @@ def run_sweeps(
             # A block is a multiple of LANES and starts as zeros: whole vectors, no scalar remainder.
             padded = (m + LANES - 1) // LANES * LANES
             items = features[first // BLOCK]
-            score_block(items, 0, padded, theta, scores)
+            score_block(items, first % BLOCK, padded, theta, scores)
             draw_block(stream, scores, omega, m, words, draw_scratch, index)
             for i in range(m, padded):
                 omega[i] = 0.0
-            add_gram_block(factor, items, 0, padded, omega, tile)
+            add_gram_block(factor, items, first % BLOCK, padded, omega, tile)
         cholesky(system)
         draw_theta(stream, factor, whitened, kind, bounds, theta, spare, direction)
         if sweep >= burn_in:

@@ -94,10 +94,10 @@ def add_block(
         weights[i] = low * high
         residuals[i] = labels[start + i] - (high if scores[i] >= 0.0 else low)
     for j in range(theta.size):
-        row = items[j]
+        row = items[j, first:]
         total = 0.0
         for i in range(n):
-            total += residuals[i] * row[first + i]
+            total += residuals[i] * row[i]
         gradient[j] += total
     add_gram(hessian, items, first, n, weights, work[TILE:WORK_ROWS])
 
