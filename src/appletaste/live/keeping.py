@@ -142,7 +142,7 @@ class Keeping:
     def hand_over(self, begin: bool = False) -> Callable[[], None]:
         """Return what makes all that waits durable, for another thread to call; tell ``landed`` how it went.
 
-        ``begin``: do here and now what takes no wait. Of a stream that has stopped nothing is written: the call says it.
+        ``begin``: do now what takes no wait. Of a stream that has stopped nothing is written; the call says so.
         """
         return self._check_running if self._stopped else self.record.hand_over(begin)
 
