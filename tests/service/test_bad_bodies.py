@@ -204,7 +204,7 @@ def test_the_digest_sees_a_refusal_that_stores_something(service, key, monkeypat
     """Negative control: a service that decides first and refuses afterwards."""
     from appletaste.service.problems import Problem
 
-    usual = routes_decisions._decide
+    usual = routes_decisions._decide_one
 
     def hasty(stream, asked):
         usual(stream, asked)
@@ -213,6 +213,6 @@ def test_the_digest_sees_a_refusal_that_stores_something(service, key, monkeypat
     def switch(stream, asked):
         return (usual if asked.id.startswith("good") else hasty)(stream, asked)
 
-    monkeypatch.setattr(routes_decisions, "_decide", switch)
+    monkeypatch.setattr(routes_decisions, "_decide_one", switch)
     with pytest.raises(AssertionError, match="decisions"):
         play(service, key, 3000, seed=12)

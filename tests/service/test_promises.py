@@ -182,6 +182,7 @@ def test_a_failed_commit_stops_the_service(tmp_path, monkeypatch, begun):
 def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_path, monkeypatch, broken, begun):
     """Others are applied on top of a commit under way; none is answered early, and all fall with one that fails."""
     monkeypatch.setattr(writing, "SLOW", math.inf)
+    monkeypatch.setattr(writing, "FEW", 1)
     store = new_store(tmp_path)
     key, path = secret_of(store), ORDERS + "/decisions"
     with Running(store) as running, ThreadPoolExecutor(5) as pool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._checks import check_text
 from ..costs import Costs, SomeCosts
 from ..costs_by_item import CostsByItem
+from ..decision import new_tuple
 from ..desks.tables import ID, LABEL, STRATUM, TIME
 from ..errors import InputError
 from ..features import FeatureMap
@@ -50,12 +51,13 @@ class Reader:
         self, item: Any, id: str | None, time: Any, stratum: str | None, costs: SomeCosts | None, usual: Costs
     ) -> Asked:
         """Return an item as it is decided; columns with a role say what was not said."""
-        if isinstance(item, Mapping):
+        if type(item) is not list and isinstance(item, Mapping):  # asking an abstract type takes a while
             return self._record(item, id, time, stratum, costs, usual)
         if self.sheet is not None and costs is None:
             raise InputError("the costs of this stream are formulas over columns: give a record, or costs=")
         sheet = None if costs is None else check_costs(costs, usual)
-        return Asked(check_id(id), check_item(item, self._width), None, time, check_stratum(stratum), sheet)
+        stratum = None if stratum is None else check_stratum(stratum)
+        return new_tuple(Asked, (check_id(id), check_item(item, self._width), None, time, stratum, sheet))
 
     def _record(
         self, item: Mapping[str, Any], id: str | None, time: Any, stratum: str | None, costs: Any, usual: Costs

@@ -80,7 +80,7 @@ class Keeping:
     @property
     def mode(self) -> str:
         """The mode that holds now."""
-        return self._state.mode
+        return self._state.modes[-1][1]
 
     @property
     def mode_since(self) -> tuple[int, str]:
@@ -141,7 +141,7 @@ class Keeping:
     def hand_over(self, begin: bool = False) -> Callable[[], None]:
         """Return what makes all that waits durable, for another thread to call; tell ``landed`` how it went.
 
-        ``begin``: do here and now what takes no wait. Of a stream that has stopped nothing is written: the call says so.
+        ``begin``: do now what takes no wait. Of a stream that has stopped nothing is written; the call says so.
         """
         return self._check_running if self._stopped else self.record.hand_over(begin)
 

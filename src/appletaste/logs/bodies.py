@@ -83,9 +83,9 @@ def pack_event(event: Event, item: bytes | None, stamp: Stamp) -> tuple[str, byt
         id, decision, time, stratum = event
         act, probability, _, costs, round_, why, audit, moment, chance, worth, price, spent = decision
         sheet = (costs.miss, costs.false_alarm, costs.hit, costs.correct_pass)
-        head = (FORMAT, stamp.at, id, time, stratum, sha256(item or b"").digest(), stamp.own_costs)
-        made = (act, probability, sheet, round_, why, audit, moment, chance, worth, price, spent)
-        return "decided", _encode((*head, *made))
+        at, own_costs = stamp
+        made = act, probability, sheet, round_, why, audit, moment, chance, worth, price, spent
+        return "decided", _encode((FORMAT, at, id, time, stratum, sha256(item or b"").digest(), own_costs, *made))
     return _NAMES[type(event)], _encode((FORMAT, stamp.at, *event))
 
 

@@ -36,6 +36,7 @@ class Waiting:
         self._awaited = np.zeros_like(belief.matrix)  # laid out as a belief, for its kernels: V_w in the place of V
         self._direction = self._awaited[kernels.DIRECTION]
         self._aside = np.zeros_like(belief.matrix)  # V_w for those who only ask
+        self._doubted: tuple[Doubt, Vector, Doubt] | None = None  # asked for last: making one takes a microsecond
         self._fresh = False
         self._seen = 0
         self._fades = belief.fades
@@ -110,8 +111,12 @@ class Waiting:
 
     def _doubt(self, awaited: Vector) -> Doubt | None:
         """Return what it takes to ask for surprises: how likely one is says what was seen, how much is open V_w."""
-        doubt = self.belief.doubt
-        return None if doubt is None else doubt._replace(awaited=awaited)
+        doubt, known = self.belief.doubt, self._doubted
+        if doubt is None:
+            return None
+        if known is None or known[0] is not doubt or known[1] is not awaited:
+            self._doubted = known = doubt, awaited, doubt._replace(awaited=awaited)
+        return known[2]
 
     def covariance(self) -> Vector:
         """Return V_w."""

@@ -143,6 +143,8 @@ def check_plain(text: str | None, pointer: str) -> None:
 def check_decide(body: Decide, door: Door) -> None:
     """Refuse what a stream would not decide on as it is meant."""
     door.check(body.item)
-    check_time(body.time)
+    if body.time is not None:
+        check_time(body.time)
     check_plain(body.id, "/id")
-    check_plain(body.stratum, "/stratum")
+    if body.stratum is not None:
+        check_plain(body.stratum, "/stratum")

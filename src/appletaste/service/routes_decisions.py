@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..errors import OptionError
-from ..live import Answer, Stream
+from ..live import Stream
 from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
 from .batches import in_one_commit
 from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note
@@ -18,24 +18,24 @@ STREAM = "/v1/streams/{stream}"
 CASE = STREAM + "/decisions/{id}"
 
 
-def _costs(asked: Decide) -> dict[str, float] | None:
-    return None if asked.costs is None else msgspec.structs.asdict(asked.costs)
+def _decide_one(stream: Stream, asked: Decide) -> tuple[int, bytes]:
+    """Return the status and the body of a decision on an item that was checked: 201, or 200 where it was made before.
 
-
-def _decide(stream: Stream, asked: Decide) -> Answer:
-    """Decide on an item that was checked; what a stream still refuses is worded without what was asked."""
+    What a stream still refuses is worded without what was asked.
+    """
     if stream.mode == "shadow" and asked.baseline is None:
         raise Problem(
             "validation", FieldError("required", "/baseline"), detail="in shadow mode the caller's own action stands"
         )
-    return stream.decide(
+    answer = stream.decide(
         asked.item,
         id=asked.id,
         time=asked.time,
         stratum=asked.stratum,
-        costs=_costs(asked),
+        costs=None if asked.costs is None else msgspec.structs.asdict(asked.costs),
         baseline=asked.baseline,
     )
+    return 200 if answer.again else 201, answer.json()
 
 
 async def decide(call: Call) -> Reply:
@@ -53,12 +53,6 @@ async def decide_batch(call: Call) -> Reply:
     """Decide on many items in one commit; those that are wrong are told so, and the others count."""
     door = call.writer.door
     return await in_one_commit(call.writer, call.body.decisions, _ONE, lambda one: check_decide(one, door), _decide_one)
-
-
-def _decide_one(stream: Stream, asked: Decide) -> tuple[int, bytes]:
-    """Return the status and the body of a decision: 201, or 200 where it was made before."""
-    answer = _decide(stream, asked)
-    return 200 if answer.again else 201, answer.json()
 
 
 async def show(call: Call) -> Reply:

@@ -40,6 +40,8 @@ from .problems import Problem
 WAITING = 2000
 #: Requests that are applied at a time at most.
 GROUP = 256
+#: Fewer than so many wait until a commit that is under way is done: to begin a group takes as long as ten decisions.
+FEW = 24
 #: Where the last commit was of more requests than this, the next waits until most of as many have come, this long at
 #: most: those who were just answered are about to ask again, and two small commits take twice as long as one.
 SMALL, SOON, MOST = 4, 0.002, 0.9
@@ -116,11 +118,13 @@ class Writer:
         return answer
 
     def _go_on(self, waited: bool = False) -> None:
-        """Apply what is quick; let the thread commit it, or do what the loop does not, if it is time for that."""
+        """Apply what is quick and write it, or let the thread do what is not, if it is time for that."""
         self._gathering = False
-        if self.place.near and self._each < SLOW and not self._away:
-            self._apply(quick=True)
+        if waited:
+            self._timer = None
         if self._busy:
+            if len(self._waiting) >= FEW:
+                self._apply_quick()
             return
         if not self._left():
             if self._closing or self.stopped:
@@ -134,11 +138,17 @@ class Writer:
             self._timer.cancel()
             self._timer = None
         self._busy = True
+        self._apply_quick()
         if (self._waiting and not self.stopped) or self._stream.snapshot_due:
             self._away = True
             self._jobs.put(self._next)
         else:
             self._begin()
+
+    def _apply_quick(self) -> None:
+        """Apply what the loop may apply, up to what it may not."""
+        if self.place.near and self._each < SLOW and not self._away:
+            self._apply(quick=True)
 
     def _begin(self) -> None:
         """Write what was applied, and let the thread wait for the disk.
