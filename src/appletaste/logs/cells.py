@@ -37,6 +37,8 @@ class Given(NamedTuple):
     @classmethod
     def of(cls, name: str, values: Any, source: str, first: int = 0) -> Given:
         """Take a column of any library: dates as ISO texts, what NumPy holds as objects as a list."""
+        if isinstance(values, np.ma.MaskedArray):  # as an array, what is masked would be there
+            values = values.tolist()
         array = np.asarray(values) if hasattr(values, "__array__") else None
         if array is None and (isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__")):
             raise DataError(f"{source}: column {name} must be a list or an array, got {values!r}")

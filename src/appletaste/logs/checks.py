@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import OUTCOMES
+from ..costs import LARGEST, OUTCOMES
 from ..errors import DataError, FeedbackError
 from .states import CORRECTED, NEVER_DUE, OBSERVED, STATES, UNKNOWN
 
@@ -61,7 +61,15 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
         if amounts is not None:
             wrong_where(np.isinf(amounts), f"{name} must be finite or absent, got {{{name}}}")
     for name in OUTCOMES:
-        wrong_where(~np.isfinite(getattr(log, name)), f"{name} must be finite, got {{{name}}}")
+        wrong_where(
+            ~(np.abs(getattr(log, name)) < LARGEST),
+            f"{name} must be finite and below {LARGEST:g} in size, got {{{name}}}",
+        )
+    wrong_where(
+        (log.alarm_price < 0) & (log.catch_gain < 0),
+        "acting pays only on negatives, because a hit costs more than a miss and a false alarm less than a correct "
+        "pass; are the labels swapped?",
+    )
     wrong_where(~np.isin(log.label, (0, 1, UNKNOWN)), "a label is 0, 1 or -1 (not known), got {label}")
     known = log.label != UNKNOWN
     wrong_where(~log.act & known, "a pass has no label: nobody sees the label of a passed item", FeedbackError)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..costs import Costs, SomeCosts
 from ..decision import Decision, Decisions, Observation, check_label, new_tuple
-from ..errors import FeedbackError, InputError, OptionError
+from ..errors import InputError, OptionError
 from ..features import FeatureMap
 from ..features.column_curves import ModelCurves
 from ..kernels.random import uniform_at
@@ -373,9 +372,6 @@ class Policy(Player):
         asked = [(decision, None if label is None else check_label(label)) for decision, label in changes]
         for decision, label in asked:
             Observation.of(decision, label or 0)  # says no to a pass
-        twice = [number for number, times in Counter(decision.round for decision, _ in asked).items() if times > 1]
-        if twice:
-            raise FeedbackError(f"the label of the decision of round {twice[0]} is changed twice: say once what it is")
         with self.alone:
             self.rounds.revise(asked, self.learner, self.n_features)
 

@@ -74,6 +74,11 @@ class Rounds:
 
     def revise(self, asked: list[tuple[Decision, int | None]], learner: Learner, n_features: int) -> None:
         """Let the learner take other labels, and await those anew that were retracted (None)."""
+        changed: set[int] = set()
+        for decision, _ in asked:
+            if decision.round in changed:
+                raise FeedbackError(f"the label of round {decision.round} is changed twice: say once what it is")
+            changed.add(decision.round)
         if not learner.keeps_labels:
             learner.revise({})  # says why it cannot, or has nothing to change
             for decision, _ in asked:

@@ -17,6 +17,7 @@ import numpy as np
 from ..drift.alarms import FEATURES
 from ..errors import AppleTasteError
 from ..evaluate import Estimate, Refusal, WhatIf, plan_audit
+from ..evaluate.honesty import contradiction
 from .facts import Facts
 from .overdue import overdue_labels
 from .reviews import value_of_a_review
@@ -120,6 +121,8 @@ def other_audits(facts: Facts, money: Writer) -> Advice | None:
     log, missed, audits = facts.log, facts.whole.missed, facts.whole.audits
     if not facts.missed.passes or not facts.whole.labels:
         return None
+    if (wrong := contradiction(log)) is not None:
+        return Advice("audits", "Log the probability with which each action was drawn", wrong.reason, "certain")
     if isinstance(missed, Refusal):
         return Advice(
             "audits",

@@ -32,6 +32,13 @@ def test_lists_arrays_rows_and_frames_say_the_same():
         assert at.DecisionLog.from_columns(other).rows() == rows.rows()
 
 
+def test_what_is_masked_is_not_there():
+    masked = np.ma.array([1, 0, 0], mask=[False, True, True])
+    assert at.DecisionLog.from_columns(table(label=masked)).label.tolist() == [1, -1, -1]
+    with pytest.raises(DataError, match="row 1: probability is missing"):
+        at.DecisionLog.from_columns(table(probability=np.ma.array([0.5, 0.5, 0.5], mask=[True, False, False])))
+
+
 def test_arrays_are_taken_as_they_are():
     x, probability = np.ones((3, 2)), np.array([0.5, 1.0, 0.25])
     log = at.DecisionLog.from_columns(table(x=x, probability=probability))

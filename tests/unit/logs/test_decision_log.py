@@ -48,6 +48,8 @@ def test_labels_of_passes_are_not_in_the_log():
         ({"act": False, "label": None, "audit": True}, "audit"),
         ({"chance": -0.1}, "chance must be in"),
         ({"miss": float("inf")}, "miss must be finite"),
+        ({"miss": 1e200}, "miss must be finite and below 1e.100"),
+        ({"miss": 0.0, "hit": 5.0, "false_alarm": -1.0}, "are the labels swapped"),
         ({"miss": None}, "miss is missing"),
         ({"miss": "5"}, "miss must be a number"),
         ({"act": "x"}, "act is true or false"),

@@ -69,7 +69,7 @@ def test_a_label_is_changed_once_in_a_revision():
     decision = policy.decide([1.0, 0.0])
     policy.learn(decision, 1)
     before = policy.chance([1.0, 0.0])
-    with pytest.raises(FeedbackError, match="round 1 is changed twice"):
+    with pytest.raises(FeedbackError, match="label of round 1 is changed twice"):
         policy.revise([(decision, None), (decision, 0)])
     assert policy.chance([1.0, 0.0]) == before
     with pytest.raises(FeedbackError, match="learnt already"):

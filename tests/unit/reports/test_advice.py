@@ -126,6 +126,14 @@ def with_late_labels(late):
                 chance=0.4)  # fmt: skip
 
 
+def test_no_audit_mends_probabilities_that_are_not_those_of_the_actions():
+    act = np.arange(600) % 2 == 0
+    log = made(600, act=act, probability=0.05, label=labelled(act, np.arange(600) % 6 == 0))
+    advice = other_audits(gather(log), EUROS)
+    assert advice.do.startswith("Log the probability")
+    assert "300 of 600 decisions" in advice.worth
+
+
 def test_labels_are_overdue_after_longer_than_nearly_all_took():
     found = overdue_labels(with_late_labels({40, 41, 249}))  # the last was decided on the 25th, two days before the end
     assert (found.labels, found.since, found.usual) == (2, "2024-05-05", "2.0 days")
