@@ -151,6 +151,9 @@ def test_a_write_is_not_begun_while_others_use_the_file(tmp_path):
     other.join()
     place.begin(rows, head)()
     assert place.head().seq == 7
+    scattered = rows_after(place.head(), [("decided", "A"), ("decided", "z")])  # a page of the index each
+    assert place.begin(scattered, place.head()) is None
+    assert place.head().seq == 7
     store.close()
 
 

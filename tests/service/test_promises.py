@@ -94,8 +94,8 @@ def test_labels_in_any_order_twice_and_before_the_decision(service, key):
 class HeldUp:
     """Lets the commits of a writer wait until ``go`` is set; ``broken`` then fails them.
 
-    ``begun``: the loop writes and the thread waits for the disk; otherwise the thread does both, as it does while
-    somebody else uses the store.
+    ``begun``: the loop writes, ids that grow, and the thread waits for the disk; otherwise the thread does both, as it
+    does while somebody else uses the store.
     """
 
     def __init__(self, writer, monkeypatch, broken=False, begun=False):
@@ -134,7 +134,7 @@ def test_overload_is_answered_and_not_hidden(service, key, monkeypatch, begun):
     held, writer._each = HeldUp(writer, monkeypatch, begun=begun), 1e-6
 
     def one(k):
-        return service.ask("POST", ORDERS + "/decisions", {"id": f"load-{begun}-{k}", "item": item(k)}, key=key)
+        return service.ask("POST", ORDERS + "/decisions", {"id": f"~load-{begun}-{k}", "item": item(k)}, key=key)
 
     with ThreadPoolExecutor(20) as pool:
         first = pool.submit(one, 0)

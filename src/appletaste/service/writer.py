@@ -42,9 +42,9 @@ WAITING = 2000
 GROUP = 256
 #: Fewer than so many wait until a commit that is under way is done: to begin a group takes as long as ten decisions.
 FEW = 24
-#: Where the last commit was of more requests than this, the next waits until most of as many have come, this long at
-#: most: those who were just answered are about to ask again, and two small commits take twice as long as one.
-SMALL, SOON, MOST = 4, 0.002, 0.9
+#: Where the last commit was of more requests than this, the next waits for most of those who are answered now, beside
+#: those who wait already, this long at most: they are about to ask again, and two small commits cost as much as two.
+SMALL, SOON, MOST = 4, 0.005, 0.9
 #: Commits whose durations are kept.
 COMMITS = 200
 #: Seconds of processor for each request from which on the thread applies them: a slow policy must not hold the loop up.
@@ -172,7 +172,7 @@ class Writer:
     def _rested(self, size: int) -> None:
         """Go on after the thread has done something for so many requests."""
         self._busy = False
-        self._wanted = int(MOST * size) if size > SMALL else 0
+        self._wanted = int(MOST * (size + self.depth)) if size > SMALL else 0
         self._go_on()
 
     def _left(self) -> bool:
