@@ -287,6 +287,20 @@ def test_one_store_is_for_many_threads(home):
     store.close()
 
 
+def test_a_stream_is_let_go_of_when_nobody_goes_through_the_list_of_them(tmp_path):
+    store = Home("postgres", tmp_path).open()
+    place = filled(store)
+    other = threading.Thread(target=place.release)
+    with store.lock:
+        for _ in store.places.values():
+            other.start()
+            other.join(0.2)
+        assert other.is_alive()
+    other.join(30.0)
+    assert not store.places
+    store.close()
+
+
 def test_a_store_that_only_looks_writes_nothing(home):
     if home.kind == "memory":
         pytest.skip("memory is seen by one process alone")

@@ -320,7 +320,9 @@ class PostgresPlace:
     def release(self) -> None:
         """Let go of the stream, so that another process may own it at once."""
         store = self._store
-        if store.places.pop(self.name, None) is not None and not store.broken and not store.read_only:
+        with store.lock:  # or the thread that says who is alive ends in the middle of its list
+            owned = store.places.pop(self.name, None) is not None
+        if owned and not store.broken and not store.read_only:
             store.ask("SELECT pg_advisory_unlock(%s, %s::int)", (LOCKS, self.number))
 
 
