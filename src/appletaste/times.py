@@ -243,10 +243,15 @@ def before(one: Any, other: Any) -> bool:
     >>> before(1.0, 2.0), before("2024-05-31", "2024-05-31T12:00:00"), before("2024-05-30", "2024-05-31T00:30:00+02:00")
     (True, False, True)
     """
-    if isinstance(one, str) and isinstance(other, str) and _DATE.fullmatch(one) and _DATE.match(other):
+    if isinstance(one, str) and isinstance(other, str) and is_day(one) and _DATE.match(other):
         return one < other[:10]  # the days as they are called where they were written
     first, second = instant(one), instant(other)
     return first is not None and second is not None and first < second
+
+
+def is_day(text: str) -> bool:
+    """Return whether a date is a day without a time of day, such as 2024-05-31."""
+    return _DATE.fullmatch(text) is not None
 
 
 def span(name: str, length: Any) -> float:

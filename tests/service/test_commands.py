@@ -6,6 +6,7 @@ import apsw
 import pytest
 
 from appletaste.cli.main import main
+from appletaste.errors import StoreError
 from appletaste.live import Stream
 from appletaste.logs.stores import open_store
 from appletaste.service.keys import Keys
@@ -133,6 +134,23 @@ def test_verify_fails_with_1_and_a_store_with_3(run, desk):
     held = open_store(desk)
     run("keys", "create", "shop", "--store", desk, "--scope", "decide", code=3, json_=False)
     held.close()
+
+
+def test_a_name_that_is_mistyped_leaves_no_file_behind(run, tmp_path):
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match=r"there is no store .*dekc\.db: look at the name of the file"):
+            Stream.open(tmp_path / "dekc.db", "clicks", read_only=read_only)
+    commands = (
+        *(("stream", verb, "clicks", "--store", "dekc.db") for verb in ("show", "verify")),
+        ("stream", "list", "--store", "dekc.db"),
+        ("stream", "export", "clicks", "--store", "dekc.db", "--out", "log.jsonl"),
+        ("stream", "backup", "--store", "dekc.db", "--out", "copy.db"),
+        ("keys", "list", "--store", "dekc.db"),
+        ("keys", "revoke", "abc", "--store", "dekc.db"),
+    )
+    for words in commands:
+        assert "there is no store dekc.db" in run(*words, json_=False, code=3).err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_backup(run, desk):

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     from ..service.keys import Keys
     from .console import print_json, print_table
 
-    store = opened(args.store, read_only=args.kind == "list")
+    store = opened(args.store, read_only=args.kind == "list", create=args.kind == "create")
     try:
         keys = Keys(store)
         if args.kind == "create":

@@ -24,8 +24,8 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def opened(address: str, read_only: bool = False) -> Any:
-    """Return the store at an address."""
+def opened(address: str, read_only: bool = False, create: bool = True) -> Any:
+    """Return the store at an address; ``create`` makes a file that is not there."""
     from ..logs.stores import open_store
 
-    return open_store(address, read_only=read_only)
+    return open_store(address, read_only=read_only, create=create)

@@ -124,7 +124,7 @@ class Stream(Changing):
         A record that does not verify is opened in safe mode, and ``trouble`` says what is wrong. ``read_only`` looks at
         a stream that another process writes.
         """
-        opened = open_store(store, read_only=read_only)
+        opened = open_store(store, read_only=read_only, create=False)
         try:
             place = opened.open(name)
             try:

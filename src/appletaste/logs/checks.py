@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..costs import LARGEST, OUTCOMES
 from ..errors import DataError, FeedbackError
+from ..times import DAY, instants, is_day
 from .states import CORRECTED, NEVER_DUE, OBSERVED, STATES, UNKNOWN
 
 if TYPE_CHECKING:
@@ -90,6 +92,11 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
         wrong_where(~_present(log.time), "time is missing; a log has the time of every decision or of none")
     if log.label_time is not None:
         wrong_where(_present(log.label_time) & ~known, "label_time is {label_time}, but the row has no label")
+        wrong_where(
+            _too_early(log.time, log.label_time),
+            "a label cannot arrive before its decision: time is {time} and label_time {label_time}. Is it the time of "
+            "another item, or of another clock? Leave label_time empty where nobody knows it",
+        )
     if log.truth is not None:
         wrong_where(
             ~np.isin(log.truth, (0, 1)),
@@ -105,6 +112,32 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
 
 def _present(times: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(times != "") if times.dtype.kind == "U" else ~np.isnan(times)
+
+
+def _too_early(made: NDArray[Any] | None, arrived: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which labels have certainly arrived before their decision: both times are known, and of one kind."""
+    wrong = np.zeros(len(arrived), dtype=bool)
+    if made is None or (made.dtype.kind == "U") != (arrived.dtype.kind == "U"):
+        return wrong
+    there = np.flatnonzero(_present(arrived))
+    if made.dtype.kind != "U":
+        wrong[there] = arrived[there] < made[there]
+        return wrong
+    seconds = instants(made[there]) - instants(arrived[there])  # NaN: one of them is no date
+    for k in np.flatnonzero(seconds > 0).tolist():
+        row = there[k]
+        wrong[row] = seconds[k] >= _most_doubt(str(made[row]), str(arrived[row]))
+    return wrong
+
+
+def _most_doubt(made: str, arrived: str) -> float:
+    """Return from how many seconds on one date is certainly after another.
+
+    A label with a day alone may have arrived at the end of that day, and of two dates of which one has no zone that one
+    may be of any zone.
+    """
+    aware = [datetime.fromisoformat(text).tzinfo is not None for text in (made, arrived)]
+    return DAY * (is_day(arrived) + (aware[0] != aware[1]))
 
 
 def check_ids(ids: NDArray[np.str_], before: int = 0, differ: bool = True) -> None:

@@ -61,6 +61,7 @@ def test_labels_of_passes_are_not_in_the_log():
         ({"x": [float("nan")]}, "finite"),
         ({"x": 3.0}, "list of numbers"),
         ({"time": None, "label_time": 3.0, "label": None}, "label_time is 3.0, but the row has no label"),
+        ({"time": 3.0, "label_time": 2.9}, r"row 1 \(id .a.\): a label cannot arrive before its decision: time is 3.0"),
         ({"time": ""}, "time is missing"),
         ({"worth": float("inf")}, "worth must be finite"),
         ({"price": "5"}, "price must be a number"),
@@ -75,6 +76,34 @@ def test_labels_of_passes_are_not_in_the_log():
 def test_what_no_stream_could_have_logged_is_refused(changes, message):
     with pytest.raises(at.errors.InputError, match=message):
         at.DecisionLog.from_rows([row(**changes)])
+
+
+@pytest.mark.parametrize(
+    ("time", "label_time", "early"),
+    [
+        (2.0, 2.0, False),
+        (2, 1, True),
+        ("2024-05-31T12:00:00", "2024-05-31T11:59:59", True),
+        ("2024-05-31T12:00:00+02:00", "2024-05-31T10:00:00Z", False),
+        ("2024-05-31T12:00:00+02:00", "2024-05-31T09:59:00Z", True),
+        ("2024-05-31T12:00:00", "2024-05-31", False),
+        ("2024-05-31T00:00:00", "2024-05-30", True),
+        ("2024-05-31", "2024-05-30", True),
+        ("2024-05-31T12:00:00", "2024-05-31T02:00:00+00:00", False),  # a clock of Asia, perhaps
+        ("2024-05-31T12:00:00", "2024-05-30T02:00:00+00:00", True),
+        ("2024-05-31T12:00:00-08:00", "2024-05-31", False),
+        ("2024-05-31T12:00:00+00:00", "2024-05-28", True),
+        ("week 2", "week 1", False),  # no dates that anybody could compare
+        (20240531.0, "2024-05-30", False),
+    ],
+)
+def test_a_label_before_its_decision_is_refused_where_that_is_certain(time, label_time, early):
+    rows = [row(time=time, label_time=None), row(id="b", time=time, label_time=label_time)]
+    if not early:
+        assert len(at.DecisionLog.from_rows(rows)) == 2
+        return
+    with pytest.raises(at.errors.DataError, match=r"row 2 \(id 'b'\): a label cannot arrive before its decision"):
+        at.DecisionLog.from_rows(rows)
 
 
 def test_more_refusals():

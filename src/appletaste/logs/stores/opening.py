@@ -11,10 +11,11 @@ from .memory import MemoryStore
 POSTGRES = ("postgresql://", "postgres://")
 
 
-def open_store(address: str | PathLike[str] | Store, *, read_only: bool = False) -> Store:
+def open_store(address: str | PathLike[str] | Store, *, read_only: bool = False, create: bool = True) -> Store:
     """Return the store at an address: the name of a file, ``postgresql://...``, or ``memory`` for a new one in memory.
 
-    ``read_only`` is for looking while another process writes. A store is given back as it is.
+    ``read_only`` is for looking while another process writes. ``create`` makes a file that is not there. A store is
+    given back as it is.
 
     Examples
     --------
@@ -32,4 +33,4 @@ def open_store(address: str | PathLike[str] | Store, *, read_only: bool = False)
         return PostgresStore(place, read_only=read_only)
     from .sqlite import SqliteStore
 
-    return SqliteStore(place, read_only=read_only)
+    return SqliteStore(place, read_only=read_only, create=create)

@@ -46,6 +46,7 @@ class SqliteStore:
     """Streams in one file.
 
     ``vfs`` names a file system of apsw, for tests that cut the power; ``read_only`` looks while another process writes.
+    Without ``create`` a file that is not there is refused.
 
     Examples
     --------
@@ -62,12 +63,19 @@ class SqliteStore:
     SYNCHRONOUS = "FULL"
     MIGRATIONS: tuple[Migration, ...] = SQLITE
 
-    def __init__(self, path: str | PathLike[str], *, read_only: bool = False, vfs: str | None = None) -> None:
+    def __init__(
+        self, path: str | PathLike[str], *, read_only: bool = False, create: bool = True, vfs: str | None = None
+    ) -> None:
         check_version(apsw.sqlite_lib_version())
         self.address, self.read_only, self._vfs = os.fspath(path), read_only, vfs
         self._path = Path(self.address)
         if self._path.is_dir() or not self._path.parent.is_dir():
             raise InputError(f"{self.address} cannot be a store: give the name of a file in a folder that is there")
+        if (read_only or not create) and not self._path.exists():
+            raise StoreError(
+                f"there is no store {self.address}: look at the name of the file. 'appletaste stream create' and "
+                "at.Stream.create make a store with the first stream in it"
+            )
         self.lock, self._looking = Baton(), RLock()
         self.broken = False
         self.places: dict[str, SqlitePlace] = {}
@@ -104,8 +112,6 @@ class SqliteStore:
             self._guard = None
 
     def _connect(self, looks: bool = False) -> apsw.Connection:
-        if self.read_only and not self._path.exists():
-            raise StoreError(f"there is no store {self.address}")
         looks = looks or self.read_only
         flags = apsw.SQLITE_OPEN_READONLY if looks else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = apsw.Connection(self.address, flags=flags, vfs=self._vfs, statementcachesize=200)
