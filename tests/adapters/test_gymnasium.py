@@ -122,3 +122,10 @@ def test_wrong_use_is_named():
         AppleTastingEnv(at.problem("i"), rounds=3)
     with pytest.raises(at.errors.OptionError, match="shuffle is for a Table"):
         AppleTastingEnv("i", shuffle=True)
+
+
+def test_a_table_takes_costs_as_a_dict():
+    table = labelled_table({"x": [1.0, 2.0], "bad": [0, 1]}, "bad", {"miss": 5, "false_alarm": 1, "hit": 0})
+    env = AppleTastingEnv(table)
+    env.reset(seed=1)
+    assert env.step(1)[1] == -1.0

@@ -173,3 +173,25 @@ def test_wrong_use_is_named():
         PolicyClassifier("always").learn_one({"a": 1}, True)
     with pytest.raises(at.errors.InputError, match="features are a dict, got list"):
         PolicyClassifier().learn_one([1.0], True)
+
+
+@pytest.mark.parametrize("before", [0, 1, 5, 63, 80])
+def test_a_record_that_is_refused_leaves_nothing_behind(before):
+    items = [({"amount": float(k % 7), "kind": "ab"[k % 2]}, k % 7 > 4) for k in range(100)]
+    one, two = PolicyClassifier(), PolicyClassifier()
+    for k, (x, y) in enumerate(items):
+        if k == before:
+            with pytest.raises(at.errors.InputError):
+                one.learn_one({"amount": [1], "kind": "a"}, True)
+        one.learn_one(x, y)
+        two.learn_one(x, y)
+    assert [one.chance(x) for x, _ in items[:14]] == [two.chance(x) for x, _ in items[:14]]
+
+
+def test_two_features_of_one_name_and_costs_as_a_dict():
+    with pytest.raises(at.errors.InputError, match="two features are called '1'"):
+        PolicyClassifier().learn_one({1: 2.0, "1": 3.0}, True)
+    model = PolicyClassifier(costs={"miss": 5, "false_alarm": 1, "hit": 0})
+    assert model.predict_one({"amount": 1.0})  # one half is above the threshold, 1/6
+    with pytest.raises(at.errors.InputError):
+        PolicyClassifier(costs={"miss": 5}).predict_one({"amount": 1.0})

@@ -126,3 +126,27 @@ def test_joblib_hands_policies_to_other_processes():
     run(policy, items, labels, 0, 10)
     there = joblib.Parallel(n_jobs=2)(joblib.delayed(run)(policy, items, labels, 10) for _ in range(2))
     assert there[0] == there[1] == run(policy, items, labels, 10)
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps], ids=["copy", "deep", "pickle"])
+@pytest.mark.parametrize("store", ["memory", "desk.db"])
+def test_a_stream_has_one_owner_and_says_so_when_it_is_copied(way, store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    policy = at.policy("always", n_features=2, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    with at.Stream.create(store, "orders", policy) as stream:
+        with pytest.raises(at.errors.InputError, match=r"stream 'orders' cannot be copied.* at\.Stream\.open"):
+            way(stream)
+        assert stream.decide([1.0, 2.0], id="a").act
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, pickle.dumps], ids=["deep", "pickle"])
+def test_a_connection_is_made_anew_where_it_is_needed(way):
+    client = at.connect("http://127.0.0.1:9", key="at_secret")
+    for thing in (client, client.stream("orders")):
+        with pytest.raises(
+            at.errors.InputError, match=r"127\.0\.0\.1:9 cannot be copied.* at\.connect\(address"
+        ) as told:
+            way(thing)
+        assert "secret" not in str(told.value)
+    with pytest.raises(at.errors.InputError, match="sockets"):
+        copy.copy(client)

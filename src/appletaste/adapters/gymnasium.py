@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sparse import SparseRows
-from ..costs import Costs
+from ..costs import Costs, SomeCosts
 from ..errors import InputError, MissingExtraError, OptionError
 from ..keys import Key
+from ..policies.items import usual_costs
 from ..problems import Problem, Table
 from ..problems import problem as problem_named
 from ..replays.table import default_encoder, encode, read_stream
@@ -130,7 +131,7 @@ def _ordered(table: Table, order: NDArray[np.int64] | None) -> Table:
     return replace(table, items=table.items[order], chances=table.chances[order], labels=table.labels[order])
 
 
-def labelled_table(source: Any, label: str | None, costs: Costs, encoder: Any = None, **reading: Any) -> Table:
+def labelled_table(source: Any, label: str | None, costs: SomeCosts, encoder: Any = None, **reading: Any) -> Table:
     """Return a user's labelled file or data frame as the ``Table`` of an environment, encoded as ``replay`` does.
 
     Its chances are the labels themselves, so that ``hidden_regret`` is the loss above that of hindsight.
@@ -147,7 +148,7 @@ def labelled_table(source: Any, label: str | None, costs: Costs, encoder: Any = 
     items, _ = encode(encoder or default_encoder(stream.records, shuffled=False), stream.records)
     if isinstance(items, SparseRows):
         items = items.dense()
-    return Table(stream.records.source, items, stream.labels.astype(np.float64), stream.labels, costs)
+    return Table(stream.records.source, items, stream.labels.astype(np.float64), stream.labels, usual_costs(costs))
 
 
 if ENVIRONMENT not in gymnasium.registry:

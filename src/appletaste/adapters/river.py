@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..costs import Costs
+from ..costs import Costs, SomeCosts
 from ..decision import Decision
 from ..errors import InputError, MissingExtraError, OptionError
 from ..features import Encoder, FeatureMap
 from ..keys import Key
 from ..policies import Method, Policy
+from ..policies.items import usual_costs
 from ..policies.registry import find
 
 try:
@@ -64,7 +65,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
     def __init__(
         self,
         policy: str | Method = "voi",
-        costs: Costs | None = None,
+        costs: SomeCosts | None = None,
         encoder: Encoder | None = None,
         classes: tuple[Hashable, Hashable] = (False, True),
         seed: int = 0,
@@ -91,22 +92,24 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
         """The policy with all that it has learnt; None before the first label."""
         return self._policy
 
+    @property
+    def _sheet(self) -> Costs:
+        return EVEN if self.costs is None else usual_costs(self.costs)
+
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> None:
         """Learn a label, whoever asked for it."""
         if y not in self.classes:
             raise InputError(f"a label is one of {self.classes!r}, got {y!r}; name both labels with classes=(...)")
         label = int(y == self.classes[1])
-        self._n_labels += 1
-        n, warm_up = self._n_labels, (self.encoder or ENCODER).warm_up
-        if n > warm_up:
-            self._learn(x, label)
-            return
-        self._labelled.append((_named(x), label))
-        if n == warm_up or n & (n - 1) == 0:
-            self._restart()
+        n, warm_up = self._n_labels + 1, (self.encoder or ENCODER).warm_up
+        if n <= warm_up and (n == warm_up or n & (n - 1) == 0):
+            self._restart([*self._labelled, (_named(x), label)])
         else:
             self._learn(x, label)
-        if n == warm_up:
+        self._n_labels = n  # what was refused above has left nothing behind
+        if n < warm_up:
+            self._labelled.append((_named(x), label))
+        else:
             self._labelled.clear()
 
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Hashable, float]:
@@ -116,7 +119,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
 
     def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Hashable:
         """Return the positive label where its chance reaches the threshold of the costs, else the other."""
-        return self.classes[int(self.chance(x) >= (self.costs or EVEN).threshold)]
+        return self.classes[int(self.chance(x) >= self._sheet.threshold)]
 
     def chance(self, x: Mapping[Any, Any]) -> float:
         """Return P(positive | x, data); asking changes nothing."""
@@ -125,7 +128,7 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
     def decide(self, x: Mapping[Any, Any]) -> Decision:
         """Let the policy act on an item or pass it; before the first label the policy always acts."""
         if self._policy is None:
-            return Decision(True, 1.0, np.zeros(0), self.costs or EVEN, 0, {})
+            return Decision(True, 1.0, np.zeros(0), self._sheet, 0, {})
         return self._policy.decide(self._vector(x, update=False))
 
     def _learn(self, x: Mapping[Any, Any], label: int) -> None:
@@ -139,22 +142,23 @@ class PolicyClassifier(base.Classifier):  # type: ignore[misc]
         given = _named(x)
         return self._features.transform({c.name: given.get(c.name) for c in self._features.columns}, update)
 
-    def _restart(self) -> None:
+    def _restart(self, labelled: list[tuple[dict[str, Any], int]]) -> None:
         """Fit the map to the dicts of the labels so far, and learn the labels again."""
         # In order of their names: in which order a dict has its features must not matter.
-        columns = sorted({name for x, _ in self._labelled for name in x})
-        rows = {name: [x.get(name) for x, _ in self._labelled] for name in columns} or {"nothing": [None]}
-        self._features = (self.encoder or ENCODER).fit(rows)
+        columns = sorted({name for x, _ in labelled for name in x})
+        rows = {name: [x.get(name) for x, _ in labelled] for name in columns} or {"nothing": [None]}
+        features = (self.encoder or ENCODER).fit(rows)
         # A seed of its own, so that no later round draws its action from a uniform that an earlier one had.
-        self._policy = self._made(self._features.n_features, int(Key(self.seed).at(len(self._labelled)).word()))
-        for x, label in self._labelled:
+        policy = self._made(features.n_features, int(Key(self.seed).at(len(labelled)).word()))
+        self._features, self._policy = features, policy
+        for x, label in labelled:
             self._learn(x, label)
 
     def _made(self, n_features: int, seed: int) -> Policy:
         name, method = None, self.policy
         if isinstance(method, str):
             name, method = method, find(method).build()
-        policy = Policy(method, n_features=n_features, costs=self.costs or EVEN, seed=seed, name=name)
+        policy = Policy(method, n_features=n_features, costs=self._sheet, seed=seed, name=name)
         if np.isnan(policy.chance(np.zeros(n_features))):
             raise OptionError(f"{policy.name} has no model of the labels, so it cannot classify; use 'voi'")
         return policy
@@ -212,4 +216,9 @@ def _named(x: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a record whose columns have names, as River's features may be numbers."""
     if not isinstance(x, Mapping):
         raise InputError(f"River's features are a dict, got {type(x).__name__}")
-    return {str(name): value for name, value in x.items()}
+    found = {str(name): value for name, value in x.items()}
+    if len(found) < len(x):
+        names = list(map(str, x))
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two features are called {twice!r}, once they are texts: give each a name of its own")
+    return found

@@ -21,6 +21,7 @@ tells      the share of pairs of a positive and a negative that the column alone
 findings, each with what to do:
   LEAK           the column alone tells the label nearly always (0.99 or more)
   DATE_AFTER     a date after --time: known only afterwards
+  LABEL_KNOWN    the column tells exactly which rows have a label: where somebody looked
   DATE_FORMAT    dates that are not in ISO 8601, and are texts
   LABEL_MISSING  rows without a label
   FEW_POSITIVES  too few of the rarer label to learn from

@@ -140,6 +140,13 @@ class Stream(Changing):
     def __repr__(self) -> str:
         return f"<Stream {self.name!r} in {self._store.address}: {len(self.record)} events, {self.mode}>"
 
+    def __reduce__(self) -> Any:
+        raise InputError(
+            f"stream {self.name!r} cannot be copied or pickled: one stream has one owner, who holds its store. Close "
+            "the stream, and open it where it is needed: at.Stream.open(store, name); read_only=True looks while this "
+            "process writes. Several processes that decide ask one service: at.connect"
+        )
+
     def __enter__(self) -> Self:
         return self
 

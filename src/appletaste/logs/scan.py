@@ -44,6 +44,8 @@ CODED = ("state", "policy", "stratum")
 ABSENT: dict[str, tuple[Any, ...]] = {"truth": (UNKNOWN, np.int8)}
 #: Columns that a log has in every file or in none.
 ALL_OR_NONE = ("x", "time")
+#: Columns that are read to be checked against others, and not kept.
+CHECKED = ("time", "label_time")
 
 
 def scanned(
@@ -85,7 +87,7 @@ def _lean(task: tuple[Part, type[DecisionLog]]) -> dict[str, Any]:
     part, kind = task
     found: dict[str, list[Any]] = {name: [] for name in ("hash", *KEPT) if name != "id"}
     seen: set[str] = set()
-    for first, size, columns, fields in part.batches(KEPT):
+    for first, size, columns, fields in part.batches((*KEPT, *CHECKED)):
         log = object.__new__(kind)
         vars(log).update(typed(columns, part.path, first))
         check_log(log, part.path, first)

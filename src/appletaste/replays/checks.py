@@ -17,8 +17,10 @@ from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
 from .findings import (
     OWN_ROWS,
+    ROWS,
     Finding,
     Seen,
+    absent,
     codes,
     foreign_dates,
     is_number,
@@ -162,9 +164,37 @@ def labels(seen: Seen) -> Iterator[Finding]:
         yield Finding("FEW_POSITIVES", None, Message(told))
 
 
+def known_labels(seen: Seen) -> Iterator[Finding]:
+    """LABEL_KNOWN: a column that tells exactly in which rows the label is known, and nothing among these rows."""
+    known = seen.labels != UNKNOWN
+    if not ROWS <= int(known.sum()) <= len(known) - ROWS:
+        return
+    for name, column in seen.records.columns.items():
+        values, missing = _codes(column), absent(column)
+        also: list[str | Remedy] = []
+        first = int(np.argmax(known))
+        if np.array_equal(values == values[first], known):
+            what = "missing" if missing[first] else _shown(column[first])
+            also = ["; if it says on which items somebody acts today, for a replay: ", Remedy("today", name)]
+        elif np.array_equal(~missing, known):
+            what = "there"
+            if name in seen.records.dates:
+                also = ["; if it says when the label arrived: ", Remedy("label_time", name)]
+        else:
+            continue
+        told = Message(
+            f"column {name!r} is {what} in all {int(known.sum())} rows with a label, and in none of the others: the "
+            "column tells where somebody looked, and what its other values mean cannot be learnt. If the column is not "
+            "known before the decision, leave the column out: ",
+            Remedy("drop", [name]),
+            *also,
+        )
+        yield Finding("LABEL_KNOWN", name, told)
+
+
 #: Every check, the gravest first.
 CHECKS: tuple[Callable[[Seen], Iterator[Finding]], ...] = (
-    *(leaks, later_dates, foreign_dates, labels, calendars, moving_ranges, postcodes, codes),
+    *(leaks, later_dates, known_labels, foreign_dates, labels, calendars, moving_ranges, postcodes, codes),
     *(identifiers, duplicates, constants, gaps),
 )
 

@@ -17,8 +17,9 @@ from ..errors import OptionError
 from ..features import Encoder
 from ..logs import DecisionLog
 from ..policies import find
-from ..remedies import Message, Remedy
+from ..remedies import Message, Remedy, after
 from ..simulate import Entry
+from .checks import known_labels
 from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
 from .findings import Seen, moving_ranges, replay_notes
@@ -242,6 +243,8 @@ def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     notes += cost_notes(stream)
     if plan.history is not None:
         notes.append(plan.history.note)
+        past = Seen(plan.history.records, plan.history.labels)
+        notes += [after("in the history, ", finding.message) for finding in known_labels(past)]
     if plan.budget is not None:
         notes.append(DESK)
     starts = edges(len(stream), BLOCKS)

@@ -90,10 +90,14 @@ def is_number(column: NDArray[Any]) -> bool:
     return column.dtype == np.float64
 
 
+def absent(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where a value is missing."""
+    return np.isnan(column) if is_number(column) else np.array([value is None for value in column.tolist()], bool)
+
+
 def present(column: NDArray[Any]) -> NDArray[Any]:
     """Return the values that are not missing."""
-    absent = np.isnan(column) if is_number(column) else np.array([value is None for value in column.tolist()], bool)
-    found: NDArray[Any] = column[~absent]
+    found: NDArray[Any] = column[~absent(column)]
     return found
 
 

@@ -102,6 +102,12 @@ class Client:
     def __repr__(self) -> str:
         return f"<Client of {self.address}>"
 
+    def __reduce__(self) -> Any:
+        raise InputError(
+            f"the connection to {self.address} cannot be copied or pickled: it holds sockets, and a key that belongs "
+            "in no file. Connect where it is needed: at.connect(address, key=...).stream(name)"
+        )
+
     def stream(self, name: str) -> RemoteStream:
         """Return a stream of the service, with the verbs of ``at.Stream``."""
         from .remote import RemoteStream

@@ -185,3 +185,18 @@ def test_coded_texts_with_many_levels():
     assert both.tolist() == [*texts.tolist(), "a"]
     assert both.counts()["level 7"] == 5
     assert (both[990:] == "level 199").tolist() == [False] * 9 + [True, False]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+def test_a_label_before_its_decision_is_seen_in_its_file(tmp_path, suffix):
+    log = a_log(40)
+    acts = np.flatnonzero(log.labelled)
+    arrived = np.full(40, np.nan)
+    arrived[acts] = acts + 5.0
+    log = log.unchecked(time=np.arange(40.0), label_time=arrived)
+    log.write(tmp_path / f"a{suffix}")
+    assert at.DecisionLog.scan(tmp_path).label_time[int(acts[3])] == acts[3] + 5.0
+    arrived[acts[3]] = acts[3] - 0.5
+    log.write(tmp_path / f"a{suffix}")
+    with pytest.raises(at.errors.DataError, match=rf"a{suffix}, row {acts[3] + 1} .*cannot arrive before its decision"):
+        at.DecisionLog.scan(tmp_path)

@@ -15,6 +15,7 @@ from appletaste.replays.findings import Seen, codes, leaks, moving_ranges
 from appletaste.replays.telling import disorder, rising, told_apart
 
 ROWS = 2000
+COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 
 
 def table(seed=1, rows=ROWS, **more):
@@ -108,6 +109,30 @@ def test_rows_and_labels():
     assert look(rare, "bad").codes == {None: ["FEW_POSITIVES"]}
     assert "20 positives for 6 features" in look(rare, "bad").findings[0].message
     assert look(table() | {"bad": [0] * ROWS}, "bad").codes == {None: ["FEW_POSITIVES"]}
+
+
+def test_a_column_that_tells_where_the_label_is_known():
+    rows = table()
+    looked = np.arange(ROWS) % 4 == 0
+    rows["bad"] = [int(bad) if seen else None for bad, seen in zip(rows["bad"], looked, strict=True)]
+    told = {
+        "looked": np.where(looked, "yes", "no").tolist(),
+        "by": [f"{k % 3}" if looked[k] else None for k in range(ROWS)],
+    }
+    nearly = ["yes" if seen or k == 1 else "no" for k, seen in enumerate(looked)]
+    found = look({**rows, **told, "nearly": nearly}, "bad")
+    assert {name for name, codes in found.codes.items() if "LABEL_KNOWN" in codes} == {"looked", "by"}
+    one = next(finding for finding in found.findings if finding.column == "looked")
+    assert f"'looked' is 'yes' in all {looked.sum()} rows with a label, and in none of the others" in one.message
+    assert one.message.endswith(
+        "drop=['looked']; if it says on which items somebody acts today, for a replay: today='looked'"
+    )
+    now = {**table(seed=2, rows=200), "looked": ["yes", "no"] * 100}
+    past = {**rows, "looked": told["looked"]}
+    notes = at.replay(now, "bad", costs=COSTS, policies=["greedy"], shuffles=1, history=past).notes
+    assert any(note.startswith("in the history, column 'looked' is 'yes' in all") for note in notes)
+    notes = at.replay(now, "bad", costs=COSTS, policies=["greedy"], shuffles=1, history=past, drop=["looked"]).notes
+    assert not any("in the history" in note for note in notes)
 
 
 def test_without_a_label():
