@@ -30,6 +30,8 @@ def test_a_how_to_runs(page, tmp_path, monkeypatch, capsys):
 
 
 def test_every_how_to_is_one_page_and_in_the_index():
-    tree = re.search(r"```\{toctree\}\n:maxdepth: 1\n\n(.*?)```", (FOLDER / "index.md").read_text(), re.S)[1].split()
+    index = (FOLDER / "index.md").read_text()
+    tree = re.search(r"```\{toctree\}\n:hidden:\n:maxdepth: 1\n\n(.*?)```", index, re.S)[1].split()
     assert sorted(tree) == PAGES
+    assert re.findall(r"\]\((.*?)\.md\) \|$", index, re.M) == tree  # the table says the same in the same order
     assert all(len((FOLDER / f"{page}.md").read_text().split()) < 350 for page in PAGES)
