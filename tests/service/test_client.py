@@ -12,6 +12,7 @@ import pytest
 import appletaste as at
 from appletaste.live import Stream
 from appletaste.service import RefusedError, connect
+from appletaste.service.remote import _cell
 
 from .serving import COSTS, PEOPLE, Running, new_store
 
@@ -169,3 +170,37 @@ def test_one_changed_line(tmp_path, monkeypatch):
         exec(compile(program.replace(old, line), "docs/service.md", "exec"), there)
     store.close()
     assert (here["act"], here["status"]) == (there["act"], there["status"])
+
+
+def test_numbers_of_numpy_are_sent_and_what_cannot_be_is_refused_in_words(remote, service, key):
+    costs = {"miss": np.float64(5), "false_alarm": np.int64(1), "hit": 0}
+    remote.decide(np.array([1, 2, 3], np.float32), id="numpy", costs=costs, time=TIME)
+    assert remote.label("numpy", np.int64(1)).status == "applied"
+    assert [remote.label("numpy", one).status for one in (np.int8(1), np.bool_(True), 1.0)] == ["already_applied"] * 3
+    people = connect(service.url, key=key).stream("people")
+    here = {"time": TIME, "id": "refused"}
+    for wrong, said in (
+        (lambda: remote.label("numpy", np.nan), "a label is 0 .negative. or 1"),
+        (lambda: remote.label("numpy", "1"), "a label is 0 .negative. or 1"),
+        (lambda: remote.decide(["a", 2, 3], **here), "an item is a record .* or a list of numbers"),
+        (lambda: remote.decide([1, 2, 3], costs="miss=5", **here), "costs must be an appletaste.Costs or a dict"),
+        (
+            lambda: remote.decide([1, 2, 3], id="refused", time=np.datetime64(TIME)),
+            "a time is a finite number or a date",
+        ),
+        (lambda: remote.decide([1, 2, 3], id="refused", time="tomorrow"), "a time is a number or a date"),
+        (
+            lambda: people.decide({"age": object(), "job": "pilot"}, id="refused"),
+            "a value of type object cannot be sent",
+        ),
+    ):
+        with pytest.raises(at.errors.InputError, match=said):
+            wrong()
+    assert "refused" not in remote
+    assert "refused" not in people
+
+
+def test_a_date_that_is_missing_is_sent_as_missing():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    assert [_cell(value) for value in (pandas.NaT, np.nan, np.datetime64("NaT"), None)] == [None] * 4
+    assert _cell(pandas.Timestamp(TIME)) == TIME

@@ -1,4 +1,4 @@
-"""``at.connect``: a service from Python, with the standard library alone; what fails on the way is sent again.
+"""``at.connect``: a service from Python, without a library for HTTP; what fails on the way is sent again.
 
 Sending again is safe because ids are: the same id gives the same answer, and the same label is applied once.
 """
@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
+
+import numpy as np
 
 from ..errors import (
     AppleTasteError,
@@ -55,6 +57,15 @@ class RefusedError(InputError):
 
     def __reduce__(self) -> tuple[type[RefusedError], tuple[str, dict[str, Any]]]:
         return type(self), (str(self), self.problem)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or a truth value of NumPy as JSON has it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise InputError(
+        f"a value of type {type(value).__name__} cannot be sent: give a number, a text, True, False or None"
+    )
 
 
 def error_of(problem: dict[str, Any]) -> AppleTasteError:
@@ -142,7 +153,9 @@ class Client:
         content = None
         if body is not None:
             try:
-                content = json.dumps(body, allow_nan=False).encode()
+                content = json.dumps(body, allow_nan=False, default=_plain).encode()
+            except InputError:
+                raise
             except ValueError:
                 raise InputError("NaN and infinity cannot be sent: give None where a value is missing") from None
         deadline, pause = time.monotonic() + self._patience, 0.05

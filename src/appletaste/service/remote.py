@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from ..costs import Costs, SomeCosts
-from ..decision import Decision
+from ..decision import Decision, check_label
 from ..errors import FeedbackError, InputError, RecordError, UnknownDecisionError
 from ..evaluate import Explanation, Missed, missed
 from ..evaluate.explanation import Contribution
@@ -19,7 +20,7 @@ from ..logs import DecisionLog
 from ..logs.entries import Entries
 from ..logs.events import KINDS, Decided, Event
 from ..logs.tables import table_of
-from ..times import written
+from ..times import instant, written
 from .client import Client, error_of, in_path
 
 #: Items in one request of ``decide_many``.
@@ -128,11 +129,13 @@ class RemoteStream:
 
     def label(self, id: str, value: int, *, time: Any = None) -> Any:
         """Send a label; applied once, however often it is sent."""
-        return _receipt(self._call("PUT", self._case(id) + "/label", _said({"value": value, "time": written(time)})))
+        return _receipt(
+            self._call("PUT", self._case(id) + "/label", _said({"value": check_label(value), "time": _moment(time)}))
+        )
 
     def correct(self, id: str, value: int, *, time: Any = None) -> Any:
         """Replace a label by another."""
-        said = _said({"value": value, "time": written(time)})
+        said = _said({"value": check_label(value), "time": _moment(time)})
         return _receipt(self._call("POST", self._case(id) + "/label/corrections", said))
 
     def retract(self, id: str) -> Any:
@@ -141,12 +144,12 @@ class RemoteStream:
 
     def expire(self, now: Any = None) -> list[str]:
         """Give up waiting for labels that are too late; return the ids."""
-        ids: list[str] = self._call("POST", "/expire", _said({"now": written(now)}))["ids"]
+        ids: list[str] = self._call("POST", "/expire", _said({"now": _moment(now)}))["ids"]
         return ids
 
     def enacted(self, id: str, act: bool, by: str, *, time: Any = None) -> dict[str, Any]:
         """Record what was done, whatever was decided; return the case."""
-        said = _said({"act": act, "by": by, "time": written(time)})
+        said = _said({"act": act, "by": by, "time": _moment(time)})
         case: dict[str, Any] = self._call("PUT", self._case(id) + "/enacted", said)
         return case
 
@@ -256,6 +259,12 @@ def _said(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value is not None}
 
 
+def _moment(time: Any) -> float | str | None:
+    """Return a time as the service takes it, or say that it is none."""
+    instant(time)
+    return written(time)
+
+
 def _receipt(told: dict[str, Any]) -> Any:
     from ..live.answers import LabelReceipt
 
@@ -266,7 +275,7 @@ def _cell(value: Any) -> Any:
     """Return a cell of a record as JSON holds it; NaN is a missing value."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float | date) and value != value:  # NaN, and pandas' NaT
         return None
     return value.isoformat() if hasattr(value, "isoformat") else value
 
@@ -278,9 +287,14 @@ def _asked(
     if isinstance(item, Mapping):
         cells: Any = {str(name): _cell(value) for name, value in item.items()}
     else:
-        cells = np.asarray(item, dtype=np.float64).tolist()
+        try:
+            cells = np.asarray(item, dtype=np.float64).tolist()
+        except (TypeError, ValueError):
+            raise InputError(f"an item is a record (a dict of columns) or a list of numbers, got {item!r}") from None
+    if costs is not None and not isinstance(costs, Costs | Mapping):
+        raise InputError(f"costs must be an appletaste.Costs or a dict of outcomes, got {type(costs).__name__}")
     sheet = None if costs is None else costs.outcomes() if isinstance(costs, Costs) else dict(costs)
-    said = {"id": uuid.uuid4().hex if id is None else id, "item": cells, "time": written(time)}
+    said = {"id": uuid.uuid4().hex if id is None else id, "item": cells, "time": _moment(time)}
     return _said({**said, "stratum": stratum, "costs": sheet, "baseline": baseline})
 
 
