@@ -28,6 +28,16 @@ def test_the_policy_is_strict(desk):
     assert not re.search(rb"<script(?![^>]*\ssrc=)|\son\w+=|\sstyle=|https?://(?!www\.w3\.org)", told.body)
 
 
+def test_dark_by_choice_is_dark_by_the_system(desk):
+    style = next(one for one in re.findall(rb'href="([^"]+\.css)"', desk.ask("GET", "/").body) if b"desk" in one)
+    sheet = desk.ask("GET", "/" + style.decode().lstrip("/")).body.decode()
+    chosen = re.search(r':root\[data-theme="dark"\] \{(.*?)\}', sheet, re.S)[1]
+    by_system = re.search(r':root:not\(\[data-theme="light"\]\) \{(.*?)\}', sheet, re.S)[1]
+    colours = [re.findall(r"--[\w-]+: [^;]+", block) for block in (chosen, by_system)]
+    assert len(colours[0]) > 20
+    assert colours[0] == colours[1]
+
+
 def test_all_script_together_is_small(desk, opened):
     page = opened(desk)
     sign_in(page, desk.secret)

@@ -129,7 +129,7 @@ def drop_stale(folder: Path) -> None:
         if stamp.read_text() == SOURCES:
             return
     with suppress(OSError):  # where nothing can be deleted nothing was written either
-        for old in folder.glob("*.nb[ic]"):
+        for old in (*folder.glob("*.nb[ic]"), *folder.glob("*.part")):  # the latter are of processes that were killed
             old.unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
         with written_aside(stamp) as aside:
@@ -143,7 +143,7 @@ def is_cached(compiled: Callable[..., Any]) -> bool:
     return _folder is not None and any(_folder.glob(f"{_stem(compiled)}-*.nbc"))
 
 
-def can_cache(compiled: Callable[..., Any]) -> bool:
+def can_cache() -> bool:
     """Return whether what is compiled is kept on disk, where other processes find it."""
     return _folder is not None
 

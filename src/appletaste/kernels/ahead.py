@@ -35,7 +35,7 @@ def compile_beside() -> None:
         return
     os.environ[BESIDE] = cache
     alone = (os.cpu_count() or 1) < 2 or multiprocessing.parent_process() is not None
-    if alone or not sys.executable or not can_cache(renewal.advance):
+    if alone or not sys.executable or not can_cache():
         return
     threading.Thread(target=_run_beside, daemon=True).start()
 

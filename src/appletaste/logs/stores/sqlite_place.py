@@ -49,12 +49,14 @@ class SqlitePlace:
 
         Nobody knows where another process writes, or where the file is damaged, which others say.
         """
+        if self._store.read_only:
+            return None
         try:
-            found = [] if self._store.read_only else self._store.ask(_LARGEST, (self._number,))
+            found = self._store.ask(_LARGEST, (self._number,))
         except StoreError:
             return None
         largest = found[0][0] if found else ""
-        return largest if isinstance(largest, str) and not self._store.read_only else None
+        return largest if isinstance(largest, str) else None
 
     def head(self) -> Head:
         """Return the last event that is kept."""
