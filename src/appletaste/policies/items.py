@@ -73,7 +73,7 @@ def _why(value: float) -> str:
 
 def _as_numbers(x: Any, n_features: int) -> Vector:
     """Return whatever a user gives for an item as fresh float64 numbers of any shape."""
-    if is_sparse(x):
+    if type(x) is not list and is_sparse(x):
         x = _only_row(x)
     try:
         return _fresh(x)
@@ -87,6 +87,8 @@ def _fresh(values: Any) -> Vector:
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(np.float64), np.nan)
     found = np.array(values)
+    if found.dtype is _FLOAT and found.flags.c_contiguous:
+        return found
     if found.dtype.kind in "mMc":  # NumPy would count the days of a date, or its nanoseconds, and drop a part
         raise TypeError
     return found.astype(np.float64, order="C", copy=False)

@@ -74,6 +74,10 @@ class Learner(ABC):
         """Return items, one row each, as the posterior takes them: some learners add features to them."""
         return items
 
+    def widened_one(self, x: Vector) -> Vector:
+        """Return one item as the posterior takes it."""
+        return x
+
     def added(self) -> tuple[Added, ...]:
         """Return what features are added to items."""
         return ()

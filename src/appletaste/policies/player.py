@@ -82,6 +82,10 @@ class Player(ABC):
     def commit(self, prospect: Prospect, decision: Decision) -> None:
         """Carry on after a decision on an item that was looked at."""
 
+    def play(self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None) -> Decision:
+        """Decide on an item that was checked and carry on: ``see``, ``draw`` and ``commit`` with nothing in between."""
+        return self.settle(self.see(x, costs, now, stratum, 0.0))
+
     @abstractmethod
     def learn(self, decision: Decision, label: int) -> None:
         """Learn the label of an acted-on item, now or later, in any order; a pass raises."""

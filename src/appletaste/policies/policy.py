@@ -23,7 +23,7 @@ from .alone import Alone
 from .batches import decide_batch, decide_within
 from .history import History, known_labels
 from .items import check_costs, check_item, check_items, usual_costs
-from .learner import Arrays, Learner, Method
+from .learner import Arrays, Learner, Method, Verdict
 from .player import Player, Prospect
 from .posterior import CurrentPosterior
 from .posterior_curves import model_curves
@@ -126,17 +126,33 @@ class Policy(Player):
         try:
             if time is not None or self.timed:
                 self.advance(time)
-            round_ = self.round + 1
-            learner = self.learner
-            verdict = learner.judge(item, costs, round_)
-            probability, why, chance, worth, _ = verdict
-            act = bool(uniform_at(self._action_key, round_) < probability)
-            learner.commit(verdict, round_, act)
-            self.round = round_
-            self.rounds.decided(item, act)
+            return self._step(item, costs, False)
         finally:
             alone.user = before
-        fields = (act, probability, item, costs, round_, why, False, self.now, chance, worth, _NAN, False)
+
+    def play(self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None) -> Decision:
+        """Decide on an item that was checked and carry on, in half the time of ``see``, ``draw`` and ``commit``."""
+        alone = self.alone
+        before = alone.enter()
+        try:
+            if self.timed:
+                self.advance(now)
+            return self._step(x, costs, True)
+        finally:
+            alone.user = before
+
+    def _step(self, x: NDArray[np.float64], costs: Costs, complete: bool) -> Decision:
+        """Judge an item, draw and carry on; ``complete``: with all that ``see`` finds out."""
+        learner, round_ = self.learner, self.round + 1
+        verdict = learner.judge(x, costs, round_)
+        probability, why, chance, worth, _ = verdict
+        if complete and not (chance == chance and worth == worth):
+            why, chance, worth = self._outlook(verdict, x, costs, costs, round_)
+        act = bool(uniform_at(self._action_key, round_) < probability)
+        learner.commit(verdict, round_, act)
+        self.round = round_
+        self.rounds.decided(x, act)
+        fields = (act, probability, x, costs, round_, why, False, self.now, chance, worth, _NAN, False)
         return new_tuple(Decision, fields)
 
     def see(
@@ -156,8 +172,7 @@ class Policy(Player):
     def _see(
         self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None, price: float
     ) -> Prospect:
-        learner, round_ = self.learner, self.round + 1
-        charged = costs
+        learner, round_, charged = self.learner, self.round + 1, costs
         if price:  # often that of the item before: making costs takes 0.8 us
             asked, sheet, charged = self._charged
             if price != asked or costs is not sheet:
@@ -165,16 +180,27 @@ class Policy(Player):
                 self._charged = price, costs, charged
         verdict = learner.judge(x, charged, round_)
         probability, why, chance, worth, _ = verdict
+        if chance == chance and worth == worth:
+            worth += price
+        else:
+            why, chance, worth = self._outlook(verdict, x, costs, charged, round_, price)
+        fields = (x, costs, probability, chance, worth, why, verdict, round_, now, stratum, 0.0, _NAN, False)
+        return new_tuple(Prospect, fields)
+
+    def _outlook(
+        self, verdict: Verdict, x: NDArray[np.float64], costs: Costs, charged: Costs, round_: int, price: float = 0.0
+    ) -> tuple[dict[str, float], float, float]:
+        """Return why, P(positive) and what acting is worth, where the rule has not found out all of it."""
+        _, why, chance, worth, _ = verdict
         if chance != chance:
-            chance = learner.chance(x, charged, round_)
+            chance = self.learner.chance(x, charged, round_)
             if chance == chance:
                 why = {**why, "chance_positive": chance}
         if worth == worth:
             worth += price
         else:
             worth = 0.0 if chance != chance else costs.catch_gain * chance - costs.alarm_price * (1.0 - chance)
-        fields = (x, costs, probability, chance, worth, why, verdict, round_, now, stratum, 0.0, _NAN, False)
-        return new_tuple(Prospect, fields)
+        return why, chance, worth
 
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at: a function of the seed, the round and the probability.

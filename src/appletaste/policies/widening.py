@@ -145,7 +145,8 @@ class WidenedLearner(Learner):
             return items
         return np.concatenate([items, self._extra.of(items)], axis=1)
 
-    def _wide(self, x: Vector) -> Vector:
+    def widened_one(self, x: Vector) -> Vector:
+        """Return one item as the posterior takes it."""
         return x if not self._extra.keys else np.concatenate([x, self._extra.of(x[np.newaxis])[0]])
 
     def added(self) -> tuple[Added, ...]:
@@ -154,7 +155,7 @@ class WidenedLearner(Learner):
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
-        verdict = self._inner.judge(self._wide(x), costs, round_)
+        verdict = self._inner.judge(self.widened_one(x), costs, round_)
         return verdict._replace(memo=(verdict.memo, x, costs, self._extra))
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
@@ -163,7 +164,7 @@ class WidenedLearner(Learner):
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item."""
-        return self._inner.chance(self._wide(x), costs, round_)
+        return self._inner.chance(self.widened_one(x), costs, round_)
 
     def certificate(self) -> Certificate | None:
         """Return how far the belief is from the exact posterior."""
@@ -173,12 +174,12 @@ class WidenedLearner(Learner):
         """Carry on to the next round; an item that was judged before features joined is judged again."""
         memo, x, costs, extra = verdict.memo
         same = extra is self._extra
-        own = verdict._replace(memo=memo) if same else self._inner.judge(self._wide(x), costs, round_)
+        own = verdict._replace(memo=memo) if same else self._inner.judge(self.widened_one(x), costs, round_)
         self._inner.commit(own, round_, act)
 
     def learn(self, observation: Observation) -> None:
         """Learn one label; look for features if that is due."""
-        self._inner.learn(observation._replace(x=self._wide(observation.x)))
+        self._inner.learn(observation._replace(x=self.widened_one(observation.x)))
         labels = self.belief.labels
         assert labels is not None  # half_life was refused, and Laplace keeps its labels
         if is_due(labels.n):

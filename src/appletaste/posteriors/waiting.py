@@ -124,7 +124,7 @@ class Waiting:
 
     def settle(self) -> None:
         """Compute V_w afresh if that is due; to be called when a decision is made, before its act is added."""
-        if not self._current:
+        if not (self._fresh and self._fades == self.belief.fades):  # ``_current`` without a call: for every decision
             self._compute(self._awaited)
             self._fresh, self._seen, self._fades = True, 0, self.belief.fades
 

@@ -127,12 +127,12 @@ class ValueJudge:
         self._shape = (matrices * n_features + 1, n_features)
         self._items = ItemMemory(n_features) if n_features >= WIDE else None
         self._memory = np.zeros(self._shape if self._items is None else (0, n_features))
-        # no belief with so many features knows surprises
-        self._opened = np.zeros((n_features + 1 if n_features < WIDE else 0, n_features))
+        self._doubts = n_features < WIDE  # no belief with more features knows surprises
+        self._opened = np.zeros((n_features + 1 if self._doubts else 0, n_features))
 
     def judge(self, score: Score, costs: Costs, x: Vector, round_: int) -> Verdict:
         """Return the probability of acting, with the price of acting and the value of the label."""
-        doubt = score.doubt() if len(self._opened) else None
+        doubt = score.doubt() if self._doubts else None
         if doubt is not None:
             return self._judge_surprise(score, costs, x, round_, doubt)
         regret_pass, regret_act, chance, slope = score.outlook(costs)
@@ -206,7 +206,7 @@ class ValueJudge:
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probabilities of acting on many items in turn, and take them into the memory."""
-        probabilities, doubt = np.empty(len(items)), scores.doubt if len(self._opened) else None
+        probabilities, doubt = np.empty(len(items)), scores.doubt if self._doubts else None
         self._write_out()
         if doubt is not None:
             surprises.weigh_many_surprises(
@@ -266,7 +266,7 @@ class ValueJudge:
         """Take back what ``arrays`` returned."""
         if "memory" in arrays:
             self._items, self._memory = None, np.ascontiguousarray(arrays["memory"], dtype=np.float64)
-            if len(self._opened):  # so many features know no surprises
+            if self._doubts:
                 self._opened[:] = arrays.get("opened", 0.0)
         else:
             self._items = ItemMemory(self._shape[1])

@@ -53,18 +53,19 @@ class Awaiting(Player):
     def _expected(self) -> Waiting | None:
         """Return what is on its way, on top of the belief of now: a correction puts another in its place."""
         belief, waiting = self._policy.learner.belief, self._waiting
-        if waiting is None or waiting.belief is not belief:
-            self._waiting = waiting = None if belief is None else belief.expecting(waiting)
-            if waiting is not None and waiting.items:
-                n_features = self._policy.n_features
-                own = np.array([x[:n_features] for x in waiting.items.values()])
-                waiting.put(self._policy.learner.widened(own))
+        if waiting is not None and waiting.belief is belief:
+            return waiting
+        self._waiting = waiting = None if belief is None else belief.expecting(waiting)
+        if waiting is not None and waiting.items:
+            n_features = self._policy.n_features
+            own = np.array([x[:n_features] for x in waiting.items.values()])
+            waiting.put(self._policy.learner.widened(own))
         return waiting
 
     def _add(self, waiting: Waiting, decision: Decision) -> None:
         """Note that the label of a decision is on its way."""
         x = np.asarray(decision.x, dtype=np.float64)
-        waiting.add(decision.round, self._policy.learner.widened(x[np.newaxis])[0])
+        waiting.add(decision.round, self._policy.learner.widened_one(x))
 
     def __len__(self) -> int:
         """Return how many labels are on their way."""
@@ -86,6 +87,25 @@ class Awaiting(Player):
             return policy.see(x, costs, now, stratum, price)
         finally:
             belief.waiting = None
+
+    def play(self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None) -> Decision:
+        """Decide on an item that was checked and carry on (``Policy.play``)."""
+        policy, waiting = self._policy, self._expected()
+        if waiting is None or not waiting.items:
+            decision = policy.play(x, costs, now, stratum)
+        else:
+            if policy.timed:  # V_w is that of the belief as it has faded by now
+                policy.advance(now)
+            waiting.settle()
+            belief = waiting.belief
+            belief.waiting = waiting
+            try:
+                decision = policy.play(x, costs, now, stratum)
+            finally:
+                belief.waiting = None
+        if decision.act and waiting is not None:
+            waiting.add(decision.round, policy.learner.widened_one(x))
+        return decision
 
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at (``Policy.draw``)."""
