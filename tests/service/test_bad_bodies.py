@@ -204,15 +204,12 @@ def test_the_digest_sees_a_refusal_that_stores_something(service, key, monkeypat
     """Negative control: a service that decides first and refuses afterwards."""
     from appletaste.service.problems import Problem
 
-    usual = routes_decisions._decide_one
+    usual = routes_decisions._decide_each
 
     def hasty(stream, asked):
-        usual(stream, asked)
-        raise Problem("validation")
+        pairs = zip(usual(stream, asked), asked, strict=True)
+        return [told if one.id.startswith("good") else Problem("validation") for told, one in pairs]
 
-    def switch(stream, asked):
-        return (usual if asked.id.startswith("good") else hasty)(stream, asked)
-
-    monkeypatch.setattr(routes_decisions, "_decide_one", switch)
+    monkeypatch.setattr(routes_decisions, "_decide_each", hasty)
     with pytest.raises(AssertionError, match="decisions"):
         play(service, key, 3000, seed=12)

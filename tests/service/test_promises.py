@@ -17,7 +17,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import OutcomeUnknownError
-from appletaste.live import Stream, keeping
+from appletaste.live import Answer, Stream, keeping
 from appletaste.service import writer as writing
 
 from .serving import Running, ask, new_store, secret_of
@@ -55,13 +55,12 @@ def test_64_clients_with_the_same_ids(service, key):
 
 def test_the_storm_is_seen_without_ids_that_are_looked_up(service, key, monkeypatch):
     """Negative control: a stream that decides anew whatever it is asked."""
-    usual = Stream.decide
+    usual = Stream.decide_each
 
-    def forgetful(stream, x, **given):
-        given["id"] = f"{given['id']} {random.random()}"
-        return usual(stream, x, **given)
+    def forgetful(stream, rows):
+        return usual(stream, [(x, f"{id_} {random.random()}", *rest) for x, id_, *rest in rows])
 
-    monkeypatch.setattr(Stream, "decide", forgetful)
+    monkeypatch.setattr(Stream, "decide_each", forgetful)
     first, again = (
         service.ask("POST", ORDERS + "/decisions", {"id": "anew", "item": item(1)}, key=key) for _ in range(2)
     )
@@ -252,18 +251,51 @@ def test_what_takes_long_holds_up_its_stream_and_not_the_service(service, key, m
         assert [one.result().json()["seq"] > alone.result(20) for one in asked] == [True, True]
 
 
+def test_answers_are_worded_while_the_disk_is_waited_for(service, key, monkeypatch):
+    """None leaves before the commit; one that cannot be worded is told so, and takes no other along."""
+    monkeypatch.setattr(writing, "SLOW", math.inf)
+    writer, usual, worded = service.app.host.writer("orders"), Answer.json, []
+    held, writer._each = HeldUp(writer, monkeypatch, begun=True), 1e-6
+
+    def json_of(answer):
+        worded.append(answer.id)
+        if answer.id == "~word-1":
+            raise RuntimeError("no words")
+        return usual(answer)
+
+    monkeypatch.setattr(Answer, "json", json_of)
+    body = [{"id": f"~word-{k}", "item": item(k)} for k in range(3)]
+    writer._gathering = True  # until all of them have come
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(service.ask, "POST", ORDERS + "/decisions", one, key=key) for one in body]
+        while writer.depth < 3:
+            time.sleep(0.005)
+        writer._loop.call_soon_threadsafe(writer._go_on)
+        assert held.begun.wait(20)
+        while len(worded) < 3:
+            time.sleep(0.005)
+        assert service.ask("GET", "/healthz").status == 200
+        assert not any(one.done() for one in asked)
+        held.go.set()
+        told = [one.result() for one in asked]
+    assert [one.status for one in told] == [201, 500, 201]
+    assert len(worded) == 3
+    monkeypatch.undo()
+    assert service.ask("POST", ORDERS + "/decisions", body[1], key=key).status == 200  # the decision was made
+
+
 @pytest.mark.parametrize(("slow", "near"), [(math.inf, True), (math.inf, False), (0.0, True)])
 def test_a_slow_policy_and_a_store_far_away_do_not_hold_up_the_event_loop(service, key, monkeypatch, slow, near):
     """The loop applies what is quick; a policy that takes long, and a store over a network, are for the thread."""
-    writer, usual, threads = service.app.host.writer("orders"), Stream.decide, []
+    writer, usual, threads = service.app.host.writer("orders"), Stream.decide_each, []
 
-    def decide(stream, x, **given):
+    def decide(stream, rows):
         threads.append(threading.current_thread())
-        return usual(stream, x, **given)
+        return usual(stream, rows)
 
     monkeypatch.setattr(writing, "SLOW", slow)
     monkeypatch.setattr(writer.place, "near", near)
-    monkeypatch.setattr(Stream, "decide", decide)
+    monkeypatch.setattr(Stream, "decide_each", decide)
     writer._each = 1e-6
     service.ask("POST", ORDERS + "/decisions", {"id": f"who-{slow}-{near}", "item": item(1)}, key=key)
     assert threads == [service.thread if near and slow else writer._thread]

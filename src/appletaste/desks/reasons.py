@@ -67,16 +67,8 @@ def reason_for(decision: Decision, features: FeatureMap | TransformerMap | None)
 
     ``features`` made the vectors, for names.
     """
-    if math.isnan(decision.chance):
+    act, probability, _, costs, _, why, audit, _, chance, worth, price, spent = decision
+    if math.isnan(chance):
         return None
-    return reason_of(
-        decision.act,
-        decision.probability,
-        decision.chance,
-        decision.costs,
-        worth=decision.worth,
-        price=decision.price,
-        spent=decision.spent,
-        audit=decision.audit,
-        surprising=surprising_feature(decision.why, features),
-    )
+    surprising = surprising_feature(why, features) if "surprising_feature" in why else ""
+    return reason_of(act, probability, chance, costs, worth, price, spent, audit, surprising)

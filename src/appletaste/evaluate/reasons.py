@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..costs import Costs
+from ..decision import new_tuple
 from ..features import FeatureMap, TransformerMap
 
 EXPLOIT, EXPLORE, AUDIT, CAPACITY, RANDOM, PASS = "EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "RANDOM", "PASS"
@@ -39,7 +40,6 @@ def reason_of(
     probability: float,
     chance: float,
     costs: Costs,
-    *,
     worth: float = math.nan,
     price: float = math.nan,
     spent: bool = False,
@@ -64,7 +64,7 @@ def reason_of(
     if audit:
         return Reason(AUDIT, f"the audit lane acts on items like this with probability {probability:.3g}; {compared}")
     if act and costs.best(chance):
-        return Reason(EXPLOIT, compared)
+        return new_tuple(Reason, (EXPLOIT, compared))
     if act:
         taught = value > SLIGHT * (abs(acting) + abs(passing))
         lesson = f"what the label teaches is worth {value:.4g}" if taught else f"drawn with {_odds(probability)}"
@@ -79,7 +79,7 @@ def reason_of(
         return Reason(CAPACITY, f"acting would save {wanted:.4g}, {instead}")
     if costs.best(chance) and probability > 0.0:
         return Reason(RANDOM, f"{compared}; acting had {_odds(probability)}")
-    return Reason(PASS, compared)
+    return new_tuple(Reason, (PASS, compared))
 
 
 def surprising_feature(why: Mapping[str, float], features: FeatureMap | TransformerMap | None) -> str:

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from .._files import for_json
 from ..decision import Decision
 from ..desks.reasons import reason_for
+from ..evaluate.reasons import Reason
 from ..features import FeatureMap
 from ..logs.bodies import json_bytes
 from ..logs.entries import Entry
 from .modes import SAFE, SHADOW
 
-#: The reason code of a decision that no policy made.
-SAFE_CODE = "SAFE"
+#: The reason of a decision that no policy made.
+SAFE_REASON = Reason("SAFE", "the stream is in safe mode: a fixed action stands, whatever the item")
 APPLIED, ALREADY_APPLIED, RECORDED = "applied", "already_applied", "recorded_not_learned"
 
 
@@ -61,12 +62,10 @@ class Answer:
         return plain
 
     def _told(self) -> dict[str, Any]:
-        decision = self.decision
+        decision, mode = self.decision, self.mode
         costs, chance = decision.costs, decision.chance
-        reason = None if self.mode == SAFE else reason_for(decision, self._features)
-        words = [] if reason is None else [reason.words]
-        if self.mode == SAFE:
-            words = ["the stream is in safe mode: a fixed action stands, whatever the item"]
+        reason = SAFE_REASON if mode == SAFE else reason_for(decision, self._features)
+        code, words = (None, []) if reason is None else (reason.code, [reason.words])
         found = {
             "id": self.id,
             "seq": self.seq,
@@ -74,14 +73,14 @@ class Answer:
             "probability": decision.probability,
             "chance": chance,
             "audit": decision.audit,
-            "code": SAFE_CODE if self.mode == SAFE else None if reason is None else reason.code,
+            "code": code,
             "threshold": costs.threshold,
             "expected_cost": {"act": costs.expected(True, chance), "pass": costs.expected(False, chance)},
             "reasons": words,
-            "mode": self.mode,
+            "mode": mode,
             "time": self.time,
         }
-        if self.mode == SHADOW:
+        if mode == SHADOW:
             found["suggested"] = decision.act
         return found
 

@@ -25,7 +25,7 @@ from ..logs.events import (
     Retracted,
     StaffingChanged,
 )
-from ..policies import Player, Prospect
+from ..policies import Player
 from ..policies.player import named, part_of
 from ..posteriors import Arrays
 from ..streams.desk import restaffed
@@ -56,20 +56,17 @@ class State:
 
     # ---- what happens
 
-    def decided(self, seq: int, event: Decided, prospect: Prospect | None, now: float | None) -> None:
-        """Carry on after a decision; one in safe mode is nothing to the player."""
+    def decided(self, seq: int, event: Decided, now: float | None) -> None:
+        """Take note of a decision that the player has carried on from; one in safe mode is nothing to the player."""
         decision, self.kind = event.decision, type(event.time)
-        if prospect is None:
-            return
-        self.player.commit(prospect, decision)
-        if decision.act:
+        if decision.act and decision.round:
             self.pending[event.id] = seq, float(decision.round) if now is None else now
 
     def replay(self, seq: int, event: Decided) -> None:
         """Decide again on an item of the record, and compare."""
         decision, player = event.decision, self.player
         if self.mode == SAFE:
-            self.decided(seq, event, None, None)
+            self.decided(seq, event, None)
             return
         now = instant(event.time)
         prospect = player.look(decision.x, costs=decision.costs, time=now, stratum=event.stratum)
@@ -79,7 +76,8 @@ class State:
                 f"{decision.probability!r}, and the fold gives {prospect.acting!r}",
                 seq,
             )
-        self.decided(seq, event, prospect, now)
+        player.commit(prospect, decision)
+        self.decided(seq, event, now)
 
     def follow(self, seq: int, event: Event, lookup: Lookup) -> None:
         """Take in anything else that happened; ``lookup`` finds the decision that it happened to."""

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..costs import Costs, SomeCosts
+from ..costs import SomeCosts
 from ..costs_by_item import CostsByItem
-from ..decision import Decision, new_tuple
-from ..errors import ConflictError, InputError
+from ..errors import AppleTasteError, InputError
 from ..features import FeatureMap
-from ..logs.bodies import pack_item
-from ..logs.events import Decided, Enacted
-from ..logs.kept import Clock, Found, KeptRecord, machine_clock
+from ..logs.kept import Clock, KeptRecord, machine_clock
 from ..logs.stores import Store, open_store
 from ..policies import Player
-from ..streams.clock import KINDS_OF_TIME
-from ..times import instant, written
 from .answers import Answer
-from .changing import Changing
 from .creating import begin
+from .deciding import Deciding
 from .items import Asked
-from .keeping import stamp_text
-from .modes import CALLER, LIVE, SAFE, SHADOW
+from .modes import LIVE
 
 
-class Stream(Changing):
+class Stream(Deciding):
     """One stream of decisions in a store, which lasts: through crashes, deployments and years.
 
     Every decision is on disk before it is answered, and the same id gives the same answer for ever. The record is a
@@ -178,94 +169,12 @@ class Stream(Changing):
         try:
             self._check_running()
             asked = self._reader.read(item, id, time, stratum, costs, self.costs)
-            answer = self._decide(asked, baseline)
+            (told,) = self._decide((asked,), (baseline,))
+            answer = _answer(told)
             self._settle()
             return answer
         finally:
             alone.user = before
-
-    def _decide(self, asked: Asked, baseline: bool | None) -> Answer:
-        id, x, item, _, stratum, costs = asked
-        record, state = self.record, self._state
-        known = None if id is None else record.decision(id)
-        if known is not None:
-            return self._again(known, asked, baseline)
-        if id is None:
-            id = self._next_id()
-        at = record.now()
-        moment, now = self._moment(asked.time, at)
-        mode, prospect = state.mode, None
-        if baseline is not None and not isinstance(baseline, bool):
-            raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
-        if mode == SHADOW and baseline is None:
-            raise InputError("in shadow mode the caller's own action stands: give baseline=True (act) or False (pass)")
-        if mode == SAFE:
-            decision = self._fixed(x, costs or self.costs)
-        else:
-            player = state.player  # the item was checked by the reader, once
-            prospect = player.see(x, costs or player.policy.costs, now, stratum, 0.0)
-            decision = player.draw(prospect)
-        if baseline is not None:
-            decision = decision._replace(why={**decision.why, "baseline": float(baseline)})
-        event = new_tuple(Decided, (id, decision, moment, stratum))
-        kept = pack_item(x, item)
-        try:
-            seq = record.add(event, at, kept, costs is not None)
-            state.decided(seq, event, prospect, now)
-        except BaseException as error:
-            self._stop(error)
-            raise
-        act = decision.act
-        if mode == SHADOW:
-            act = bool(baseline)
-            self._happen(Enacted(id, act, CALLER, moment))
-        return Answer(id, seq, decision, moment, mode, act, False, self._reader.features)
-
-    def _fixed(self, x: NDArray[np.float64], costs: Costs) -> Decision:
-        """Return the decision of safe mode, which no policy made."""
-        act = self._settings["fallback"]
-        return Decision(act, float(act), x, costs, 0, {})
-
-    def _next_id(self) -> str:
-        """Return the id of an item that came without one: the number of its event."""
-        id = str(len(self.record) + 1)
-        while self.record.decision(id) is not None:
-            id += "'"
-        return id
-
-    def _moment(self, time: Any, at: int) -> tuple[float | str, float]:
-        """Return the time of an item as the record has it, and as a number; all are numbers, or all are dates."""
-        kind = self._state.kind
-        if time is None and kind is not float:
-            return stamp_text(at), at / 1e6
-        number = instant(time)
-        told = written(time)
-        if told is None or (kind is not None and type(told) is not kind):
-            raise InputError(
-                f"times are all numbers or all dates: earlier times are {KINDS_OF_TIME[kind or type(None)]}, and this "
-                f"one is {'left out' if told is None else 'not'}"
-            )
-        assert number is not None
-        return told, number
-
-    def _again(self, known: Found, asked: Asked, baseline: bool | None) -> Answer:
-        """Return the answer of an id that was decided, if it was about this very item."""
-        _, (id, decision, _, stratum), stamp, erased = known
-        if erased:
-            raise ConflictError(
-                f"there is a decision {id!r} already, and its features were erased: nobody can tell whether this is "
-                "the same item. Give every item an id of its own"
-            )
-        same = decision.x.tobytes() == asked.x.tobytes() and stratum == asked.stratum
-        same = same and stamp.own_costs == (asked.costs is not None)
-        if not same or (asked.costs is not None and asked.costs != decision.costs):
-            raise ConflictError(
-                f"there is a decision {id!r} already, about another item: every item needs an id of its own"
-            )
-        answer = self.find(id).answer
-        if baseline is not None and answer.mode == SHADOW and answer.act != baseline:
-            raise ConflictError(f"there is a decision {id!r} already, and the caller's own action was the other one")
-        return answer
 
     def decide_many(
         self,
@@ -285,8 +194,40 @@ class Stream(Changing):
             names, moments, parts, sheets, own = (_for_each(name, values, n) for name, values in given)
             rows = zip(items, names, moments, parts, sheets, strict=True)
             asked = [self._reader.read(*row, usual) for row in rows]
+            done: list[Answer] = []
             with self.together([one.id for one in asked if one.id is not None]):
-                return [self._decide(one, baseline) for one, baseline in zip(asked, own, strict=True)]
+                while len(done) < n:
+                    done += map(_answer, self._decide(asked[len(done) :], own[len(done) :]))
+            return done
+
+    def decide_each(self, rows: Iterable[Sequence[Any]]) -> list[Answer | AppleTasteError]:
+        """Decide on items in their order, whatever becomes of the others: an error takes the place of an answer.
+
+        A row has the item, its id, time, stratum and costs, and the baseline, as ``decide`` takes them.
+        """
+        asked: list[Asked | AppleTasteError] = []
+        baselines: list[bool | None] = []
+        told: list[Answer | AppleTasteError] = []
+        with self._alone:
+            self._check_running()
+            read, usual = self._reader.read, self.costs
+            for item, id, time, stratum, costs, baseline in rows:
+                baselines.append(baseline)
+                try:
+                    asked.append(read(item, id, time, stratum, costs, usual))
+                except AppleTasteError as error:
+                    asked.append(error)
+            while len(told) < len(asked):
+                told += self._decide(asked[len(told) :], baselines[len(told) :])
+            self._settle()
+        return told
+
+
+def _answer(told: Answer | AppleTasteError) -> Answer:
+    """Return an answer, or raise the error that took its place."""
+    if isinstance(told, AppleTasteError):
+        raise told
+    return told
 
 
 def _for_each(name: str, given: Sequence[Any] | None, n: int) -> Sequence[Any]:

@@ -24,6 +24,8 @@ except ImportError:
 #: The version of bodies, their first number.
 FORMAT = 1
 _NAMES = {kind: name for name, kind in KINDS.items()}
+#: What goes between the digest of the event before and a body.
+_CHAINED = {name: name.encode() + b"\0" for name in KINDS}
 _ABSENT: NDArray[np.float64] = np.empty(0)
 _ABSENT.flags.writeable = False
 
@@ -77,16 +79,15 @@ def unpack_item(item: bytes) -> tuple[NDArray[np.float64], dict[str, Any] | None
     return np.frombuffer(x, dtype=np.float64), record
 
 
-def pack_event(event: Event, item: bytes | None, stamp: Stamp) -> tuple[str, bytes]:
+def pack_event(event: Event, item: bytes | None, at: int, own_costs: bool) -> tuple[str, bytes]:
     """Return the kind and the body of an event; of a decision with the SHA-256 of its item."""
     if type(event) is Decided:
         id, decision, time, stratum = event
         act, probability, _, costs, round_, why, audit, moment, chance, worth, price, spent = decision
         sheet = (costs.miss, costs.false_alarm, costs.hit, costs.correct_pass)
-        at, own_costs = stamp
         made = act, probability, sheet, round_, why, audit, moment, chance, worth, price, spent
         return "decided", _encode((FORMAT, at, id, time, stratum, sha256(item or b"").digest(), own_costs, *made))
-    return _NAMES[type(event)], _encode((FORMAT, stamp.at, *event))
+    return _NAMES[type(event)], _encode((FORMAT, at, *event))
 
 
 def unpack_event(kind: str, body: bytes, item: bytes | None, sheets: dict[tuple[float, ...], Costs]) -> Event:
@@ -133,4 +134,4 @@ def chained(before: bytes, kind: str, body: bytes) -> bytes:
     >>> chained(bytes(32), "noted", b"").hex()[:8]
     '807ae9ac'
     """
-    return sha256(b"%b%b\0%b" % (before, kind.encode(), body)).digest()
+    return sha256(before + (_CHAINED.get(kind) or kind.encode() + b"\0") + body).digest()

@@ -64,7 +64,7 @@ class KeptRecord:
 
     def row(self, event: Event, at: int, item: bytes | None = None, own_costs: bool = False) -> Row:
         """Return the row that an event would be the next one by."""
-        kind, body = pack_event(event, item, new_tuple(Stamp, (at, own_costs)))
+        kind, body = pack_event(event, item, at, own_costs)
         seq, digest = self.head
         return new_tuple(Row, (seq + 1, kind, event.id, body, item, chained(digest, kind, body)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -24,8 +24,8 @@ class Named(Protocol):
 
 
 One = TypeVar("One", bound=Named)
-#: Does one request; returns the status and the body of its answer.
-Doing = Callable[[Stream, One], tuple[int, bytes]]
+#: Does many requests, each by itself.
+Doing = Callable[[Stream, list[One]], Sequence[Callable[[], Reply] | Reply | Problem]]
 
 
 async def in_one_commit(
@@ -44,24 +44,37 @@ async def in_one_commit(
             asked.append(one)
         except Problem as problem:
             asked.append(problem)
-    ids = tuple(one.id for one in asked if not isinstance(one, Problem))
+    good = [one for one in asked if not isinstance(one, Problem)]
 
     def work(stream: Stream) -> Reply:
-        return Reply(200, b'{"results":[' + b",".join(_result(stream, one, do) for one in asked) + b"]}")
+        done = iter(do(stream, good))
+        told = (one if isinstance(one, Problem) else next(done) for one in asked)
+        return Reply(200, b'{"results":[' + b",".join(map(_result, told)) + b"]}")
 
-    return await writer.do(work, ids)
+    return await writer.do(work, tuple(one.id for one in good))
 
 
-def _result(stream: Stream, one: One | Problem, do: Doing[One]) -> bytes:
-    if not isinstance(one, Problem):
+def one_by_one(do: Callable[[Stream, One], Reply]) -> Doing[One]:
+    """Return what does many requests by doing each; what fails because of the store or the stream fails for all."""
+
+    def outcome(stream: Stream, one: One) -> Reply | Problem:
         try:
-            return b'{"status":%d,"body":%b}' % do(stream, one)
+            return do(stream, one)
         except StoreError:
             raise
         except AppleTasteError as error:
             if stream.stopped:
                 raise
-            one = problem_of(error)
+            return problem_of(error)
         except Problem as problem:
-            one = problem
-    return b'{"status":%d,"problem":%b}' % (one.status, one.body())
+            return problem
+
+    return lambda stream, asked: [outcome(stream, one) for one in asked]
+
+
+def _result(told: Callable[[], Reply] | Reply | Problem) -> bytes:
+    if callable(told):
+        told = told()
+    if isinstance(told, Problem):
+        return b'{"status":%d,"problem":%b}' % (told.status, told.body())
+    return b'{"status":%d,"body":%b}' % (told.status, told.body)

@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import msgspec
 
-from ..errors import OptionError
-from ..live import Stream
+from ..errors import AppleTasteError, OptionError
+from ..live import Answer, Stream
 from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
 from .batches import in_one_commit
 from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note
 from .cells import check_decide, check_time
 from .operations import Call, Operation, Reply
 from .problems import FieldError, Problem
+from .writer import problem_of
 
 _ONE = msgspec.json.Decoder(Decide)
 STREAM = "/v1/streams/{stream}"
 CASE = STREAM + "/decisions/{id}"
 
 
-def _decide_one(stream: Stream, asked: Decide) -> tuple[int, bytes]:
-    """Return the status and the body of a decision on an item that was checked: 201, or 200 where it was made before.
+def _decide_each(stream: Stream, asked: list[Decide]) -> list[Callable[[], Reply] | Problem]:
+    """Decide on items that were checked, and return what words the answers: 201, or 200 where one was decided before.
 
     What a stream still refuses is worded without what was asked.
     """
-    if stream.mode == "shadow" and asked.baseline is None:
-        raise Problem(
-            "validation", FieldError("required", "/baseline"), detail="in shadow mode the caller's own action stands"
+    rows = [
+        (
+            one.item,
+            one.id,
+            one.time,
+            one.stratum,
+            None if one.costs is None else msgspec.structs.asdict(one.costs),
+            one.baseline,
         )
-    answer = stream.decide(
-        asked.item,
-        id=asked.id,
-        time=asked.time,
-        stratum=asked.stratum,
-        costs=None if asked.costs is None else msgspec.structs.asdict(asked.costs),
-        baseline=asked.baseline,
-    )
-    return 200 if answer.again else 201, answer.json()
+        for one in asked
+    ]
+    pairs = zip(stream.decide_each(rows), asked, strict=True)
+    return [partial(_worded, told) if isinstance(told, Answer) else _refused(stream, told, one) for told, one in pairs]
+
+
+def _worded(answer: Answer) -> Reply:
+    return Reply(200 if answer.again else 201, answer.json())
+
+
+def _refused(stream: Stream, error: AppleTasteError, asked: Decide) -> Problem:
+    if stream.mode == "shadow" and asked.baseline is None:
+        told = "in shadow mode the caller's own action stands"
+        return Problem("validation", FieldError("required", "/baseline"), detail=told)
+    return problem_of(error)
 
 
 async def decide(call: Call) -> Reply:
@@ -43,16 +58,15 @@ async def decide(call: Call) -> Reply:
     asked, writer = call.body, call.writer
     check_decide(asked, writer.door)
 
-    def work(stream: Stream) -> Reply:
-        return Reply(*_decide_one(stream, asked))
-
-    return await writer.do(work, (asked.id,), quick=True)
+    return await writer.do_each(_decide_each, asked, asked.id)
 
 
 async def decide_batch(call: Call) -> Reply:
     """Decide on many items in one commit; those that are wrong are told so, and the others count."""
     door = call.writer.door
-    return await in_one_commit(call.writer, call.body.decisions, _ONE, lambda one: check_decide(one, door), _decide_one)
+    return await in_one_commit(
+        call.writer, call.body.decisions, _ONE, lambda one: check_decide(one, door), _decide_each
+    )
 
 
 async def show(call: Call) -> Reply:

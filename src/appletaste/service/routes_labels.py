@@ -10,7 +10,7 @@ import msgspec
 from ..errors import ConflictError, FeedbackError, InputError, UnknownDecisionError
 from ..live import LabelReceipt, Stream
 from .answers import Expired, Labelled, LabelResults
-from .batches import in_one_commit
+from .batches import in_one_commit, one_by_one
 from .bodies import LARGEST_BATCH, BatchLabel, Correction, ExpireBody, Label, LabelBatch
 from .cells import check_plain, check_time
 from .operations import Call, Operation, Reply
@@ -64,12 +64,12 @@ async def label_batch(call: Call) -> Reply:
     """Take many labels in one commit; those that are wrong are told so, and the others count."""
     done: list[str] = []
 
-    def label_one(stream: Stream, said: BatchLabel) -> tuple[int, bytes]:
-        told = msgspec.json.encode(_label(stream, said.id, _by_whom(call, said)))
+    def label_one(stream: Stream, said: BatchLabel) -> Reply:
+        told = Reply.of(_label(stream, said.id, _by_whom(call, said)))
         done.append(said.id)
-        return 200, told
+        return told
 
-    reply = await in_one_commit(call.writer, call.body.labels, _ONE, _check, label_one)
+    reply = await in_one_commit(call.writer, call.body.labels, _ONE, _check, one_by_one(label_one))
     call.host.queue(call.stream).labelled(done)
     return reply
 

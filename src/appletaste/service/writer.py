@@ -17,6 +17,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,14 +52,17 @@ COMMITS = 200
 #: Seconds of processor for each request from which on the thread applies them: a slow policy must not hold the loop up.
 SLOW = 0.0005
 
+A = TypeVar("A")
 T = TypeVar("T")
-Work = Callable[[Stream], Any]
+#: Does what many requests of a kind ask for, each by itself.
+Each = Callable[[Stream, list[Any]], list[Any]]
 
 
 class Asked(NamedTuple):
     """A request that waits: what to do with the stream, which decisions it asks for, and who waits for the answer."""
 
-    work: Work
+    work: Any  #: a function of the stream; or what ``each`` is given, with those of its neighbours
+    each: Each | None
     ids: tuple[str, ...]
     quick: bool  #: takes microseconds: the event loop may apply the request
     alone: bool  #: in no group: the verb commits by itself
@@ -65,7 +70,7 @@ class Asked(NamedTuple):
     since: float
 
 
-#: What requests led to.
+#: What requests led to; what is yet to be worded is a function without arguments that does so.
 Done = list[tuple[Asked, Any]]
 
 
@@ -105,13 +110,25 @@ class Writer:
         self, work: Callable[[Stream], T], ids: tuple[str, ...] = (), *, quick: bool = False, alone: bool = False
     ) -> asyncio.Future[T]:
         """Do something with the stream; what it returns, to whoever awaits it, is durable then."""
+        return self._ask(work, None, ids, quick, alone)
+
+    def do_each(
+        self, each: Callable[[Stream, list[A]], list[Callable[[], T] | Problem]], asked: A, id: str
+    ) -> asyncio.Future[T]:
+        """Do something quick that many ask for at a time: what all of them ask is done in one call.
+
+        What that returns words the answers, while the disk is waited for.
+        """
+        return self._ask(asked, each, (id,), True, False)
+
+    def _ask(self, work: Any, each: Each | None, ids: tuple[str, ...], quick: bool, alone: bool) -> asyncio.Future[Any]:
         if self.stopped or self._closing:
             raise Problem("not-ready")
         if self.depth >= WAITING:
             self._metrics.overloads += 1
             raise Problem("overloaded")
-        answer: asyncio.Future[T] = self._loop.create_future()
-        self._waiting.append(new_tuple(Asked, (work, ids, quick, alone, answer, time.perf_counter())))
+        answer: asyncio.Future[Any] = self._loop.create_future()
+        self._waiting.append(new_tuple(Asked, (work, each, ids, quick, alone, answer, time.perf_counter())))
         if not self._gathering:  # others that have come by now share one look at the store
             self._gathering = True
             self._loop.call_soon(self._go_on)
@@ -161,7 +178,7 @@ class Writer:
             write = self._stream.hand_over(begin=True)
         except BaseException as error:
             write = partial(_raise, error)
-        self._jobs.put(partial(self._commit, write, last, done))
+        self._jobs.put(partial(self._commit, write, last, done, self._word))
 
     def _landed(self, done: Done, failed: BaseException | None) -> None:
         """Take note of a commit, let the next begin, and answer."""
@@ -215,7 +232,18 @@ class Writer:
         self._go_on()
         await asyncio.to_thread(self._thread.join)
 
+    def _word(self, done: Done) -> None:
+        """Word the answers that are not yet worded."""
+        for place, (asked, outcome) in enumerate(done):
+            if callable(outcome):
+                try:
+                    done[place] = asked, outcome()
+                except Exception:  # the work is done, and others wait for their answers
+                    self._metrics.errors += 1
+                    done[place] = asked, Problem("internal")
+
     def _deliver(self, done: Done) -> None:
+        self._word(done)
         for asked, outcome in done:
             answer = asked.answer
             if not answer.done():  # whoever asked may be gone
@@ -241,14 +269,23 @@ class Writer:
         began = time.thread_time()  # what others do on the machine makes no policy slow
         try:
             with self._stream.ahead([id for asked in group for id in asked.ids]):
-                done = [(asked, self._outcome(asked.work)) for asked in group]
+                done = [
+                    pair for each, run in groupby(group, attrgetter("each")) for pair in self._outcomes(each, list(run))
+                ]
         except BaseException as error:
             problem = self._failed(error)
             done = [(asked, problem) for asked in group]
         self._applied += done
         self._each = (time.thread_time() - began) / len(group)
 
-    def _outcome(self, work: Work) -> Any:
+    def _outcomes(self, each: Each | None, run: list[Asked]) -> Done:
+        """Return what requests led to that are done alike."""
+        if each is None:
+            return [(asked, self._outcome(asked.work)) for asked in run]
+        found = self._outcome(lambda stream: each(stream, [asked.work for asked in run]))
+        return list(zip(run, found if isinstance(found, list) else [found] * len(run), strict=True))
+
+    def _outcome(self, work: Callable[[Stream], Any]) -> Any:
         """Return what a request led to, or the problem that it is; one of the service itself stops the writer."""
         try:
             return work(self._stream)
@@ -293,7 +330,11 @@ class Writer:
         self._away = False
         self._in_loop(self._rested, len(done))
 
-    def _commit(self, write: Callable[[], None], last: int, done: Done) -> None:
+    def _commit(
+        self, write: Callable[[], None], last: int, done: Done, meanwhile: Callable[[Done], None] | None = None
+    ) -> None:
+        if meanwhile is not None:  # not before this thread is on its way to the disk: it would wait for the loop
+            self._in_loop(meanwhile, done)
         self._in_loop(self._landed, *self._written(write, last, done))
 
     def _written(self, write: Callable[[], None], last: int, done: Done) -> tuple[Done, BaseException | None]:

@@ -1,0 +1,146 @@
+"""Many items that are decided together: each as by itself, in the order in which they came, whatever the others are."""
+
+import numpy as np
+import pytest
+
+import appletaste as at
+from appletaste.errors import AppleTasteError, ConflictError, InputError, StoppedError, StoreError
+
+from .playing import COSTS, ITEMS, LABELS, made, seated, state
+
+
+def row(k, **given):
+    """Return what ``decide`` takes, for item k."""
+    asked = {"id": f"c{k}", "time": float(k), "stratum": "new" if k % 3 else None, "costs": None, "baseline": None}
+    return (ITEMS[k].tolist(), *{**asked, **given}.values())
+
+
+def one_by_one(stream, rows):
+    told = []
+    for x, id_, time, stratum, costs, baseline in rows:
+        try:
+            told.append(stream.decide(x, id=id_, time=time, stratum=stratum, costs=costs, baseline=baseline))
+        except AppleTasteError as error:
+            told.append(error)
+    return told
+
+
+def plain(told):
+    """Return an answer as its bytes, and an error as its kind and its words."""
+    return (type(told), str(told)) if isinstance(told, AppleTasteError) else (told.again, told.json())
+
+
+ROWS = [
+    *(row(k) for k in range(12)),
+    (ITEMS[3].tolist(), "c3", 3.0, None, None, None),  # decided in this group
+    row(3, id="c4"),  # another item
+    row(12, time="2024-05-01"),  # times are numbers
+    ([1.0, np.nan, 0.0], "bad", 12.0, None, None, None),
+    ([1.0], "short", 12.0, None, None, None),
+    row(13, id=None),
+    row(14, id="16"),  # the number that the one before has as its id
+    row(15, id=None),
+    row(16, costs={"miss": 9, "false_alarm": 1, "hit": 0}),
+    row(17, costs={"miss": 9}),
+    row(18, baseline=True),
+    row(19, baseline="yes"),
+    row(2),
+    *(row(k) for k in range(20, 40)),
+]
+
+
+@pytest.mark.parametrize("mode", ["live", "frozen", "shadow", "safe"])
+@pytest.mark.parametrize("player", [seated, lambda: at.policy("ts", n_features=3, costs=COSTS)])
+def test_each_is_decided_as_by_itself(mode, player):
+    streams = [made(at.logs.stores.MemoryStore(), player(), seed=5, mode=mode, clock=lambda: 10**15) for _ in range(2)]
+    one, many = streams
+    rows = ROWS
+    if mode == "shadow":  # all but two say what the caller does
+        rows = [
+            (*asked, k % 3 == 0 if own is None and k not in (2, 22) else own) for k, (*asked, own) in enumerate(ROWS)
+        ]
+    alone, together = one_by_one(one, rows), many.decide_each(rows)
+    assert [plain(told) for told in together] == [plain(told) for told in alone]
+    assert state(one) == state(many)
+    assert [repr(event) for event in one.record.read()] == [repr(event) for event in many.record.read()]
+    kinds = [type(told) for told in together if isinstance(told, AppleTasteError)]
+    assert {ConflictError, InputError} <= {*kinds}
+    assert many.verify().decisions == one.verify().decisions > 30
+
+
+def test_many_stop_at_what_cannot_be_decided():
+    stream = made(at.logs.stores.MemoryStore())
+    stream.decide(ITEMS[0], id="c0", time=0.0)
+    with pytest.raises(ConflictError):
+        stream.decide_many(ITEMS[1:4], ids=["c1", "c0", "c3"], times=[1.0, 2.0, 3.0])
+    assert [event.id for _, event in stream.record.read(1)] == ["c0", "c1"]
+    stream.verify()
+
+
+def test_labels_in_between_are_what_they_were(home):
+    """Groups of any size, with labels between them, leave what single decisions leave, on every store."""
+    store = home.open()
+    one = at.Stream.create(store, "one", seated(), seed=9)
+    many = at.Stream.create(store, "many", seated(), seed=9)
+    start = 0
+    for size in (1, 2, 30, 1, 17, 60):
+        rows = [row(k) for k in range(start, start + size)]
+        assert [plain(told) for told in many.decide_each(rows)] == [plain(told) for told in one_by_one(one, rows)]
+        for k in range(start, start + size, 2):
+            if f"c{k}" in one.pending:
+                assert one.label(f"c{k}", LABELS[k]) == many.label(f"c{k}", LABELS[k])
+        start += size
+    assert state(one)[1] == state(many)[1]
+    assert many.verify().decisions == start
+    store.close()
+
+
+@pytest.mark.parametrize("k", [0, 3, 7])
+def test_a_group_that_cannot_be_recorded_stops_the_stream(monkeypatch, k):
+    """What was judged is in memory and not in the record: nothing is decided on top of it."""
+    store = at.logs.stores.MemoryStore()
+    stream = made(store)
+    add, left = stream.record.add, iter(range(k))
+
+    def fails(*given):
+        if next(left, None) is None:
+            raise MemoryError("no room")
+        return add(*given)
+
+    monkeypatch.setattr(stream.record, "add", fails)
+    with pytest.raises(MemoryError):
+        stream.decide_each([row(k) for k in range(8)])
+    with pytest.raises(StoppedError, match="no room"):
+        stream.decide(ITEMS[20])
+    stream.close()
+    assert at.Stream.open(store, "orders").verify().decisions == 0
+
+
+def test_a_store_that_cannot_be_read_stops_the_stream_if_something_was_decided(monkeypatch):
+    stream = made(at.logs.stores.MemoryStore())
+    found, left = stream.record.decision, iter(range(2))
+
+    def fails(id_):
+        if next(left, None) is None:
+            raise StoreError("gone")
+        return found(id_)
+
+    monkeypatch.setattr(stream.record, "decision", fails)
+    with pytest.raises(StoreError):
+        stream.decide_each([row(k) for k in range(4)])
+    assert stream.stopped == "gone"
+
+
+def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatch):
+    stream = made(at.logs.stores.MemoryStore(), at.policy("voi", n_features=3, costs=COSTS))
+    policy = stream.player.policy
+    play = policy.play
+
+    def late(*given):
+        play(*given)
+        raise InputError("too late")
+
+    monkeypatch.setattr(policy, "play", late)
+    with pytest.raises(InputError):
+        stream.decide_each([row(0)])
+    assert stream.stopped == "too late"
