@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import random
 import socket
 import threading
 import time
@@ -17,6 +18,14 @@ from appletaste.service.server import Server
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 PEOPLE = [{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}, {"age": 40, "job": "pilot"}]
+
+ORDERS = "/v1/streams/orders"
+
+
+def item(k):
+    """Return item k, the same in every test."""
+    chance = random.Random(k)
+    return [round(chance.gauss(0, 1), 6) for _ in range(3)]
 
 
 class Told:

@@ -112,14 +112,11 @@ class Player(ABC):
         price: float = 0.0,
     ) -> Prospect:
         """Return what is known of an item before it is decided, if acting costs ``price`` more; changes nothing."""
-        policy = self.policy
-        item = check_item(x, policy.n_features, policy.slots)
-        costs = policy.costs if costs is None else check_costs(costs, policy.costs)
-        now = None if time is None else instant(time)
-        alone = policy.alone
+        item, sheet, now = self._asked(x, costs, time)
+        alone = self.policy.alone
         before = alone.enter()
         try:
-            return self.see(item, costs, now, stratum, price)
+            return self.see(item, sheet, now, stratum, price)
         finally:
             alone.user = before
 
@@ -130,8 +127,18 @@ class Player(ABC):
 
         ``time`` is for what forgets by the time and for budgets per day, ``stratum`` for audit floors by stratum.
         """
+        item, sheet, now = self._asked(x, costs, time)
         with self.policy.alone:
-            return self.settle(self.look(x, costs=costs, time=time, stratum=stratum))
+            return self.play(item, sheet, now, stratum)
+
+    def _asked(
+        self, x: ArrayLike, costs: SomeCosts | None, time: Any
+    ) -> tuple[NDArray[np.float64], Costs, float | None]:
+        """Return an item, its costs and its time as they are judged, or say what is wrong with them."""
+        policy = self.policy
+        item = check_item(x, policy.n_features, policy.slots)
+        sheet = policy.costs if costs is None else check_costs(costs, policy.costs)
+        return item, sheet, None if time is None else instant(time)
 
     def settle(self, prospect: Prospect) -> Decision:
         """Decide on an item that was looked at: draw and commit."""

@@ -131,7 +131,7 @@ class Policy(Player):
             alone.user = before
 
     def play(self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None) -> Decision:
-        """Decide on an item that was checked and carry on, in half the time of ``see``, ``draw`` and ``commit``."""
+        """Decide on an item that was checked and carry on, to the bit as ``see``, ``draw`` and ``commit`` do."""
         alone = self.alone
         before = alone.enter()
         try:
