@@ -6,33 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from appletaste.errors import ConflictError, NotOwnerError, StoppedError, StoreError, UnknownStreamError
-from appletaste.logs.stores import Head, Row, open_store
+from appletaste.logs.stores import Head
 from appletaste.logs.stores.base import NOTHING, PART
 
+from .rows import SOME, filled, plain, rows_after
 from .stores import Home
-
-
-def rows_after(head, kinds):
-    """Return rows of some kinds and ids that follow a head; digests are only numbers here."""
-    return [
-        Row(seq, kind, id_, b"body %d" % seq, b"item %d" % seq if kind == "decided" else None, seq.to_bytes(32, "big"))
-        for seq, (kind, id_) in enumerate(kinds, head.seq + 1)
-    ]
-
-
-def plain(rows):
-    return [
-        (r.seq, r.kind, r.id, bytes(r.body), None if r.item is None else bytes(r.item), bytes(r.digest)) for r in rows
-    ]
-
-
-SOME = [("created", ""), ("decided", "a"), ("decided", "b"), ("labelled", "a"), ("noted", ""), ("labelled", "b")]
-
-
-def filled(store, name="orders", kinds=SOME):
-    place = store.create(name, b"secret")
-    place.append(rows_after(Head(0, NOTHING), kinds), Head(0, NOTHING))
-    return place
 
 
 def test_what_was_appended_is_there_in_order_also_after_opening_again(home):
@@ -53,17 +31,6 @@ def test_what_was_appended_is_there_in_order_also_after_opening_again(home):
         store = home.open()
         assert store.names() == ["orders"]
         place = store.open("orders")
-    store.close()
-
-
-def test_a_decision_in_a_file_is_looked_up_while_another_thread_commits(tmp_path):
-    store = open_store(tmp_path / "desk.db")
-    place, found = filled(store), []
-    look = threading.Thread(target=lambda: found.append(place.decisions(["a", "c"])), daemon=True)
-    with store.writing():
-        look.start()
-        look.join(20)
-        assert [list(one) for one in found] == [["a"]]
     store.close()
 
 
@@ -98,20 +65,6 @@ def test_a_write_may_begin_in_one_thread_and_end_in_another(home):
     store.close()
 
 
-def test_a_write_to_a_file_that_was_begun_is_not_seen_before_it_is_finished(tmp_path):
-    store = open_store(tmp_path / "desk.db")
-    place = filled(store)
-    finish = place.begin(rows_after(place.head(), [("decided", "new")]), place.head())
-    others = open_store(tmp_path / "desk.db", read_only=True)
-    assert others.open("orders").head().seq == 6
-    assert place.decisions(["a", "new"]).keys() == {"a"}
-    finish()
-    assert others.open("orders").head().seq == 7
-    assert place.decisions(["a", "new"]).keys() == {"a", "new"}
-    others.close()
-    store.close()
-
-
 def test_decisions_are_found_whatever_the_order_of_their_ids(home):
     """One behind all others needs no look in a file; texts are sorted in one way by Python and by SQLite."""
     store = home.open()
@@ -129,31 +82,6 @@ def test_decisions_are_found_whatever_the_order_of_their_ids(home):
         place = store.open("orders")
     assert place.decisions([*ids, *known]).keys() == known
     assert all(list(place.decisions([id_])) == [id_] for id_ in known)
-    store.close()
-
-
-def test_a_write_is_not_begun_while_others_use_the_file(tmp_path):
-    """The event loop of the service begins writes, and must not wait."""
-    store = open_store(tmp_path / "desk.db")
-    place, busy, go = filled(store), threading.Event(), threading.Event()
-
-    def use():
-        with store.writing():
-            busy.set()
-            assert go.wait(20)
-
-    other = threading.Thread(target=use, daemon=True)
-    other.start()
-    assert busy.wait(20)
-    rows, head = rows_after(Head(6, (6).to_bytes(32, "big")), [("noted", "")]), Head(6, (6).to_bytes(32, "big"))
-    assert place.begin(rows, head) is None
-    go.set()
-    other.join()
-    place.begin(rows, head)()
-    assert place.head().seq == 7
-    scattered = rows_after(place.head(), [("decided", "A"), ("decided", "z")])  # a page of the index each
-    assert place.begin(scattered, place.head()) is None
-    assert place.head().seq == 7
     store.close()
 
 

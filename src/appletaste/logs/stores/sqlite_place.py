@@ -10,6 +10,7 @@ import apsw
 
 from ...errors import StoreError
 from .base import PART, Head, Row
+from .gaps import LAST, Gaps
 from .memory import not_owner, two_decisions
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _DECISIONS = (
 )
 _LATER = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind <> 'decided' AND id <> '' ORDER BY place"
 _LARGEST = "SELECT id FROM events WHERE stream = ? AND kind = 'decided' ORDER BY id DESC LIMIT 1"
+_NEXT = "SELECT id FROM events WHERE stream = ? AND kind = 'decided' AND id > ? ORDER BY id LIMIT 1"
 _DECISION = f"SELECT {_ROW} FROM events WHERE stream = ? AND id = ? AND kind = 'decided'"
 
 
@@ -42,10 +44,10 @@ class SqlitePlace:
     def __init__(self, store: SqliteStore, name: str, number: int, secret: bytes) -> None:
         self.name, self.secret = name, bytes(secret)
         self._store, self._number, self._base = store, number, number * SPAN
-        self._largest = self._find_largest()
+        self._gaps = self._find_end()
 
-    def _find_largest(self) -> str | None:
-        """Return the last id of all: one behind it, as the next number of an order is, needs no look; None: not known.
+    def _find_end(self) -> Gaps | None:
+        """Return where no id lies: behind the last of all. None: that is not known.
 
         Nobody knows where another process writes, or where the file is damaged, which others say.
         """
@@ -55,8 +57,11 @@ class SqlitePlace:
             found = self._store.ask(_LARGEST, (self._number,))
         except StoreError:
             return None
-        largest = found[0][0] if found else ""
-        return largest if isinstance(largest, str) else None
+        largest, gaps = found[0][0] if found else "", Gaps()
+        if not isinstance(largest, str):
+            return None
+        gaps.open(largest)
+        return gaps
 
     def head(self) -> Head:
         """Return the last event that is kept."""
@@ -76,8 +81,7 @@ class SqlitePlace:
 
         Ids that lie all over the index have a page of it each, which takes a while: None.
         """
-        largest = self._largest
-        if largest is None or sum(row.id <= largest for row in rows if row.kind == "decided") > SCATTERED * len(rows):
+        if self._gaps is None or len(self._gaps.outside(_decided(rows))) > SCATTERED * len(rows):
             return None
         try:
             return self._store.begin(lambda connection: self._append(connection, rows, before))
@@ -92,9 +96,10 @@ class SqlitePlace:
         )
         if not connection.changes():
             raise not_owner(self.name)
-        if self._largest is not None:
-            self._largest = max([self._largest, *(row.id for row in rows if row.kind == "decided")])
-        start = 0
+        gaps, ids, start = self._gaps, _decided(rows), 0
+        strange = ids if gaps is None else gaps.outside(ids)
+        if gaps is not None:
+            gaps.taken(ids)
         for size, statement in _INSERTS.items():
             while len(rows) - start >= size:
                 values: list[Any] = []
@@ -102,6 +107,12 @@ class SqlitePlace:
                     values += (number, base + seq, kind, id, body, item, digest)
                 connection.execute(statement, values)
                 start += size
+        if gaps is not None and len(strange) > SCATTERED * len(rows):  # the next ones may come behind these
+            low = max(strange)
+            found = connection.execute(_NEXT, (number, low)).fetchall()
+            high = found[0][0] if found else LAST
+            if isinstance(high, str):  # the file is not damaged there
+                gaps.open(low, high)
 
     def _rows(self, condition: str, values: tuple[Any, ...]) -> list[Row]:
         found = self._store.ask(f"SELECT {_ROW} FROM events WHERE {condition}", values)
@@ -125,9 +136,9 @@ class SqlitePlace:
 
     def decisions(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the row of the decision of each id that has one."""
-        found, number, ask, largest = {}, self._number, self._store.look, self._largest
-        if largest is not None:
-            ids = [id for id in ids if id <= largest]  # as the index sorts them: by their characters
+        found, number, ask = {}, self._number, self._store.look
+        if self._gaps is not None:
+            ids = self._gaps.outside(ids)
         if len(ids) > 1:
             rows = ask(_DECISIONS, (number, json.dumps(list(ids))))
         else:
@@ -200,3 +211,8 @@ class SqlitePlace:
     def release(self) -> None:
         """Let go of the stream."""
         self._store.places.pop(self.name, None)
+
+
+def _decided(rows: Sequence[Row]) -> list[str]:
+    """Return the ids of the decisions among rows."""
+    return [row.id for row in rows if row.kind == "decided"]
