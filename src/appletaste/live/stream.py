@@ -203,7 +203,8 @@ class Stream(Deciding):
     def decide_each(self, rows: Iterable[Sequence[Any]]) -> list[Answer | AppleTasteError]:
         """Decide on items in their order, whatever becomes of the others: an error takes the place of an answer.
 
-        A row has the item, its id, time, stratum and costs, and the baseline, as ``decide`` takes them.
+        For the service, whose requests have nothing to do with each other. A row has the item, its id, time, stratum
+        and costs, and the baseline, as ``decide`` takes them.
         """
         asked: list[Asked | AppleTasteError] = []
         baselines: list[bool | None] = []
