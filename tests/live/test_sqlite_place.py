@@ -1,10 +1,12 @@
 """A stream in a file: what others see of a write that is under way, and which writes take microseconds."""
 
+import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
-from appletaste.errors import ConflictError
+from appletaste.errors import ConflictError, StoreError
 from appletaste.logs.stores import Head, open_store
 
 from .rows import filled, rows_after
@@ -85,3 +87,19 @@ def test_ids_in_order_are_written_at_once_whatever_others_there_are(tmp_path):
     place = store.open("orders")
     assert place.decisions(["0 shop 00031", "0 shop 00032", "000"]).keys() == {"0 shop 00031", "000"}
     store.close()
+
+
+def test_a_file_of_another_program_is_refused_and_not_changed(tmp_path):
+    path = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(path)) as theirs, theirs:
+        theirs.execute("CREATE TABLE customers (name TEXT)")
+        theirs.execute("INSERT INTO customers VALUES ('Ada')")
+    before = path.read_bytes()
+    for opening in (lambda: open_store(path), lambda: open_store(path, create=False)):
+        with pytest.raises(StoreError, match="belongs to another program: it has the table 'customers'"):
+            opening()
+    assert path.read_bytes() == before
+    assert sorted(one.name for one in tmp_path.iterdir() if not one.name.startswith(".")) == ["theirs.db"]
+    (tmp_path / "text.db").write_text("amount,label\n" * 100)
+    with pytest.raises(StoreError, match=r"cannot be opened as a store: .*not a database"):
+        open_store(tmp_path / "text.db")

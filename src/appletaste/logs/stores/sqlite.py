@@ -119,12 +119,23 @@ class SqliteStore:
         if not looks:
             if self._vfs is not None:
                 connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # a file system in Python has no shared memory
+            self._check_ours(connection)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={self.SYNCHRONOUS}")
             connection.execute("PRAGMA secure_delete=ON")  # what is erased is overwritten, wherever it was moved to
         connection.execute("PRAGMA cache_size=-8000")
         connection.wal_autocheckpoint(4000)  # pages: 16 MB of log
         return connection
+
+    def _check_ours(self, connection: apsw.Connection) -> None:
+        """Refuse a file of another program before anything in it is changed."""
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        if tables and "migrations" not in tables:
+            connection.close()
+            raise StoreError(
+                f"{self.address} belongs to another program: it has the table {min(tables)!r} and no streams. Nothing "
+                "was changed; give the name of a new file, or of a store"
+            )
 
     def _migrate(self) -> None:
         run = self.connection.execute
