@@ -43,7 +43,7 @@ class Deciding(Changing):
         """Decide on items up to the first that cannot be decided, or has an id that has just come; return the answers.
 
         The last of them may be the error. All items are judged, and then all recorded: the code of a step stays at
-        hand, and one of sixty decisions takes a fifth less. In shadow mode what the caller does comes in between, so
+        hand, and one of sixty decisions takes an eighth less. In shadow mode what the caller does comes in between, so
         that every item is taken by itself.
         """
         mode, told, made = self._state.mode, list[Any](), dict[str, int]()
