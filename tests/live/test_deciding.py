@@ -1,10 +1,14 @@
 """Many items that are decided together: each as by itself, in the order in which they came, whatever the others are."""
 
+from collections import deque
+
 import numpy as np
 import pytest
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, ConflictError, InputError, StoppedError, StoreError
+from appletaste.live import deciding
+from appletaste.logs.bodies import stamp_of
 
 from .playing import COSTS, ITEMS, LABELS, made, seated, state
 
@@ -28,6 +32,11 @@ def one_by_one(stream, rows):
 def plain(told):
     """Return an answer as its bytes, and an error as its kind and its words."""
     return (type(told), str(told)) if isinstance(told, AppleTasteError) else (told.again, told.json())
+
+
+def stamps(stream):
+    """Return when each event was written, by the clock of the machine."""
+    return [stamp_of(row.kind, row.body).at for row in stream.record.place.read()]
 
 
 ROWS = [
@@ -63,6 +72,7 @@ def test_each_is_decided_as_by_itself(mode, player):
     assert [plain(told) for told in together] == [plain(told) for told in alone]
     assert state(one) == state(many)
     assert [repr(event) for event in one.record.read()] == [repr(event) for event in many.record.read()]
+    assert stamps(one) == stamps(many)
     kinds = [type(told) for told in together if isinstance(told, AppleTasteError)]
     assert {ConflictError, InputError} <= {*kinds}
     assert many.verify().decisions == one.verify().decisions > 30
@@ -144,3 +154,51 @@ def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatc
     with pytest.raises(InputError):
         stream.decide_each([row(0)])
     assert stream.stopped == "too late"
+
+
+def test_items_without_times_and_times_of_two_kinds():
+    """Each item has a moment of its own, and the first time says what times are, also within a group."""
+    streams = [made(at.logs.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
+    rows = [row(k, time=None) for k in range(6)]
+    alone, together = one_by_one(streams[0], rows), streams[1].decide_each(rows)
+    assert [plain(told) for told in together] == [plain(told) for told in alone]
+    assert stamps(streams[0]) == stamps(streams[1])
+    assert len({told.time for told in together}) == 6
+    mixed = made(at.logs.stores.MemoryStore()).decide_each([row(0, time=1.0), row(1, time="2024-05-01"), row(2)])
+    assert [isinstance(told, InputError) for told in mixed] == [False, True, False]
+
+
+def test_more_than_are_judged_together_are_decided_one_part_after_the_other(monkeypatch):
+    monkeypatch.setattr(deciding, "TOGETHER", 7)
+    streams = [made(at.logs.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
+    rows = [row(k) for k in range(40)]
+    assert [plain(told) for told in streams[1].decide_each(rows)] == [plain(t) for t in one_by_one(streams[0], rows)]
+    assert state(streams[0]) == state(streams[1])
+
+
+@pytest.mark.parametrize("error", [RuntimeError("cut"), KeyboardInterrupt("cut")])
+def test_a_learner_that_fails_while_it_carries_on_stops_the_stream(monkeypatch, error):
+    """Nobody knows what it has taken in: nothing is decided, and no snapshot made, on top of that."""
+    store = at.logs.stores.MemoryStore()
+    stream = made(store)
+    stream.decide_each([row(k) for k in range(20)])
+    learner = stream.player.policy.learner
+    commit = learner.commit
+
+    def cut(*given):
+        commit(*given)
+        raise error
+
+    monkeypatch.setattr(learner, "commit", cut)
+    with pytest.raises(type(error)):
+        stream.decide(ITEMS[30], id="c30", time=30.0)
+    assert stream.stopped == "cut"
+    stream.close()
+    again = at.Stream.open(store, "orders")
+    assert again.verify().decisions == 20
+
+
+def test_baselines_may_come_in_any_collection():
+    stream = made(at.logs.stores.MemoryStore(), mode="shadow")
+    answers = stream.decide_many(ITEMS[:3], baselines=deque([True, False, True]))
+    assert [answer.act for answer in answers] == [True, False, True]

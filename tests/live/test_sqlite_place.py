@@ -96,8 +96,14 @@ def test_a_file_of_another_program_is_refused_and_not_changed(tmp_path):
         theirs.execute("INSERT INTO customers VALUES ('Ada')")
     before = path.read_bytes()
     for opening in (lambda: open_store(path), lambda: open_store(path, create=False)):
-        with pytest.raises(StoreError, match="belongs to another program: it has the table 'customers'"):
+        with pytest.raises(StoreError, match="belongs to another program: it has 'customers' and no streams"):
             opening()
+    assert path.read_bytes() == before
+    with closing(sqlite3.connect(path)) as theirs, theirs:
+        theirs.execute("CREATE TABLE migrations (id INTEGER)")  # a common name
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="belongs to another program"):
+        open_store(path)
     assert path.read_bytes() == before
     assert sorted(one.name for one in tmp_path.iterdir() if not one.name.startswith(".")) == ["theirs.db"]
     (tmp_path / "text.db").write_text("amount,label\n" * 100)

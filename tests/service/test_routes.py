@@ -177,6 +177,8 @@ def test_streams_modes_and_costs(ask):
     lacking = ask("POST", path + "/decisions", {"id": "a", "item": [1, 2]})
     assert lacking.json()["errors"][0]["pointer"] == "/baseline"
     told = ask("POST", path + "/decisions", {"id": "a", "item": [1, 2], "baseline": False}).json()
+    assert ask("POST", path + "/decisions", {"id": "a", "item": [1, 2]}).status == 200  # it was decided already
+    assert ask("POST", path + "/decisions", {"id": "a", "item": [2, 1]}).problem == "event-conflict"
     assert (told["act"], told["mode"]) == (False, "shadow")
     assert "suggested" in told
     assert ask("POST", path + "/mode", {"mode": "live", "by": "ann"}).status == 200

@@ -16,6 +16,14 @@ from appletaste.service import writer as writing
 from .serving import ORDERS, Running, item, new_store, secret_of
 
 
+def soon(holds):
+    """Wait until something holds."""
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 class HeldUp:
     """Lets the commits of a writer wait until ``go`` is set; ``broken`` then fails them.
 
@@ -194,12 +202,10 @@ def test_answers_are_worded_while_the_disk_is_waited_for(service, key, monkeypat
     writer._gathering = True  # until all of them have come
     with ThreadPoolExecutor(3) as pool:
         asked = [pool.submit(service.ask, "POST", ORDERS + "/decisions", one, key=key) for one in body]
-        while writer.depth < 3:
-            time.sleep(0.005)
+        soon(lambda: writer.depth == 3)
         writer._loop.call_soon_threadsafe(writer._go_on)
         assert held.begun.wait(20)
-        while len(worded) < 3:
-            time.sleep(0.005)
+        soon(lambda: len(worded) == 3)
         assert service.ask("GET", "/healthz").status == 200
         assert not any(one.done() for one in asked)
         held.go.set()
@@ -243,6 +249,3 @@ def test_snapshots_are_of_what_is_on_disk(service, key, monkeypatch):
         list(pool.map(client, range(8)))
     assert service.ask("POST", ORDERS + "/verify", key=key).json()["verifies"]
     assert {seq for seq, _ in place.snapshots()} > before
-
-
-# ---- a real process

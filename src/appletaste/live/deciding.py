@@ -22,6 +22,9 @@ from .items import Asked
 from .keeping import stamp_text
 from .modes import CALLER, SAFE, SHADOW
 
+#: So many items are judged before they are recorded; whatever interrupts that stops the stream.
+TOGETHER = 256
+
 
 class Made(NamedTuple):
     """A decision that was made, and is to be recorded."""
@@ -38,17 +41,19 @@ class Deciding(Changing):
     """The part of a ``Stream`` that decides."""
 
     def _decide(
-        self, asked: Sequence[Asked | AppleTasteError], baselines: Sequence[bool | None]
+        self, asked: Sequence[Asked | AppleTasteError], baselines: Sequence[bool | None], start: int = 0
     ) -> list[Answer | AppleTasteError]:
-        """Decide on items up to the first that cannot be decided, or has an id that has just come; return the answers.
+        """Decide on items from a place on, and return the answers; the last of them may be an error.
 
-        The last of them may be the error. All items are judged, and then all recorded: the code of a step stays at
-        hand, and one of sixty decisions takes an eighth less. In shadow mode what the caller does comes in between, so
-        that every item is taken by itself.
+        Stops behind the first item that cannot be decided, before an id that this call has already decided, and where
+        the items are enough. All items are judged, and then all recorded: the code of a step stays at hand meanwhile
+        (docs/decisions/0015-the-service.md). In shadow mode what the caller does comes in between, so that every item
+        is taken by itself.
         """
         mode, told, made = self._state.mode, list[Any](), dict[str, int]()
         try:
-            for one, baseline in zip(asked, baselines, strict=True):
+            for k in range(start, min(len(asked), start + TOGETHER)):
+                one, baseline = asked[k], baselines[k]
                 if isinstance(one, AppleTasteError):
                     told.append(one)
                     break
@@ -109,7 +114,7 @@ class Deciding(Changing):
             try:
                 decision = player.play(x, costs or player.policy.costs, now, stratum)
             except BaseException as error:
-                if player.policy.round != round_:
+                if player.policy.round != round_ or not isinstance(error, AppleTasteError):  # commit may have begun
                     self._stop(error)
                 raise
         record.at, state.kind = at, type(moment)

@@ -191,13 +191,13 @@ class Stream(Deciding):
             self._check_running()
             n, usual = len(items), self.costs
             given = (("ids", ids), ("times", times), ("strata", strata), ("costs", costs), ("baselines", baselines))
-            names, moments, parts, sheets, own = (_for_each(name, values, n) for name, values in given)
+            names, moments, parts, sheets, own = (list(_for_each(name, values, n)) for name, values in given)
             rows = zip(items, names, moments, parts, sheets, strict=True)
             asked = [self._reader.read(*row, usual) for row in rows]
             done: list[Answer] = []
             with self.together([one.id for one in asked if one.id is not None]):
                 while len(done) < n:
-                    done += map(_answer, self._decide(asked[len(done) :], own[len(done) :]))
+                    done += map(_answer, self._decide(asked, own, len(done)))
             return done
 
     def decide_each(self, rows: Iterable[Sequence[Any]]) -> list[Answer | AppleTasteError]:
@@ -218,9 +218,11 @@ class Stream(Deciding):
                     asked.append(read(item, id, time, stratum, costs, usual))
                 except AppleTasteError as error:
                     asked.append(error)
-            while len(told) < len(asked):
-                told += self._decide(asked[len(told) :], baselines[len(told) :])
-            self._settle()
+            try:
+                while len(told) < len(asked):
+                    told += self._decide(asked, baselines, len(told))
+            finally:
+                self._settle()
         return told
 
 

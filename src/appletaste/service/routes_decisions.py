@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from ..errors import AppleTasteError, OptionError
+from ..errors import AppleTasteError, ConflictError, OptionError
 from ..live import Answer, Stream
 from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
 from .batches import in_one_commit
@@ -47,7 +47,7 @@ def _worded(answer: Answer) -> Reply:
 
 
 def _refused(stream: Stream, error: AppleTasteError, asked: Decide) -> Problem:
-    if stream.mode == "shadow" and asked.baseline is None:
+    if stream.mode == "shadow" and asked.baseline is None and not isinstance(error, ConflictError):
         told = "in shadow mode the caller's own action stands"
         return Problem("validation", FieldError("required", "/baseline"), detail=told)
     return problem_of(error)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 #: Behind every id: ids have at most 256 characters.
 LAST = "\U0010ffff" * 257
-#: So many stretches are kept, those that were of use last.
+#: So many stretches are kept, the most recently used.
 KEPT = 8
 
 
@@ -56,4 +56,5 @@ class Gaps:
 
     def open(self, low: str, high: str = LAST) -> None:
         """Take note that no id lies between two."""
-        self._gaps = [(low, high), *self._gaps[: KEPT - 1]]
+        apart = [gap for gap in self._gaps if gap[1] <= low or high <= gap[0]]  # a rollback lets others begin inside
+        self._gaps = [(low, high), *apart[: KEPT - 1]]

@@ -129,11 +129,11 @@ class SqliteStore:
 
     def _check_ours(self, connection: apsw.Connection) -> None:
         """Refuse a file of another program before anything in it is changed."""
-        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        if tables and "migrations" not in tables:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+        if tables and tables != {"migrations"} and not {"migrations", "streams", "events"} <= tables:
             connection.close()
             raise StoreError(
-                f"{self.address} belongs to another program: it has the table {min(tables)!r} and no streams. Nothing "
+                f"{self.address} belongs to another program: it has {min(tables)!r} and no streams. Nothing "
                 "was changed; give the name of a new file, or of a store"
             )
 

@@ -44,9 +44,9 @@ class SqlitePlace:
     def __init__(self, store: SqliteStore, name: str, number: int, secret: bytes) -> None:
         self.name, self.secret = name, bytes(secret)
         self._store, self._number, self._base = store, number, number * SPAN
-        self._gaps = self._find_end()
+        self._gaps = self._first_gaps()
 
-    def _find_end(self) -> Gaps | None:
+    def _first_gaps(self) -> Gaps | None:
         """Return where no id lies: behind the last of all. None: that is not known.
 
         Nobody knows where another process writes, or where the file is damaged, which others say.
@@ -97,7 +97,7 @@ class SqlitePlace:
         if not connection.changes():
             raise not_owner(self.name)
         gaps, ids, start = self._gaps, _decided(rows), 0
-        strange = ids if gaps is None else gaps.outside(ids)
+        unknown = ids if gaps is None else gaps.outside(ids)
         if gaps is not None:
             gaps.taken(ids)
         for size, statement in _INSERTS.items():
@@ -107,8 +107,8 @@ class SqlitePlace:
                     values += (number, base + seq, kind, id, body, item, digest)
                 connection.execute(statement, values)
                 start += size
-        if gaps is not None and len(strange) > SCATTERED * len(rows):  # the next ones may come behind these
-            low = max(strange)
+        if gaps is not None and len(unknown) > SCATTERED * len(rows):  # the next ones may come behind these
+            low = max(unknown)
             found = connection.execute(_NEXT, (number, low)).fetchall()
             high = found[0][0] if found else LAST
             if isinstance(high, str):  # the file is not damaged there
