@@ -75,11 +75,12 @@ def main() -> None:
     """Print a line for each cell, and the mean."""
     parser = argparse.ArgumentParser(prog="bench.lines", description=__doc__)
     parser.add_argument("--streams", type=int, default=32, help="of each kind (default 32)")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first stream, its seed (default 0)")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     shares, errors = [], []
     for cell in CELLS:
-        streams = [made(cell, seed) for seed in range(args.streams)]
+        streams = [made(cell, seed) for seed in range(args.first, args.first + args.streams)]
         lines, curves = (np.array([cost(*one, cell.rate, bent) for one in streams]) for bent in (False, True))
         shares.append(100.0 * (curves - lines).mean() / lines.mean())
         errors.append(100.0 * (curves - lines).std(ddof=1) / math.sqrt(args.streams) / lines.mean())
