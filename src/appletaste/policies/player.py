@@ -83,7 +83,10 @@ class Player(ABC):
         """Carry on after a decision on an item that was looked at."""
 
     def play(self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None) -> Decision:
-        """Decide on an item that was checked and carry on: ``see``, ``draw`` and ``commit`` with nothing in between."""
+        """Decide on an item that was checked and carry on: ``see``, ``draw`` and ``commit`` with nothing in between.
+
+        For whoever has made sure that no other thread is inside (``Alone``).
+        """
         return self.settle(self.see(x, costs, now, stratum, 0.0))
 
     @abstractmethod

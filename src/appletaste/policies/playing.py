@@ -76,14 +76,9 @@ class Playing(Player):
 
     def play(self, x: NDArray[np.float64], costs: Costs, now: float | None, stratum: str | None) -> Decision:
         """Decide on an item that was checked and carry on, to the bit as ``see``, ``draw`` and ``commit`` do."""
-        alone = self.alone
-        before = alone.enter()
-        try:
-            if self.timed:
-                self.advance(now)
-            return self._step(x, costs, True)
-        finally:
-            alone.user = before
+        if self.timed:
+            self.advance(now)
+        return self._step(x, costs, True)
 
     def _step(self, x: NDArray[np.float64], costs: Costs, complete: bool) -> Decision:
         """Judge an item, draw and carry on; ``complete``: with all that ``see`` finds out."""

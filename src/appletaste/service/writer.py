@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
@@ -70,6 +70,7 @@ class Asked(NamedTuple):
     since: float
 
 
+_each_of = itemgetter(Asked._fields.index("each"))  # asking by name takes three times as long
 #: What requests led to; what is yet to be worded is a function without arguments that does so.
 Done = list[tuple[Asked, Any]]
 
@@ -269,9 +270,7 @@ class Writer:
         began = time.thread_time()  # what others do on the machine makes no policy slow
         try:
             with self._stream.ahead([id for asked in group for id in asked.ids]):
-                done = [
-                    pair for each, run in groupby(group, attrgetter("each")) for pair in self._outcomes(each, list(run))
-                ]
+                done = [pair for each, run in groupby(group, _each_of) for pair in self._outcomes(each, list(run))]
         except BaseException as error:
             problem = self._failed(error)
             done = [(asked, problem) for asked in group]
