@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -277,8 +278,11 @@ def test_a_closed_stream_and_a_second_owner(home):
     store.close()
 
 
-def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch):
+@pytest.mark.parametrize(("rests", "apart"), [(0.0, 25), (1e9, 75)])
+def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch, rests, apart):
+    """One every 25 events here; where that would leave decisions little time, one in 75."""
     monkeypatch.setattr(at.live.keeping, "EVERY", 25)
+    monkeypatch.setattr(at.live.snapshots, "RESTS", rests)
     store = home.open()
     stream = made(store)
     seen = set()
@@ -287,7 +291,10 @@ def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch):
         stream._keeper.wait()
         assert stream._keeper.error is None
         seen |= {seq for seq, _ in stream.record.place.snapshots()}
-    assert len(seen) > 6
+    made_at = sorted(seen)[1:]
+    assert 25 <= made_at[0] < 50
+    assert all(apart <= later - earlier < apart + 25 for earlier, later in pairwise(made_at))
+    assert len(made_at) > 3
     kept = [seq for seq, _ in stream.record.place.snapshots()]
     assert len(kept) == 3
     assert kept[0] == 0

@@ -24,8 +24,9 @@ from .opening import latest_state
 from .snapshots import Keeper, describe, keep
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: Events between two snapshots that are made by themselves.
-EVERY = 20_000
+#: Events between two snapshots that are made by themselves, and so many times as many where a snapshot would begin
+#: before the last one has rested: opening a busy stream then takes a second more, and decisions have that time.
+EVERY, LONGER = 20_000, 3
 #: Seconds that copying a state may take; a larger one has its snapshots when it is opened and closed.
 LONGEST_COPY = 0.04
 
@@ -158,7 +159,9 @@ class Keeping:
     def snapshot_due(self) -> bool:
         """Whether a snapshot is made as soon as nothing waits to be written."""
         there = len(self.record) - self._snapshot_at
-        return there >= EVERY and not (self._slow or self.trouble or self._keeper.busy)
+        if there < EVERY or self._slow or self.trouble or self._keeper.busy:
+            return False
+        return there >= LONGER * EVERY or self._keeper.rested
 
     def _settle(self) -> None:
         """Make what has happened durable, unless a group is open; whatever fails stops the stream."""
@@ -210,7 +213,7 @@ class Keeping:
     def snapshot(self) -> int:
         """Write a snapshot now, and wait for it; return the number of the last event that it has taken in.
 
-        Snapshots are made by themselves, every 20,000 events, aside from the decisions.
+        Snapshots are made by themselves, every 20,000 to 60,000 events, aside from the decisions.
         """
         with self._alone:
             self._check_running()

@@ -25,6 +25,8 @@ CHUNK = 1 << 18
 KEPT = 2
 #: Seconds between two chunks, for decisions that wait at the door of the store.
 PAUSE = 0.002
+#: After a snapshot, so many times as long as it took go to decisions alone.
+RESTS = 10
 
 
 class Manifest(NamedTuple):
@@ -136,6 +138,7 @@ class Keeper:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._thread: Thread | None = None
+        self._rests_until = 0.0
         self.error: Exception | None = None  #: of the last snapshot; a snapshot is a shortcut, and nothing is lost
 
     @property
@@ -143,14 +146,22 @@ class Keeper:
         """Whether a snapshot is being written."""
         return self._thread is not None and self._thread.is_alive()
 
+    @property
+    def rested(self) -> bool:
+        """Whether writing snapshots has taken a small part of the time by now."""
+        return time.monotonic() >= self._rests_until
+
     def start(self, seq: int, digest: bytes, header: dict[str, Any], arrays: Arrays) -> None:
         """Write a snapshot of a state that nobody else holds."""
 
         def work() -> None:
+            began = time.monotonic()
             try:
                 keep(self._place, describe(seq, digest, header, arrays), arrays, PAUSE)
             except Exception as error:
                 self.error = error
+            ended = time.monotonic()
+            self._rests_until = ended + RESTS * (ended - began)
 
         self._thread = Thread(target=work, name="appletaste snapshot")
         self._thread.start()
