@@ -64,7 +64,7 @@ def test_overload_is_answered_and_not_hidden(service, key, monkeypatch, begun):
     """While a commit is held up, requests wait up to a bound; those beyond are told so at once."""
     monkeypatch.setattr(writing, "WAITING", 5)
     writer = service.app.host.writer("orders")
-    held, writer._each = HeldUp(writer, monkeypatch, begun=begun), 1e-6
+    held, writer._seconds = HeldUp(writer, monkeypatch, begun=begun), 1e-6
 
     def one(k):
         return service.ask("POST", ORDERS + "/decisions", {"id": f"~load-{begun}-{k}", "item": item(k)}, key=key)
@@ -93,7 +93,7 @@ def test_a_failed_commit_stops_the_service(tmp_path, monkeypatch, begun):
         path = ORDERS + "/decisions"
         kept = running.ask("POST", path, {"id": "kept", "item": item(1)}, key=key)
         writer = running.app.host.writer("orders")
-        held, writer._each = HeldUp(writer, monkeypatch, broken=True, begun=begun), 1e-6
+        held, writer._seconds = HeldUp(writer, monkeypatch, broken=True, begun=begun), 1e-6
         held.go.set()
         told = running.ask("POST", path, {"id": "lost", "item": item(2)}, key=key)
         assert (told.status, told.problem, told.headers["retry-after"]) == (503, "outcome-unknown", "1")
@@ -121,7 +121,7 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
     with Running(store) as running, ThreadPoolExecutor(5) as pool:
         writer = running.app.host.writer("orders")
         record = writer._stream.record
-        held, before, writer._each = HeldUp(writer, monkeypatch, broken, begun), len(record), 1e-6
+        held, before, writer._seconds = HeldUp(writer, monkeypatch, broken, begun), len(record), 1e-6
         asked = [pool.submit(running.ask, "POST", path, {"id": "0", "item": item(0)}, key=key)]
         assert held.begun.wait(20)
         for k in (1, 2, 1):
@@ -163,7 +163,7 @@ def test_what_takes_long_holds_up_its_stream_and_not_the_service(service, key, m
     """While a verb has the stream for itself, others answer, and requests for the stream wait in their order."""
     writer, begun, go = service.app.host.writer("orders"), threading.Event(), threading.Event()
     monkeypatch.setattr(writing, "SLOW", math.inf)
-    writer._each = 1e-6
+    writer._seconds = 1e-6
 
     def long(stream):
         begun.set()
@@ -189,7 +189,7 @@ def test_answers_are_worded_while_the_disk_is_waited_for(service, key, monkeypat
     """None leaves before the commit; one that cannot be worded is told so, and takes no other along."""
     monkeypatch.setattr(writing, "SLOW", math.inf)
     writer, usual, worded = service.app.host.writer("orders"), Answer.json, []
-    held, writer._each = HeldUp(writer, monkeypatch, begun=True), 1e-6
+    held, writer._seconds = HeldUp(writer, monkeypatch, begun=True), 1e-6
 
     def json_of(answer):
         worded.append(answer.id)
@@ -228,7 +228,7 @@ def test_a_slow_policy_and_a_store_far_away_do_not_hold_up_the_event_loop(servic
     monkeypatch.setattr(writing, "SLOW", slow)
     monkeypatch.setattr(writer.place, "near", near)
     monkeypatch.setattr(Stream, "decide_each", decide)
-    writer._each = 1e-6
+    writer._seconds = 1e-6
     service.ask("POST", ORDERS + "/decisions", {"id": f"who-{slow}-{near}", "item": item(1)}, key=key)
     assert threads == [service.thread if near and slow else writer._thread]
 

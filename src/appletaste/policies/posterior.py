@@ -122,7 +122,7 @@ class CurrentPosterior:
     def taken(self, x: ArrayLike) -> Vector:
         """Return an item as the posterior takes it: with the features that the policy has added, if any (pairs)."""
         item = check_item(x, self._policy.n_features, self._policy.slots)
-        return np.array(self._policy.learner.widened(item[np.newaxis])[0])
+        return np.array(self._policy.learner.widened_one(item))
 
     def draws(self, n: int = DRAWS) -> Vector:
         """Return n draws of theta, [n, features].

@@ -11,8 +11,8 @@ from ..errors import AppleTasteError, StoreError
 from ..live import Stream
 from .bodies import decode
 from .operations import Reply
-from .problems import Problem
-from .writer import Writer, problem_of
+from .problems import Problem, problem_of
+from .writer import Writer
 
 
 class Named(Protocol):

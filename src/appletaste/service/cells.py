@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..features import FeatureMap
 from ..features.dates import Date
 from ..features.values import LARGEST
+from ..live import Stream
 from ..times import DAY, instant
 from .bodies import Decide
 from .problems import Problem, invalid
@@ -110,6 +111,18 @@ class Door:
             raise invalid("wrong-value", pointer, "a text without zero bytes")
         elif kind is DATE and moment_of(value) is None:
             raise invalid("wrong-type", pointer, kind)
+
+
+def door_of(stream: Stream) -> Door:
+    """Return what checks the items of a stream."""
+    settings = stream.settings
+    prices: set[str] = set()
+    if settings["costs_by_item"] is not None:
+        from ..costs_by_item import CostsByItem
+
+        prices = set(CostsByItem(**settings["costs_by_item"]).columns)
+    width = stream.player.policy.n_features
+    return Door(stream.features, settings["roles"], tuple(sorted(prices)), width)
 
 
 def moment_of(value: Any) -> float | None:

@@ -17,9 +17,9 @@ from .desk.queue import Queue
 from .keys import Key, Keys
 from .metrics import Metrics
 from .owners import Owners
-from .problems import Problem
+from .problems import Problem, problem_of
 from .sessions import Sessions, token_of
-from .writer import Writer, problem_of
+from .writer import Writer
 
 log = logging.getLogger("appletaste.service")
 #: How many long questions (estimates, exports) are worked on at a time.

@@ -9,6 +9,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..errors import (
+    AppleTasteError,
+    ConflictError,
+    FeedbackError,
+    InputError,
+    RecordError,
+    UnknownDecisionError,
+)
+
 #: The media type of a problem document.
 MEDIA = "application/problem+json"
 #: Stands before the name of every type.
@@ -183,3 +192,18 @@ def as_plain(problem: Problem) -> dict[str, Any]:
     """Return a problem as a part of a larger answer."""
     found: dict[str, Any] = msgspec.to_builtins(problem.document())
     return found
+
+
+def problem_of(error: AppleTasteError) -> Problem:
+    """Return what is said of an error of the library; its own words may hold what the request said."""
+    if isinstance(error, ConflictError):
+        return Problem("event-conflict")
+    if isinstance(error, UnknownDecisionError):
+        return Problem("unknown-decision")
+    if isinstance(error, RecordError):
+        return Problem("cannot-happen", detail="the record does not verify, and the stream stays in safe mode")
+    if isinstance(error, FeedbackError):
+        return Problem("cannot-happen")
+    if isinstance(error, InputError):
+        return Problem("validation")
+    return Problem("internal")

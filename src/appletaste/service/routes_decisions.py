@@ -14,8 +14,7 @@ from .batches import in_one_commit
 from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note
 from .cells import check_decide, check_time
 from .operations import Call, Operation, Reply
-from .problems import FieldError, Problem
-from .writer import problem_of
+from .problems import FieldError, Problem, problem_of
 
 _ONE = msgspec.json.Decoder(Decide)
 STREAM = "/v1/streams/{stream}"

@@ -25,18 +25,13 @@ from typing import Any, NamedTuple, TypeVar
 from ..decision import new_tuple
 from ..errors import (
     AppleTasteError,
-    ConflictError,
-    FeedbackError,
-    InputError,
     NotOwnerError,
-    RecordError,
     StoreError,
-    UnknownDecisionError,
 )
 from ..live import Stream
-from .cells import Door
+from .cells import door_of
 from .metrics import Metrics
-from .problems import Problem
+from .problems import Problem, problem_of
 
 #: Requests that may wait, to be applied or to be committed; a batch counts as one.
 WAITING = 2000
@@ -45,7 +40,7 @@ GROUP = 256
 #: Fewer than so many wait until a commit that is under way is done: to begin a group takes as long as ten decisions.
 FEW = 24
 #: Where the last commit was of more requests than this, the next waits for most of those who are answered now, beside
-#: those who wait already, this long at most: they are about to ask again, and two small commits cost as much as two.
+#: those who wait already, this long at most: they are about to ask again, and a small commit takes as long as a large.
 SMALL, SOON, MOST = 4, 0.005, 0.9
 #: Commits whose durations are kept.
 COMMITS = 200
@@ -94,7 +89,7 @@ class Writer:
         self._watchers: set[asyncio.Event] = set()
         self._waiting: deque[Asked] = deque()  # not applied
         self._applied: Done = []  # not committed
-        self._each = math.inf  # seconds for each request of those applied last; the first ones load compiled code
+        self._seconds = math.inf  # seconds for each request of those applied last; the first ones load compiled code
         self._gathering = self._closing = False
         self._busy = False  # the thread has something to do
         self._away = False  # the thread has the stream, and the loop must not touch it
@@ -165,7 +160,7 @@ class Writer:
 
     def _apply_quick(self) -> None:
         """Apply what the loop may apply, up to what it may not."""
-        if self.place.near and self._each < SLOW and not self._away:
+        if self.place.near and self._seconds < SLOW and not self._away:
             self._apply(quick=True)
 
     def _begin(self) -> None:
@@ -179,7 +174,7 @@ class Writer:
             write = self._stream.hand_over(begin=True)
         except BaseException as error:
             write = partial(_raise, error)
-        self._jobs.put(partial(self._commit, write, last, done, self._word))
+        self._jobs.put(partial(self._commit, write, last, done))
 
     def _landed(self, done: Done, failed: BaseException | None) -> None:
         """Take note of a commit, let the next begin, and answer."""
@@ -275,7 +270,7 @@ class Writer:
             problem = self._failed(error)
             done = [(asked, problem) for asked in group]
         self._applied += done
-        self._each = (time.thread_time() - began) / len(group)
+        self._seconds = (time.thread_time() - began) / len(group)
 
     def _outcomes(self, each: Each | None, run: list[Asked]) -> Done:
         """Return what requests led to that are done alike."""
@@ -329,11 +324,12 @@ class Writer:
         self._away = False
         self._in_loop(self._rested, len(done))
 
-    def _commit(
-        self, write: Callable[[], None], last: int, done: Done, meanwhile: Callable[[Done], None] | None = None
-    ) -> None:
-        if meanwhile is not None:  # not before this thread is on its way to the disk: it would wait for the loop
-            self._in_loop(meanwhile, done)
+    def _commit(self, write: Callable[[], None], last: int, done: Done) -> None:
+        """Make what was applied durable; the loop words the answers meanwhile.
+
+        Not before this thread is on its way to the disk, or it would wait for the loop.
+        """
+        self._in_loop(self._word, done)
         self._in_loop(self._landed, *self._written(write, last, done))
 
     def _written(self, write: Callable[[], None], last: int, done: Done) -> tuple[Done, BaseException | None]:
@@ -379,30 +375,3 @@ class Writer:
 
 def _raise(error: BaseException) -> None:
     raise error
-
-
-def door_of(stream: Stream) -> Door:
-    """Return what checks the items of a stream."""
-    settings = stream.settings
-    prices: set[str] = set()
-    if settings["costs_by_item"] is not None:
-        from ..costs_by_item import CostsByItem
-
-        prices = set(CostsByItem(**settings["costs_by_item"]).columns)
-    width = stream.player.policy.n_features
-    return Door(stream.features, settings["roles"], tuple(sorted(prices)), width)
-
-
-def problem_of(error: AppleTasteError) -> Problem:
-    """Return what is said of an error of the library; its own words may hold what the request said."""
-    if isinstance(error, ConflictError):
-        return Problem("event-conflict")
-    if isinstance(error, UnknownDecisionError):
-        return Problem("unknown-decision")
-    if isinstance(error, RecordError):
-        return Problem("cannot-happen", detail="the record does not verify, and the stream stays in safe mode")
-    if isinstance(error, FeedbackError):
-        return Problem("cannot-happen")
-    if isinstance(error, InputError):
-        return Problem("validation")
-    return Problem("internal")

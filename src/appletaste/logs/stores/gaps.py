@@ -14,8 +14,8 @@ class Gaps:
     """The stretches between neighbours of an index that ids have come into last.
 
     Ids that are numbered in their order, such as those of orders, come one behind the other, also where others are in
-    other places: each source of ids has a stretch of its own. Stretches never overlap, since an id opens one only if it
-    lies in none.
+    other places: each source of ids has a stretch of its own. Stretches never overlap: opening one forgets those that
+    would.
 
     Examples
     --------
