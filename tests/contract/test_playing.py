@@ -1,4 +1,4 @@
-"""``play`` is ``see``, ``draw`` and ``commit`` to the bit, for every policy and for what stands around one."""
+"""``play`` and ``play_many`` are ``see``, ``draw`` and ``commit`` to the bit, for every policy and around one."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,45 @@ around = pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
 
 
 def assert_plays_alike(new, items, labels, late=9):
-    """Play two players, one by ``play`` and one step by step; labels arrive late, one in five never."""
+    """Play as step by step: item by item, and in runs of one to nine items that share their costs."""
+    assert_plays_many_alike(new, items, labels, late)
+    assert_plays_one_alike(new, items, labels, late)
+
+
+def assert_plays_many_alike(new, items, labels, late):
+    """Play two players, one by ``play_many`` where it can and one step by step, with labels between the runs."""
+    one, other, sizes = new(), new(), np.random.default_rng(1)
+    k, waiting, sheets = 0, [], (one.policy.costs, at.Costs(miss=2.0, false_alarm=0.5, hit=0.1))
+    while k < len(items):
+        run, sheet = items[k : k + sizes.integers(1, 10)], sheets[k % 7 == 0]
+        before, again = state_of(one), one.policy.round
+        many = one.play_many(list(run), sheet)
+        if many is None:
+            assert one.policy.round == again
+            assert_same(state_of(one), before)
+            run = run[:1]
+            many = [one.play(run[0], sheet, float(k), "new")]
+        steps = [other.settle(other.see(x, sheet, float(k + j), "new", 0.0)) for j, x in enumerate(run)]
+        assert [decided(made) for made in many] == [decided(made) for made in steps]
+        waiting += [(k + j, made, int(labels[k + j])) for j, made in enumerate(many) if made.act]
+        k += len(run)
+        while waiting and waiting[0][0] <= k - late:
+            settle_label((one, other), *waiting.pop(0))
+    assert_same(state_of(one), state_of(other))
+    assert one.policy.round == len(items)
+
+
+def settle_label(players, place, asked, value):
+    """Let a label arrive; one in five never does."""
+    for player in players:
+        if place % 5:
+            player.learn(asked, value)
+        else:
+            player.give_up(asked)
+
+
+def assert_plays_one_alike(new, items, labels, late):
+    """Play two players, one by ``play`` and one step by step; labels arrive late."""
     one, other = new(), new()
     costs, waiting = one.policy.costs, []
     for k, (x, label) in enumerate(zip(items, labels, strict=True)):
@@ -29,12 +67,7 @@ def assert_plays_alike(new, items, labels, late=9):
         if decision.act:
             waiting.append((k, decision, int(label)))
         while waiting and waiting[0][0] <= k - late:
-            place, asked, value = waiting.pop(0)
-            for player in (one, other):
-                if place % 5:
-                    player.learn(asked, value)
-                else:
-                    player.give_up(asked)
+            settle_label((one, other), *waiting.pop(0))
     assert_same(state_of(one), state_of(other))
     assert one.policy.round == len(items)
 
@@ -75,3 +108,53 @@ def test_longer_items(around, kind):
         items, labels = stream(300, n=150)
         make_one = lambda: at.policy("voi", n_features=300, costs=COSTS)  # noqa: E731
     assert_plays_alike(lambda: around(make_one()), np.ascontiguousarray(items), labels)
+
+
+def runs(player, items, labels, size=20):
+    """Play all items in runs, and return how many of them were played together; every second label arrives."""
+    together = 0
+    for start in range(0, len(items), size):
+        run = items[start : start + size]
+        made = player.play_many(list(run), COSTS)
+        together += 0 if made is None else len(run)
+        made = made or [player.play(x, COSTS, None, None) for x in run]
+        for k, decision in enumerate(made):
+            if decision.act and k % 2:
+                player.learn(decision, int(labels[start + k]))
+    return together
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "around", "together"),
+    [
+        ("voi", {}, "policy", 200),
+        ("voi", {}, "awaiting", 180),  # but for the first run, when nothing is awaited
+        ("voi", {"randomised": True}, "awaiting", 180),
+        ("voi", {"surprises": 0}, "policy", 0),
+        ("voi", {"half_life": 50}, "policy", 0),
+        ("ts", {}, "policy", 0),
+        ("voi", {}, "desk", 0),
+    ],
+)
+def test_what_is_played_together(name, options, around, together):
+    items, labels = stream(3, n=200)
+    assert runs(AROUND[around](at.policy(name, n_features=3, costs=COSTS, **options)), items, labels) == together
+
+
+def test_surprises_are_told_as_one_by_one():
+    """An indicator that is new gets a second look, and the decision says at which feature."""
+    rng = np.random.default_rng(4)
+    items = np.column_stack([np.ones(600), rng.normal(size=600), rng.random(600) < 0.04])
+    labels = (rng.random(600) < np.where(items[:, 2] > 0, 0.9, 0.05)).astype(int)
+    policy = at.policy("voi", n_features=3, costs=at.Costs(miss=4, false_alarm=1, hit=0))
+    seen = 0
+    for start in range(0, 600, 20):
+        made = policy.play_many(list(items[start : start + 20]), policy.costs)
+        seen += sum("surprising_feature" in decision.why for decision in made)
+        for k, decision in enumerate(made):
+            if decision.act:
+                policy.learn(decision, int(labels[start + k]))
+    assert seen > 0
+    assert_plays_alike(
+        lambda: at.Awaiting(at.policy("voi", n_features=3, costs=at.Costs(miss=4, false_alarm=1, hit=0))), items, labels
+    )

@@ -126,34 +126,40 @@ def test_a_group_that_cannot_be_recorded_stops_the_stream(monkeypatch, k):
     assert at.Stream.open(store, "orders").verify().decisions == 0
 
 
-def test_a_store_that_cannot_be_read_stops_the_stream_if_something_was_decided(monkeypatch):
+def test_a_store_that_cannot_be_read_leaves_all_as_it_was(monkeypatch):
+    """Ids are looked up before anything is decided."""
     stream = made(at.logs.stores.MemoryStore())
-    found, left = stream.record.decision, iter(range(2))
+    before, found, left = state(stream), stream.record.decision, iter(range(2))
 
     def fails(id_):
         if next(left, None) is None:
             raise StoreError("gone")
         return found(id_)
 
-    monkeypatch.setattr(stream.record, "decision", fails)
-    with pytest.raises(StoreError):
-        stream.decide_each([row(k) for k in range(4)])
-    assert stream.stopped == "gone"
+    with monkeypatch.context() as patch:
+        patch.setattr(stream.record, "decision", fails)
+        with pytest.raises(StoreError):
+            stream.decide_each([row(k) for k in range(4)])
+    assert not stream.stopped
+    assert state(stream) == before
+    assert stream.decide(*row(0)[:1], id="c0", time=0.0).seq == 2
 
 
-def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatch):
-    stream = made(at.logs.stores.MemoryStore(), at.policy("voi", n_features=3, costs=COSTS))
+@pytest.mark.parametrize(("name", "verb"), [("ts", "play"), ("voi", "play_many")])
+def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatch, name, verb):
+    stream = made(at.logs.stores.MemoryStore(), at.policy(name, n_features=3, costs=COSTS))
     policy = stream.player.policy
-    play = policy.play
+    play = getattr(policy, verb)
 
     def late(*given):
         play(*given)
         raise InputError("too late")
 
-    monkeypatch.setattr(policy, "play", late)
+    monkeypatch.setattr(policy, verb, late)
     with pytest.raises(InputError):
-        stream.decide_each([row(0)])
+        stream.decide_each([row(0), row(1)])
     assert stream.stopped == "too late"
+    assert policy.round
 
 
 def test_items_without_times_and_times_of_two_kinds():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from ._jit import kernel, part
+from .gaussian import DIRECTION, expect_awaiting, score_awaiting
 from .information import normal_outlook
 from .random import uniform_at
 from .slab import SCENARIO, most_unknown, surprise, widen
@@ -28,6 +29,9 @@ from .value import (
     weigh,
     weigh_forms,
 )
+
+# Rows of what is told of many items, a column for each item.
+PROBABILITY, CHANCE, PRICE, VALUE, COLUMN, OMEGA = range(6)
 
 
 @part
@@ -184,20 +188,35 @@ def weigh_many_surprises(
     cut: float,
     alarm_price: float,
     catch_gain: float,
-    probabilities: Vector,
+    awaiting: bool,
+    told: Matrix,
 ) -> None:
-    """Do what ``weigh_many`` does, with surprises in mind."""
+    """Do what ``weigh_many`` does, with surprises in mind, and write what ``judge_surprise`` tells of each item.
+
+    Where no means are given the items are scored here, in turn: with ``awaiting``, each act shrinks ``awaited`` for
+    those behind it.
+    """
     for k in range(items.shape[0]):
-        probability, _, _, share, boundary, inflow, other_boundary, _, _ = weigh_surprise(
+        x = items[k]
+        if means.size > 0:
+            mean, variance, direction = means[k], variances[k], directions[k]
+            regret_pass, regret_act, chance, slope = outlooks[k, 0], outlooks[k, 1], outlooks[k, 2], outlooks[k, 3]
+        else:
+            mean, variance = score_awaiting(x, belief, awaited)
+            direction = awaited[DIRECTION]
+            regret_pass, regret_act, chance, slope = normal_outlook(
+                mean, math.sqrt(variance), cut, alarm_price, catch_gain
+            )
+        probability, price, value, share, boundary, inflow, other_boundary, column, omega = weigh_surprise(
             first_round + k,
-            means[k],
-            variances[k],
-            outlooks[k, 0],
-            outlooks[k, 1],
-            outlooks[k, 2],
-            outlooks[k, 3],
-            items[k],
-            directions[k],
+            mean,
+            variance,
+            regret_pass,
+            regret_act,
+            chance,
+            slope,
+            x,
+            direction,
             memory,
             opened,
             settings,
@@ -209,6 +228,9 @@ def weigh_many_surprises(
             alarm_price,
             catch_gain,
         )
-        probabilities[k] = probability
+        told[PROBABILITY, k], told[CHANCE, k], told[PRICE, k], told[VALUE, k] = probability, chance, price, value
+        told[COLUMN, k], told[OMEGA, k] = column, omega
         act = uniform_at(action_key, first_round + k) < probability
-        remember_both(items[k], act, memory, opened, settings, share, boundary, inflow, other_boundary)
+        remember_both(x, act, memory, opened, settings, share, boundary, inflow, other_boundary)
+        if act and awaiting:
+            expect_awaiting(x, belief, awaited)

@@ -1,8 +1,9 @@
-"""How a stream decides: items are judged one after the other, and then recorded one after the other."""
+"""How a stream decides: items are made ready, then judged, and then recorded, each time one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,17 +25,21 @@ from .modes import CALLER, SAFE, SHADOW
 
 #: So many items are judged before they are recorded; whatever interrupts that stops the stream.
 TOGETHER = 256
+#: How often a player is asked to decide on the rest of a group in one call, before all of it is decided one by one: the
+#: first act may begin to await labels, and the second decision bring what is awaited up to date.
+TRIES = 3
 
 
-class Made(NamedTuple):
-    """A decision that was made, and is to be recorded."""
+class Ready(NamedTuple):
+    """An item that can be decided: its id is new, and its time is one of this stream."""
 
-    event: Decided
+    id: str
+    asked: Asked
+    baseline: bool | None
     at: int  #: by the clock of the machine
-    item: bytes
-    own_costs: bool
-    now: float  #: the time of the item as a number
-    act: bool  #: the action that stands
+    moment: float | str  #: the time of the item as the record has it
+    now: float  #: and as a number
+    kept: bytes  #: the item as the record has it
 
 
 class Deciding(Changing):
@@ -46,83 +51,103 @@ class Deciding(Changing):
         """Decide on items from a place on, and return the answers; the last of them may be an error.
 
         Stops behind the first item that cannot be decided, before an id that this call has already decided, and where
-        the items are enough. All items are judged, and then all recorded: the code of a step stays at hand meanwhile
-        (docs/decisions/0015-the-service.md). In shadow mode what the caller does comes in between, so that every item
-        is taken by itself.
+        the items are enough. All items are made ready, then all judged, and then all recorded: the code of a step stays
+        at hand meanwhile (docs/decisions/0015-the-service.md). In shadow mode what the caller does comes in between, so
+        that every item is taken by itself.
         """
-        mode, told, made = self._state.mode, list[Any](), dict[str, int]()
+        mode, told, places = self._state.mode, list[Any](), dict[str, int]()
+        at, kind = 0, self._state.kind
+        for k in range(start, min(len(asked), start + TOGETHER)):
+            one = asked[k]
+            if isinstance(one, AppleTasteError):
+                told.append(one)
+                break
+            if places and (one.id in places or mode == SHADOW):
+                break
+            try:
+                found = self._ready(one, baselines[k], mode, places, at, kind)
+            except StoreError:
+                raise
+            except AppleTasteError as error:
+                told.append(error)
+                break
+            if type(found) is Ready:
+                at, kind = found.at, type(found.moment)
+                places[found.id] = len(told)
+            told.append(found)
+        ready = [told[place] for place in places.values()]
         try:
-            for k in range(start, min(len(asked), start + TOGETHER)):
-                one, baseline = asked[k], baselines[k]
-                if isinstance(one, AppleTasteError):
-                    told.append(one)
-                    break
-                if made and (one.id in made or mode == SHADOW):
-                    break
-                try:
-                    found = self._make(one, baseline, mode, made)
-                except AppleTasteError as error:
-                    if self._stopped or isinstance(error, StoreError):
-                        raise
-                    told.append(error)
-                    break
-                if type(found) is Made:
-                    made[found.event.id] = len(told)
-                told.append(found)
-            for place in made.values():
-                told[place] = self._keep(told[place], mode)
-        except BaseException as error:
-            if made:  # what was made is in memory, and not in the record
-                self._stop(error)
+            decisions = self._played(ready, mode)
+            for place, one, decision in zip(places.values(), ready, decisions, strict=False):
+                if isinstance(decision, AppleTasteError):
+                    return [*told[:place], decision]
+                told[place] = self._keep(one, decision, mode)
+        except BaseException as error:  # what was decided is in memory, and not in the record
+            self._stop(error)
             raise
         return told
 
-    def _keep(self, made: Made, mode: str) -> Answer:
-        """Record a decision that was made, and return the answer."""
-        event, at, item, own_costs, now, act = made
-        id, decision, moment, _ = event
-        seq = self.record.add(event, at, item, own_costs)
-        self._state.decided(seq, event, now)
-        if mode == SHADOW:
-            self._happen(Enacted(id, act, CALLER, moment))
-        return Answer(id, seq, decision, moment, mode, act, False, self._reader.features)
+    def _ready(
+        self, asked: Asked, baseline: bool | None, mode: str, before: Collection[str], at: int, kind: type | None
+    ) -> Ready | Answer:
+        """Make an item ready to be decided, or find how it was; nothing changes.
 
-    def _make(self, asked: Asked, baseline: bool | None, mode: str, made: Collection[str]) -> Made | Answer:
-        """Make a decision that is to be recorded, or find the one that was; an error has changed nothing.
-
-        ``made`` are the ids of those that were made before it.
+        ``before`` are the ids of those that are decided before it, ``at`` and ``kind`` their last time, and of which
+        kind it is.
         """
-        id, x, item, time, stratum, costs = asked
-        record, state = self.record, self._state
+        id, x, item, time, _, _ = asked
+        record = self.record
         if id is None:
-            id = self._next_id(made)
+            id = self._next_id(before)
         else:
             known = record.decision(id)
             if known is not None:
                 return self._again(known, asked, baseline)
-        at = record.now()
-        moment, now = self._moment(time, at)
-        player, kept = state.player, pack_item(x, item)
+        at = record.now(at)
+        moment, now = _moment(time, at, kind)
+        kept = pack_item(x, item)
         if baseline is not None and not isinstance(baseline, bool):
             raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
         if mode == SHADOW and baseline is None:
             raise InputError("in shadow mode the caller's own action stands: give baseline=True (act) or False (pass)")
+        return new_tuple(Ready, (id, asked, baseline, at, moment, now, kept))
+
+    def _played(self, ready: Sequence[Ready], mode: str) -> list[Decision | AppleTasteError]:
+        """Decide on items in turn and carry on; an error is about an item that cannot be decided, and is the last."""
         if mode == SAFE:
-            decision = self._fixed(x, costs or self.costs)
-        else:  # the item was checked by the reader, once
-            round_ = player.policy.round
-            try:
-                decision = player.play(x, costs or player.policy.costs, now, stratum)
-            except BaseException as error:
-                if player.policy.round != round_ or not isinstance(error, AppleTasteError):  # commit may have begun
-                    self._stop(error)
-                raise
-        record.at, state.kind = at, type(moment)
+            return [self._fixed(one.asked.x, one.asked.costs or self.costs) for one in ready]
+        player, tries, done = self._state.player, TRIES, list[Any]()
+        policy = player.policy
+        while len(done) < len(ready):
+            (_, x, _, _, stratum, own), now = ready[len(done)].asked, ready[len(done)].now
+            costs, many = own or policy.costs, None
+            if tries:
+                many, tries = player.play_many(_alike(ready, len(done)), costs), tries - 1
+            if many is not None:
+                done += many
+                continue
+            round_ = policy.round
+            try:  # the item was checked by the reader, once
+                done.append(player.play(x, costs, now, stratum))
+            except AppleTasteError as error:
+                if policy.round != round_:  # it has begun to carry on
+                    raise
+                return [*done, error]
+        return done
+
+    def _keep(self, ready: Ready, decision: Decision, mode: str) -> Answer:
+        """Record a decision that was made, and return the answer."""
+        id, asked, baseline, at, moment, now, kept = ready
+        act = decision.act
         if baseline is not None:
             decision = decision._replace(why={**decision.why, "baseline": float(baseline)})
-        act = bool(baseline) if mode == SHADOW else decision.act
-        event = new_tuple(Decided, (id, decision, moment, stratum))
-        return new_tuple(Made, (event, at, kept, costs is not None, now, act))
+            act = baseline if mode == SHADOW else act
+        event = new_tuple(Decided, (id, decision, moment, asked.stratum))
+        seq = self.record.add(event, at, kept, asked.costs is not None)
+        self._state.decided(seq, event, now)
+        if mode == SHADOW:
+            self._happen(Enacted(id, act, CALLER, moment))
+        return Answer(id, seq, decision, moment, mode, act, False, self._reader.features)
 
     def _fixed(self, x: NDArray[np.float64], costs: Costs) -> Decision:
         """Return the decision of safe mode, which no policy made."""
@@ -135,21 +160,6 @@ class Deciding(Changing):
         while id in made or self.record.decision(id) is not None:
             id += "'"
         return id
-
-    def _moment(self, time: Any, at: int) -> tuple[float | str, float]:
-        """Return the time of an item as the record has it, and as a number; all are numbers, or all are dates."""
-        kind = self._state.kind
-        if time is None and kind is not float:
-            return stamp_text(at), at / 1e6
-        number = instant(time)
-        told = written(time)
-        if told is None or (kind is not None and type(told) is not kind):
-            raise InputError(
-                f"times are all numbers or all dates: earlier times are {KINDS_OF_TIME[kind or type(None)]}, and this "
-                f"one is {'left out' if told is None else 'not'}"
-            )
-        assert number is not None
-        return told, number
 
     def _again(self, known: Found, asked: Asked, baseline: bool | None) -> Answer:
         """Return the answer of an id that was decided, if it was about this very item."""
@@ -169,3 +179,24 @@ class Deciding(Changing):
         if baseline is not None and answer.mode == SHADOW and answer.act != baseline:
             raise ConflictError(f"there is a decision {id!r} already, and the caller's own action was the other one")
         return answer
+
+
+def _moment(time: Any, at: int, kind: type | None) -> tuple[float | str, float]:
+    """Return the time of an item as the record has it, and as a number; all are of one ``kind``: numbers, or dates."""
+    if time is None and kind is not float:
+        return stamp_text(at), at / 1e6
+    number = instant(time)
+    told = written(time)
+    if told is None or (kind is not None and type(told) is not kind):
+        raise InputError(
+            f"times are all numbers or all dates: earlier times are {KINDS_OF_TIME[kind or type(None)]}, and this "
+            f"one is {'left out' if told is None else 'not'}"
+        )
+    assert number is not None
+    return told, number
+
+
+def _alike(ready: Sequence[Ready], start: int) -> list[NDArray[np.float64]]:
+    """Return the items from a place on up to the first one with other costs."""
+    costs = ready[start].asked.costs
+    return [one.asked.x for one in takewhile(lambda one: one.asked.costs is costs, ready[start:])]

@@ -57,10 +57,12 @@ class KeptRecord:
         """The last event that is on disk."""
         return self._written
 
-    def now(self) -> int:
-        """Return the time of the next event: that of the machine, but never before the last event."""
+    def now(self, last: int = 0) -> int:
+        """Return the time of the next event: that of the machine, but behind the last event, or a later ``last``."""
         found = self.clock()
-        return found if found > self.at else self.at + 1
+        if last < self.at:
+            last = self.at
+        return found if found > last else last + 1
 
     def row(self, event: Event, at: int, item: bytes | None = None, own_costs: bool = False) -> Row:
         """Return the row that an event would be the next one by."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -64,6 +64,13 @@ class BayesianLearner(Learner):
             done = now.stop
             belief.commit(first_round + done - 1)
         return found
+
+    def play_many(self, items: Sequence[Vector], costs: Costs, first_round: int, key: Word) -> list[Verdict] | None:
+        """Judge items in turn and carry on, if the rule can."""
+        verdicts = self.rule.play_many(self.belief, costs, items, first_round, key)
+        if verdicts is not None:
+            self.belief.commit(first_round + len(items) - 1)
+        return verdicts
 
     def advance(self, now: float) -> None:
         """Forget up to a time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
@@ -68,6 +68,14 @@ class Learner(ABC):
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: judge one by one."""
+        return None
+
+    def play_many(self, items: Sequence[Vector], costs: Costs, first_round: int, key: Word) -> list[Verdict] | None:
+        """Judge items in turn and carry on, each action drawn from ``uniform_at(key, round)``.
+
+        To the bit as one by one, and with all that ``judge`` tells, but for the memo. None: judge one by one; nothing
+        was carried on then.
+        """
         return None
 
     def widened(self, items: Vector) -> Vector:

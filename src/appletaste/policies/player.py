@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,6 +88,13 @@ class Player(ABC):
         For whoever has made sure that no other thread is inside (``Alone``).
         """
         return self.settle(self.see(x, costs, now, stratum, 0.0))
+
+    def play_many(self, items: Sequence[NDArray[np.float64]], costs: Costs) -> list[Decision] | None:
+        """Decide on items that were checked and carry on, to the bit as ``play`` does in turn, in one call.
+
+        None: play the first one by itself, and ask again for the others; nothing has changed then.
+        """
+        return None
 
     @abstractmethod
     def learn(self, decision: Decision, label: int) -> None:

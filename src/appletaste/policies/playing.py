@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..costs import Costs, SomeCosts
 from ..decision import Decision, new_tuple
 from ..errors import InputError, OptionError
-from ..kernels.random import uniform_at
+from ..kernels.random import uniform_at, uniforms_at
 from ..keys import Key
 from ..remedies import Message, Remedy
 from ..times import instant
@@ -79,6 +80,25 @@ class Playing(Player):
         if self.timed:
             self.advance(now)
         return self._step(x, costs, True)
+
+    def play_many(self, items: Sequence[NDArray[np.float64]], costs: Costs) -> list[Decision] | None:
+        """Decide on items that were checked and carry on, in one call; None: play them one by one."""
+        if self.timed:
+            return None
+        first = self.round + 1
+        verdicts = self.learner.play_many(items, costs, first, self._action_key)
+        if verdicts is None:
+            return None
+        made = []
+        for x, (probability, why, chance, worth, _), uniform in zip(
+            items, verdicts, uniforms_at(self._action_key, first, len(items)).tolist(), strict=True
+        ):
+            act = uniform < probability
+            self.round += 1
+            self.rounds.decided(x, act)
+            fields = (act, probability, x, costs, self.round, why, False, None, chance, worth, _NAN, False)
+            made.append(new_tuple(Decision, fields))
+        return made
 
     def _step(self, x: NDArray[np.float64], costs: Costs, complete: bool) -> Decision:
         """Judge an item, draw and carry on; ``complete``: with all that ``see`` finds out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -161,6 +161,11 @@ class WidenedLearner(Learner):
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on."""
         return self._inner.judge_many(self.widened(items), costs, first_round, key)
+
+    def play_many(self, items: Sequence[Vector], costs: Costs, first_round: int, key: Word) -> list[Verdict] | None:
+        """Judge items in turn and carry on."""
+        longer = [self.widened_one(x) for x in items] if self._extra.keys else items
+        return self._inner.play_many(longer, costs, first_round, key)
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item."""

@@ -181,6 +181,10 @@ class Belief(ABC):
         """Return how the scores of many items are distributed, each by itself; None: ask one by one."""
         return None
 
+    def doubts(self) -> Doubt | None:
+        """Return what it takes to ask for surprises in any item; None: there are none, or ask the score of the item."""
+        return None
+
     def certificate(self) -> Certificate | None:
         """Return how far the belief is from the exact posterior; None: nothing to certify."""
         return None

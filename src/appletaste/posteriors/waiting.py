@@ -51,6 +51,10 @@ class Waiting:
         if self._fresh:
             kernels.expect_awaiting(x, self.belief.matrix, self._awaited)
 
+    def took(self, key: int, x: Vector) -> None:
+        """Note that the label of x is on its way, where V_w has taken its step already."""
+        self.items[key] = x
+
     def remove(self, key: int) -> None:
         """Note that a label has arrived, or never will."""
         if self.items.pop(key, None) is not None:
@@ -108,6 +112,10 @@ class Waiting:
         aside = self._now()
         mean, variance = kernels.score_awaiting(x, self.belief.matrix, aside)
         return NormalScore(mean, variance, aside[kernels.DIRECTION], self._doubt(aside))
+
+    def doubts(self) -> Doubt | None:
+        """Return what it takes to ask for surprises with V_w as it is; None: there are none, or V_w is due afresh."""
+        return self._doubt(self._awaited) if self._current else None
 
     def _doubt(self, awaited: Vector) -> Doubt | None:
         """Return what it takes to ask for surprises: how likely one is says what was seen, how much is open V_w."""

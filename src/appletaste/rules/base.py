@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..kernels.types import Word
-from ..posteriors import Arrays, NormalScores, Score, Vector
+from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
 
 
 class Verdict(NamedTuple):
@@ -40,6 +41,14 @@ class Judge(Protocol):
         """Return the probability of acting on each item, and remember them all, as if they came one by one.
 
         Actions are drawn from ``uniform_at(key, round)``, for a memory that depends on them.
+        """
+
+    def play_many(
+        self, belief: Belief, costs: Costs, items: Sequence[Vector], first_round: int, key: Word
+    ) -> list[Verdict] | None:
+        """Judge items in turn and remember them all, to the bit as if they came one by one; None: they must.
+
+        Then nothing was remembered. Of labels on their way the belief takes note as it goes.
         """
 
     def moved(self, places: NDArray[np.intp]) -> Judge:
@@ -73,6 +82,12 @@ class Memoryless(ABC):
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probability of acting on each item."""
         return np.array([self.judge(scores[k], costs, x, first_round + k).probability for k, x in enumerate(items)])
+
+    def play_many(
+        self, belief: Belief, costs: Costs, items: Sequence[Vector], first_round: int, key: Word
+    ) -> list[Verdict] | None:
+        """Return that items are judged one by one."""
+        return None
 
     def commit(self, verdict: Verdict, act: bool) -> None:  # noqa: B027 (empty is what it should be)
         """Remember nothing."""

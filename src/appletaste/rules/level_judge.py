@@ -14,7 +14,7 @@ from ..kernels import level_value as kernels
 from ..kernels.levels import SLOT
 from ..kernels.random import uniform_at
 from ..kernels.types import Word
-from ..posteriors import Arrays, NormalScores, Score, Vector
+from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
 from ..posteriors.scores.levels import LevelScore
 from ..posteriors.storage import Growing, grow_to
 from .base import Verdict
@@ -77,6 +77,12 @@ class LevelJudge:
             probabilities[k] = verdict.probability
             self.commit(verdict, uniform_at(key, first_round + k) < verdict.probability)
         return probabilities
+
+    def play_many(
+        self, belief: Belief, costs: Costs, items: Sequence[Vector], first_round: int, key: Word
+    ) -> list[Verdict] | None:
+        """Return that items are judged one by one: a level that is new changes the layout."""
+        return None
 
     def moved(self, places: NDArray[np.intp]) -> LevelJudge:
         """Refuse: features do not join where items have levels."""

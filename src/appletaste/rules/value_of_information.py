@@ -17,12 +17,14 @@ from ..errors import OptionError
 from ..kernels import surprises
 from ..kernels import value as kernels
 from ..kernels.types import Word
-from ..posteriors import Arrays, Doubt, NormalScores, Score, Vector
+from ..posteriors import Arrays, Belief, Doubt, NormalScores, Score, Vector
 from .base import Verdict
 from .level_judge import LevelJudge
 
 #: Items are remembered one by one while there is at most one for so many features, with as many features as this.
 FEATURES_PER_ITEM, WIDE = 4, 256
+#: Of items that are scored as they are judged.
+NO_MOMENTS = (np.empty(0), np.empty(0), np.empty((0, 4)), np.empty((0, 0)))
 AHEAD = {"shared": kernels.SHARED, "lindy": kernels.LINDY, "double": kernels.DOUBLE}
 
 
@@ -178,11 +180,7 @@ class ValueJudge:
             costs.catch_gain,
         )
         probability, price, value, share, boundary, inflow, surprising, column, omega = found
-        why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
-        if column >= 0:
-            why["surprise"], why["surprising_feature"] = omega, float(column)
-        memo = x, share, boundary, inflow, surprising
-        return new_tuple(Verdict, (probability, why, chance, value - price, memo))
+        return _verdict(probability, chance, price, value, column, omega, (x, share, boundary, inflow, surprising))
 
     def commit(self, verdict: Verdict, act: bool) -> None:
         """Take the item into the memory."""
@@ -206,27 +204,14 @@ class ValueJudge:
 
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probabilities of acting on many items in turn, and take them into the memory."""
-        probabilities, doubt = np.empty(len(items)), scores.doubt if self._doubts else None
+        doubt = scores.doubt if self._doubts else None
         self._write_out()
         if doubt is not None:
-            surprises.weigh_many_surprises(
-                key,
-                first_round,
-                items,
-                scores.means,
-                scores.variances,
-                scores.outlooks(costs),
-                scores.directions,
-                self._memory,
-                self._opened,
-                self._settings,
-                *doubt,
-                costs.score_threshold,
-                costs.alarm_price,
-                costs.catch_gain,
-                probabilities,
-            )
-            return probabilities
+            outlooks = scores.outlooks(costs)
+            moments = scores.means, scores.variances, outlooks, scores.directions
+            told = self._weigh_surprises(moments, doubt, costs, items, first_round, key, False)
+            return np.array(told[surprises.PROBABILITY])
+        probabilities = np.empty(len(items))
         kernels.weigh_many(
             key,
             first_round,
@@ -239,6 +224,46 @@ class ValueJudge:
             probabilities,
         )
         return probabilities
+
+    def play_many(
+        self, belief: Belief, costs: Costs, items: Sequence[Vector], first_round: int, key: Word
+    ) -> list[Verdict] | None:
+        """Judge items in turn and take them into the memory, in one call where surprises are believed in."""
+        doubt = belief.doubts() if self._doubts else None
+        if doubt is None or belief.clock is not None:  # it may forget in between
+            return None
+        table, awaiting = np.array(items), belief.waiting is not None
+        told = self._weigh_surprises(NO_MOMENTS, doubt, costs, table, first_round, key, awaiting)
+        return [_verdict(*one) for one in told.T.tolist()]
+
+    def _weigh_surprises(
+        self,
+        moments: tuple[Vector, Vector, Vector, Vector],
+        doubt: Doubt,
+        costs: Costs,
+        items: Vector,
+        first_round: int,
+        key: Word,
+        awaiting: bool,
+    ) -> Vector:
+        """Return what is told of many items, a column for each (``kernels.surprises``)."""
+        told = np.empty((6, len(items)))
+        surprises.weigh_many_surprises(
+            key,
+            first_round,
+            items,
+            *moments,
+            self._memory,
+            self._opened,
+            self._settings,
+            *doubt,
+            costs.score_threshold,
+            costs.alarm_price,
+            costs.catch_gain,
+            awaiting,
+            told,
+        )
+        return told
 
     def moved(self, places: NDArray[np.intp]) -> ValueJudge:
         """Return the rule with what it remembers at the places where features are now; of new ones it knows nothing.
@@ -271,6 +296,16 @@ class ValueJudge:
         else:
             self._items = ItemMemory(self._shape[1])
             self._items.restore(arrays)
+
+
+def _verdict(
+    probability: float, chance: float, price: float, value: float, column: float, omega: float, memo: Any = None
+) -> Verdict:
+    """Return what is thought of an item, in whose ``column`` a surprise is probable (omega); -1: in none."""
+    why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
+    if column >= 0:
+        why["surprise"], why["surprising_feature"] = omega, float(column)
+    return new_tuple(Verdict, (probability, why, chance, value - price, memo))
 
 
 def _moved(memory: NDArray[Any], before: int, places: NDArray[np.intp]) -> Vector:

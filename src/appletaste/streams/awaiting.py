@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,27 @@ class Awaiting(Player):
         if decision.act and waiting is not None:
             waiting.add(decision.round, policy.learner.widened_one(x))
         return decision
+
+    def play_many(self, items: Sequence[NDArray[np.float64]], costs: Costs) -> list[Decision] | None:
+        """Decide on items that were checked and carry on, in one call (``Policy.play_many``).
+
+        Not where nothing is on its way: the next act changes that, and with it what the items behind it are judged by.
+        """
+        policy, waiting = self._policy, self._expected()
+        if waiting is None:
+            return policy.play_many(items, costs)
+        if not waiting.items:
+            return None
+        belief = waiting.belief
+        belief.waiting = waiting
+        try:
+            made = policy.play_many(items, costs)
+        finally:
+            belief.waiting = None
+        for decision in made or ():
+            if decision.act:
+                waiting.took(decision.round, policy.learner.widened_one(decision.x))
+        return made
 
     def draw(self, prospect: Prospect) -> Decision:
         """Return the decision on an item that was looked at (``Policy.draw``)."""
