@@ -208,3 +208,46 @@ def test_baselines_may_come_in_any_collection():
     stream = made(at.logs.stores.MemoryStore(), mode="shadow")
     answers = stream.decide_many(ITEMS[:3], baselines=deque([True, False, True]))
     assert [answer.act for answer in answers] == [True, False, True]
+
+
+VECTORS = {
+    "numbers": [[1.0, 2.5, -3.0], [0.0, -0.0, 1e99]],
+    "whole numbers": [[1, 2, 3], [4, 5, 6]],
+    "both": [[1, 2, 3], [0.5, 2**63, 2**53 + 1]],
+    "truth": [[True, False, 1.0], [1.0, 2.0, 3.0]],
+    "arrays": [[1.0, 2.0, 3.0], np.ones(3)],
+    "one that is missing": [[1.0, 2.0, 3.0], [1.0, None, 3.0], [1.0, 2.0, 4.0]],
+    "one that is not finite": [[1.0, 2.0, 3.0], [1.0, np.inf, 3.0]],
+    "one that is too large": [[1e100, 2.0, 3.0], [1.0, 2.0, 3.0]],
+    "one that is short": [[1.0, 2.0, 3.0], [1.0]],
+    "texts": [[1.0, 2.0, 3.0], ["1", "2", "3"]],
+    "a table in a table": [[1.0, 2.0, 3.0], [[1.0], [2.0], [3.0]]],
+    "tables": [[[1.0], [2.0], [3.0]]],
+    "larger than any number": [[10**400, 1, 2], [1, 2, 3]],
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("items", VECTORS.values(), ids=VECTORS)
+def test_vectors_that_come_together_are_read_as_alone(items):
+    reader = made(at.logs.stores.MemoryStore())._reader
+
+    def alone(item):
+        try:
+            return reader.read(item, "a", None, None, None, None, COSTS).x.tobytes()
+        except AppleTasteError as error:
+            return str(error)
+
+    rows = [(item, "a", None, None, None, None) for item in items]
+    together = reader.read_each(rows, COSTS)
+    found = [str(one) if isinstance(one, AppleTasteError) else one.x.tobytes() for one in together]
+    assert found == [alone(item) for item in items]
+
+
+def test_what_waits_keeps_no_table_of_those_it_came_with():
+    """A row of a table keeps all of the table in memory: those that passed, too."""
+    stream = made(at.logs.stores.MemoryStore(), at.Awaiting(at.policy("voi", n_features=3, costs=COSTS)))
+    stream.decide_each([row(k) for k in range(40)])
+    waiting = stream.player._waiting.items
+    assert len(waiting) == len(stream.pending) > 3
+    assert all(x.base is None for x in waiting.values())

@@ -37,6 +37,14 @@ def _wait_for_levels(table: Table) -> None:
         levels.settle(levels.look([1.0, FIRST])._replace(floor=1.0))
 
 
+def _play_together(table: Table) -> list[at.Decision] | None:
+    """Decide on items that come together, while labels are on their way."""
+    player = at.Awaiting(at.policy(n_features=5, costs=table.costs))
+    for x in table.items[:2]:  # the first begins to wait, and the second brings what is awaited up to date
+        player.decide(x)
+    return player.play_many(list(table.items[2:5]), table.costs)
+
+
 def plays() -> list[Callable[[], object]]:
     """Return a few rounds of everything that has kernels: those of Gaussian posteriors, then those of samplers."""
     table = at.problem("i", rounds=80).draw(at.Key(0))
@@ -48,6 +56,7 @@ def plays() -> list[Callable[[], object]]:
         *(partial(_play, name, table, **given.get(name, {})) for name in names if name not in drawn),
         *(partial(_play, name, table, half_life=20) for name in ("adf-voi", "voi")),
         partial(_wait_for_levels, table),
+        partial(_play_together, table),
         *(partial(_play, name, table) for name in drawn),
         *(partial(_play, name, table, switch=10) for name in exact),  # the steps that follow once labels are many
         *(partial(_play, name, table, rao_blackwell=True) for name in ("pg-ts", "pg-ids")),

@@ -35,7 +35,6 @@ class Ready(NamedTuple):
 
     id: str
     asked: Asked
-    baseline: bool | None
     at: int  #: by the clock of the machine
     moment: float | str  #: the time of the item as the record has it
     now: float  #: and as a number
@@ -45,9 +44,7 @@ class Ready(NamedTuple):
 class Deciding(Changing):
     """The part of a ``Stream`` that decides."""
 
-    def _decide(
-        self, asked: Sequence[Asked | AppleTasteError], baselines: Sequence[bool | None], start: int = 0
-    ) -> list[Answer | AppleTasteError]:
+    def _decide(self, asked: Sequence[Asked | AppleTasteError], start: int = 0) -> list[Answer | AppleTasteError]:
         """Decide on items from a place on, and return the answers; the last of them may be an error.
 
         Stops behind the first item that cannot be decided, before an id that this call has already decided, and where
@@ -57,15 +54,14 @@ class Deciding(Changing):
         """
         mode, told, places = self._state.mode, list[Any](), dict[str, int]()
         at, kind = 0, self._state.kind
-        for k in range(start, min(len(asked), start + TOGETHER)):
-            one = asked[k]
+        for one in asked[start : start + TOGETHER]:
             if isinstance(one, AppleTasteError):
                 told.append(one)
                 break
             if places and (one.id in places or mode == SHADOW):
                 break
             try:
-                found = self._ready(one, baselines[k], mode, places, at, kind)
+                found = self._ready(one, mode, places, at, kind)
             except StoreError:
                 raise
             except AppleTasteError as error:
@@ -87,22 +83,20 @@ class Deciding(Changing):
             raise
         return told
 
-    def _ready(
-        self, asked: Asked, baseline: bool | None, mode: str, before: Collection[str], at: int, kind: type | None
-    ) -> Ready | Answer:
+    def _ready(self, asked: Asked, mode: str, before: Collection[str], at: int, kind: type | None) -> Ready | Answer:
         """Make an item ready to be decided, or find how it was; nothing changes.
 
         ``before`` are the ids of those that are decided before it, ``at`` and ``kind`` their last time, and of which
         kind it is.
         """
-        id, x, item, time, _, _ = asked
+        id, x, item, time, _, _, baseline = asked
         record = self.record
         if id is None:
             id = self._next_id(before)
         else:
             known = record.decision(id)
             if known is not None:
-                return self._again(known, asked, baseline)
+                return self._again(known, asked)
         at = record.now(at)
         moment, now = _moment(time, at, kind)
         kept = pack_item(x, item)
@@ -110,7 +104,7 @@ class Deciding(Changing):
             raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
         if mode == SHADOW and baseline is None:
             raise InputError("in shadow mode the caller's own action stands: give baseline=True (act) or False (pass)")
-        return new_tuple(Ready, (id, asked, baseline, at, moment, now, kept))
+        return new_tuple(Ready, (id, asked, at, moment, now, kept))
 
     def _played(self, ready: Sequence[Ready], mode: str) -> list[Decision | AppleTasteError]:
         """Decide on items in turn and carry on; an error is about an item that cannot be decided, and is the last."""
@@ -119,7 +113,7 @@ class Deciding(Changing):
         player, tries, done = self._state.player, TRIES, list[Any]()
         policy = player.policy
         while len(done) < len(ready):
-            (_, x, _, _, stratum, own), now = ready[len(done)].asked, ready[len(done)].now
+            (_, x, _, _, stratum, own, _), now = ready[len(done)].asked, ready[len(done)].now
             costs, many = own or policy.costs, None
             if tries:
                 many, tries = player.play_many(_alike(ready, len(done)), costs), tries - 1
@@ -137,13 +131,13 @@ class Deciding(Changing):
 
     def _keep(self, ready: Ready, decision: Decision, mode: str) -> Answer:
         """Record a decision that was made, and return the answer."""
-        id, asked, baseline, at, moment, now, kept = ready
+        id, (_, _, _, _, stratum, own, baseline), at, moment, now, kept = ready
         act = decision.act
         if baseline is not None:
             decision = decision._replace(why={**decision.why, "baseline": float(baseline)})
             act = baseline if mode == SHADOW else act
-        event = new_tuple(Decided, (id, decision, moment, asked.stratum))
-        seq = self.record.add(event, at, kept, asked.costs is not None)
+        event = new_tuple(Decided, (id, decision, moment, stratum))
+        seq = self.record.add(event, at, kept, own is not None)
         self._state.decided(seq, event, now)
         if mode == SHADOW:
             self._happen(Enacted(id, act, CALLER, moment))
@@ -161,7 +155,7 @@ class Deciding(Changing):
             id += "'"
         return id
 
-    def _again(self, known: Found, asked: Asked, baseline: bool | None) -> Answer:
+    def _again(self, known: Found, asked: Asked) -> Answer:
         """Return the answer of an id that was decided, if it was about this very item."""
         _, (id, decision, _, stratum), stamp, erased = known
         if erased:
@@ -176,7 +170,7 @@ class Deciding(Changing):
                 f"there is a decision {id!r} already, about another item: every item needs an id of its own"
             )
         answer = self.find(id).answer
-        if baseline is not None and answer.mode == SHADOW and answer.act != baseline:
+        if asked.baseline is not None and answer.mode == SHADOW and answer.act != asked.baseline:
             raise ConflictError(f"there is a decision {id!r} already, and the caller's own action was the other one")
         return answer
 

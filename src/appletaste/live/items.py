@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +14,15 @@ from ..costs import Costs, SomeCosts
 from ..costs_by_item import CostsByItem
 from ..decision import new_tuple
 from ..desks.tables import ID, LABEL, STRATUM, TIME
-from ..errors import InputError
+from ..errors import AppleTasteError, InputError
 from ..features import FeatureMap
 from ..features.values import as_level
+from ..kernels.linear import first_unusable
 from ..policies.items import check_costs, check_item
 
 LONGEST = 256
+#: An item, its id, time, stratum, costs and baseline, as ``Stream.decide`` takes them.
+Row = tuple[Any, str | None, Any, str | None, SomeCosts | None, bool | None]
 
 
 class Asked(NamedTuple):
@@ -30,6 +34,7 @@ class Asked(NamedTuple):
     time: Any
     stratum: str | None
     costs: Costs | None  #: None: the usual ones
+    baseline: bool | None  #: the caller's own action
 
 
 class Reader:
@@ -47,17 +52,49 @@ class Reader:
         self._aside = frozenset(name for name in (*own, *prices) if name not in fields)
         self._clock = roles[TIME] if roles.get(TIME) in fields else None
 
+    def read_each(self, rows: Sequence[Row], usual: Costs) -> list[Asked | AppleTasteError]:
+        """Return items as they are decided, and an error in the place of one that cannot be."""
+        asked: list[Asked | AppleTasteError] = []
+        for row, x in zip(rows, self._vectors([row[0] for row in rows]), strict=True):
+            item, id, time, stratum, costs, baseline = row
+            try:
+                asked.append(self.read(x, id, time, stratum, costs, baseline, usual, x is not item))
+            except AppleTasteError as error:
+                asked.append(error)
+        return asked
+
+    def _vectors(self, items: list[Any]) -> Sequence[Any]:
+        """Return lists of numbers as vectors that are checked, in one pass; if any is none, all items as they are."""
+        if all(type(item) is list and len(item) == self._width for item in items):
+            with suppress(TypeError, ValueError, OverflowError):
+                table = np.array(items)
+                if table.dtype == np.float64 and table.ndim == 2 and first_unusable(table.reshape(-1)) < 0:
+                    return list(table)
+        return items
+
     def read(
-        self, item: Any, id: str | None, time: Any, stratum: str | None, costs: SomeCosts | None, usual: Costs
+        self,
+        item: Any,
+        id: str | None,
+        time: Any,
+        stratum: str | None,
+        costs: SomeCosts | None,
+        baseline: bool | None,
+        usual: Costs,
+        checked: bool = False,
     ) -> Asked:
-        """Return an item as it is decided; columns with a role say what was not said."""
+        """Return an item as it is decided; columns with a role say what was not said.
+
+        ``checked``: it is a vector that can be decided on as it is.
+        """
         if type(item) is not list and isinstance(item, Mapping):  # asking an abstract type takes a while
-            return self._record(item, id, time, stratum, costs, usual)
+            return self._record(item, id, time, stratum, costs, usual)._replace(baseline=baseline)
         if self.sheet is not None and costs is None:
             raise InputError("the costs of this stream are formulas over columns: give a record, or costs=")
         sheet = None if costs is None else check_costs(costs, usual)
         stratum = None if stratum is None else check_stratum(stratum)
-        return new_tuple(Asked, (check_id(id), check_item(item, self._width), None, time, stratum, sheet))
+        x = item if checked else check_item(item, self._width)
+        return new_tuple(Asked, (check_id(id), x, None, time, stratum, sheet, baseline))
 
     def _record(
         self, item: Mapping[str, Any], id: str | None, time: Any, stratum: str | None, costs: Any, usual: Costs
@@ -82,7 +119,7 @@ class Reader:
         sheet = None if costs is None else check_costs(costs, usual)
         own = {name: value for name, value in record.items() if name not in self._aside}
         x = check_item(features.transform(own, update=False), self._width)
-        return Asked(check_id(id), x, record, time, check_stratum(stratum), sheet)
+        return Asked(check_id(id), x, record, time, check_stratum(stratum), sheet, None)
 
 
 def check_id(id: str | None) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ..costs import SomeCosts
 from ..costs_by_item import CostsByItem
@@ -17,8 +17,10 @@ from ..policies import Player
 from .answers import Answer
 from .creating import begin
 from .deciding import Deciding
-from .items import Asked
+from .items import Row
 from .modes import LIVE
+
+T = TypeVar("T")
 
 
 class Stream(Deciding):
@@ -168,9 +170,9 @@ class Stream(Deciding):
         before = alone.enter()
         try:
             self._check_running()
-            asked = self._reader.read(item, id, time, stratum, costs, self.costs)
-            (told,) = self._decide((asked,), (baseline,))
-            answer = _answer(told)
+            asked = self._reader.read(item, id, time, stratum, costs, baseline, self.costs)
+            (told,) = self._decide((asked,))
+            answer = _unless_error(told)
             self._settle()
             return answer
         finally:
@@ -191,43 +193,35 @@ class Stream(Deciding):
             self._check_running()
             n, usual = len(items), self.costs
             given = (("ids", ids), ("times", times), ("strata", strata), ("costs", costs), ("baselines", baselines))
-            names, moments, parts, sheets, own = (list(_for_each(name, values, n)) for name, values in given)
-            rows = zip(items, names, moments, parts, sheets, strict=True)
-            asked = [self._reader.read(*row, usual) for row in rows]
+            columns = (_for_each(name, values, n) for name, values in given)
+            rows = list(zip(items, *columns, strict=True))
+            asked = [_unless_error(one) for one in self._reader.read_each(rows, usual)]
             done: list[Answer] = []
             with self.together([one.id for one in asked if one.id is not None]):
                 while len(done) < n:
-                    done += map(_answer, self._decide(asked, own, len(done)))
+                    done += map(_unless_error, self._decide(asked, len(done)))
             return done
 
-    def decide_each(self, rows: Iterable[Sequence[Any]]) -> list[Answer | AppleTasteError]:
+    def decide_each(self, rows: Sequence[Row]) -> list[Answer | AppleTasteError]:
         """Decide on items in their order, whatever becomes of the others: an error takes the place of an answer.
 
         For the service, whose requests have nothing to do with each other. A row has the item, its id, time, stratum
         and costs, and the baseline, as ``decide`` takes them.
         """
-        asked: list[Asked | AppleTasteError] = []
-        baselines: list[bool | None] = []
-        told: list[Answer | AppleTasteError] = []
+        told = list[Answer | AppleTasteError]()
         with self._alone:
             self._check_running()
-            read, usual = self._reader.read, self.costs
-            for item, id, time, stratum, costs, baseline in rows:
-                baselines.append(baseline)
-                try:
-                    asked.append(read(item, id, time, stratum, costs, usual))
-                except AppleTasteError as error:
-                    asked.append(error)
+            asked = self._reader.read_each(rows, self.costs)
             try:
                 while len(told) < len(asked):
-                    told += self._decide(asked, baselines, len(told))
+                    told += self._decide(asked, len(told))
             finally:
                 self._settle()
         return told
 
 
-def _answer(told: Answer | AppleTasteError) -> Answer:
-    """Return an answer, or raise the error that took its place."""
+def _unless_error(told: T | AppleTasteError) -> T:
+    """Return an answer or what is asked, or raise the error that took its place."""
     if isinstance(told, AppleTasteError):
         raise told
     return told

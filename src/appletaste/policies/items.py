@@ -18,6 +18,7 @@ from ..posteriors import Vector
 
 #: A learner keeps several matrices of this many rows and columns, at 0.8 GB each (docs/features.md).
 MOST_FEATURES = 10_000
+WANTED = "features must be finite and below 1e100 in size"
 _FLOAT = np.dtype(np.float64)
 
 
@@ -62,13 +63,12 @@ def _without(table: Vector, slots: Sequence[int]) -> Vector:
 
 def _why(value: float) -> str:
     """Return what is wrong with a feature."""
-    told = "features must be finite and below 1e100 in size"
     if FIRST <= value <= LAST:
         return (
             "that is the slot of a level, which this policy would take for a number. Give the policy "
-            f"groups=features.groups, or encode with Encoder(many=False); {told}"
+            f"groups=features.groups, or encode with Encoder(many=False); {WANTED}"
         )
-    return f"{told}. at.Encoder makes features of tables with gaps" if np.isnan(value) else told
+    return f"{WANTED}. at.Encoder makes features of tables with gaps" if np.isnan(value) else WANTED
 
 
 def _as_numbers(x: Any, n_features: int) -> Vector:
@@ -77,6 +77,8 @@ def _as_numbers(x: Any, n_features: int) -> Vector:
         x = _only_row(x)
     try:
         return _fresh(x)
+    except OverflowError:
+        raise InputError(f"an item has a number that is too large: {WANTED}") from None
     except (TypeError, ValueError):
         told = f"an item must be {n_features} numbers, got {x!r}. at.Encoder makes numbers of a record"
         raise InputError(told) from None
@@ -112,6 +114,8 @@ def check_dense(items: ArrayLike, n_features: int, slots: Sequence[int] = ()) ->
     """Return items that are not sparse as a fresh float64 matrix, or say what is wrong with them."""
     try:
         table = _fresh(items)
+    except OverflowError:
+        raise InputError(f"an item has a number that is too large: {WANTED}") from None
     except (TypeError, ValueError):
         raise InputError(f"items must be rows of {n_features} numbers; an Encoder makes numbers of anything") from None
     if table.ndim != 2 or table.shape[1] != n_features:

@@ -47,13 +47,13 @@ class Waiting:
 
     def add(self, key: int, x: Vector) -> None:
         """Note that the label of x is on its way."""
-        self.items[key] = x
+        self.took(key, x)
         if self._fresh:
             kernels.expect_awaiting(x, self.belief.matrix, self._awaited)
 
     def took(self, key: int, x: Vector) -> None:
         """Note that the label of x is on its way, where V_w has taken its step already."""
-        self.items[key] = x
+        self.items[key] = x if x.base is None else x.copy()  # a row would keep its whole table
 
     def remove(self, key: int) -> None:
         """Note that a label has arrived, or never will."""

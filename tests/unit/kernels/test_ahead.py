@@ -3,7 +3,8 @@
 import numpy as np
 
 import appletaste as at
-from appletaste.kernels import ahead, linear, logistic, renewal
+from appletaste.cli import warm
+from appletaste.kernels import ahead, linear, logistic, renewal, surprises
 from appletaste.kernels._jit import INTERPRETED
 
 
@@ -17,3 +18,11 @@ def test_a_renewal_compiled_ahead_has_the_types_of_one_that_learning_asks_for():
             policy.learn(decision, 1)
     for kernel in (renewal.advance, renewal.begin, renewal.take_step, linear.invert, logistic.fit):
         assert INTERPRETED or len(kernel.signatures) == 1
+
+
+def test_set_up_compiles_what_items_that_come_together_need():
+    """A service would make its first callers wait for it, and ``decide_many`` compile the same kernel once more."""
+    table = at.problem("i", rounds=80).draw(at.Key(0))
+    assert len(warm._play_together(table)) == 3
+    at.policy("voi", n_features=5, costs=table.costs).decide_many(table.items[:3])
+    assert INTERPRETED or len(surprises.weigh_many_surprises.signatures) == 1

@@ -32,6 +32,14 @@ def test_what_is_masked_a_date_or_complex_is_no_number(item, message):
     assert policy.round == 0
 
 
+def test_a_number_beyond_all_floats_is_refused():
+    policy = made()
+    for ask in (lambda: policy.decide([10**5000, 1]), lambda: policy.decide_many([[1, 2], [1, 10**400]])):
+        with pytest.raises(InputError, match="too large: features must be finite and below 1e100"):
+            ask()
+    assert policy.round == 0
+
+
 def test_other_arrays_of_numbers_are_taken_as_they_are():
     for item in ([1, 2.5], [True, False], np.array([1, 2], dtype=object), np.float32([1, 2]), ["1", "2"]):
         np.testing.assert_array_equal(made().decide(item).x, np.array(item, dtype=np.float64))
