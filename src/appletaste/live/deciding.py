@@ -52,8 +52,10 @@ class Deciding(Changing):
         at hand meanwhile (docs/decisions/0015-the-service.md). In shadow mode what the caller does comes in between, so
         that every item is taken by itself.
         """
-        mode, told, places = self._state.mode, list[Any](), dict[str, int]()
-        at, kind = 0, self._state.kind
+        told: list[Any] = []
+        ready: list[Ready] = []
+        places: dict[str, int] = {}
+        mode, at, kind = self._state.mode, 0, self._state.kind
         for one in asked[start : start + TOGETHER]:
             if isinstance(one, AppleTasteError):
                 told.append(one)
@@ -70,14 +72,14 @@ class Deciding(Changing):
             if type(found) is Ready:
                 at, kind = found.at, type(found.moment)
                 places[found.id] = len(told)
+                ready.append(found)
             told.append(found)
-        ready = [told[place] for place in places.values()]
         try:
-            decisions = self._played(ready, mode)
-            for place, one, decision in zip(places.values(), ready, decisions, strict=False):
+            for item, decision in zip(ready, self._played(ready, mode), strict=False):
+                place = places[item.id]
                 if isinstance(decision, AppleTasteError):
                     return [*told[:place], decision]
-                told[place] = self._keep(one, decision, mode)
+                told[place] = self._keep(item, decision, mode)
         except BaseException as error:  # what was decided is in memory, and not in the record
             self._stop(error)
             raise
@@ -110,12 +112,13 @@ class Deciding(Changing):
         """Decide on items in turn and carry on; an error is about an item that cannot be decided, and is the last."""
         if mode == SAFE:
             return [self._fixed(one.asked.x, one.asked.costs or self.costs) for one in ready]
-        player, tries, done = self._state.player, TRIES, list[Any]()
+        done: list[Any] = []
+        player, tries = self._state.player, TRIES
         policy = player.policy
         while len(done) < len(ready):
-            (_, x, _, _, stratum, own, _), now = ready[len(done)].asked, ready[len(done)].now
+            _, (_, x, _, _, stratum, own, _), _, _, now, _ = ready[len(done)]
             costs, many = own or policy.costs, None
-            if tries:
+            if tries and len(ready) - len(done) > 1:
                 many, tries = player.play_many(_alike(ready, len(done)), costs), tries - 1
             if many is not None:
                 done += many
