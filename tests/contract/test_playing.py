@@ -141,6 +141,14 @@ def test_what_is_played_together(name, options, around, together):
     assert runs(AROUND[around](at.policy(name, n_features=3, costs=COSTS, **options)), items, labels) == together
 
 
+def test_a_belief_carries_on_to_the_last_round_of_a_run(monkeypatch):
+    items, _ = stream(3, n=20)
+    policy, rounds = at.policy("voi", n_features=3, costs=COSTS), []
+    monkeypatch.setattr(policy.learner.belief, "commit", rounds.append)
+    assert len(policy.play_many(list(items), COSTS)) == 20
+    assert rounds == [20]
+
+
 def test_surprises_are_told_as_one_by_one():
     """An indicator that is new gets a second look, and the decision says at which feature."""
     rng = np.random.default_rng(4)

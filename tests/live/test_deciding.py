@@ -59,7 +59,16 @@ ROWS = [
 
 
 @pytest.mark.parametrize("mode", ["live", "frozen", "shadow", "safe"])
-@pytest.mark.parametrize("player", [seated, lambda: at.policy("ts", n_features=3, costs=COSTS)])
+@pytest.mark.parametrize(
+    "player",
+    [
+        seated,
+        lambda: at.policy("ts", n_features=3, costs=COSTS),
+        lambda: at.policy("voi", n_features=3, costs=COSTS),
+        lambda: at.Awaiting(at.policy("voi", n_features=3, costs=COSTS, randomised=True)),
+    ],
+    ids=["desk", "ts", "voi", "awaiting"],
+)
 def test_each_is_decided_as_by_itself(mode, player):
     streams = [made(at.logs.stores.MemoryStore(), player(), seed=5, mode=mode, clock=lambda: 10**15) for _ in range(2)]
     one, many = streams
@@ -160,6 +169,26 @@ def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatc
         stream.decide_each([row(0), row(1)])
     assert stream.stopped == "too late"
     assert policy.round
+
+
+def test_an_item_that_a_player_refuses_is_told_so_and_the_others_count(monkeypatch):
+    stream = made(at.logs.stores.MemoryStore(), at.policy("ts", n_features=3, costs=COSTS))
+    policy = stream.player.policy
+    play = policy.play
+
+    def choosy(x, *given):
+        if x.tobytes() == ITEMS[2].tobytes():
+            raise InputError("not this one")
+        return play(x, *given)
+
+    monkeypatch.setattr(policy, "play", choosy)
+    told = stream.decide_each([row(k) for k in range(5)])
+    assert [str(one) if isinstance(one, InputError) else one.id for one in told] == [
+        "c0", "c1", "not this one", "c3", "c4",
+    ]  # fmt: skip
+    assert policy.round == 4
+    assert not stream.stopped
+    stream.verify()
 
 
 def test_items_without_times_and_times_of_two_kinds():
