@@ -11,6 +11,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import OutcomeUnknownError
 from appletaste.live import Answer, Stream, keeping
+from appletaste.live.items import Reader
 from appletaste.service import writer as writing
 
 from .serving import ORDERS, Running, item, new_store, secret_of
@@ -216,6 +217,43 @@ def test_answers_are_worded_while_the_disk_is_waited_for(service, key, monkeypat
     assert len(worded) == 3
     monkeypatch.undo()
     assert service.ask("POST", ORDERS + "/decisions", body[1], key=key).status == 200  # the decision was made
+
+
+def test_an_answer_of_a_batch_that_cannot_be_worded_takes_no_other_along(service, key, monkeypatch):
+    usual = Answer.json
+
+    def json_of(answer):
+        if answer.id == "~batch-1":
+            raise RuntimeError("no words")
+        return usual(answer)
+
+    monkeypatch.setattr(Answer, "json", json_of)
+    body = {"decisions": [{"id": f"~batch-{k}", "item": item(k)} for k in range(3)]}
+    told = service.ask("POST", ORDERS + "/decisions:batch", body, key=key)
+    assert [one["status"] for one in told.json()["results"]] == [201, 500, 201]
+    monkeypatch.undo()
+    again = service.ask("POST", ORDERS + "/decisions:batch", body, key=key)
+    assert [one["status"] for one in again.json()["results"]] == [200, 200, 200]
+
+
+def test_an_item_that_nobody_foresaw_is_told_so_and_stops_nobody(service, key, monkeypatch):
+    """Reading changes nothing, so that an error in it is that of one request."""
+    usual = Reader.read
+
+    def read(reader, given, id_, *others):
+        if id_ == "~unread":
+            raise ZeroDivisionError("a fault of ours")
+        return usual(reader, given, id_, *others)
+
+    monkeypatch.setattr(Reader, "read", read)
+    body = {"decisions": [{"id": id_, "item": item(k)} for k, id_ in enumerate(("~read-1", "~unread", "~read-2"))]}
+    told = service.ask("POST", ORDERS + "/decisions:batch", body, key=key)
+    assert [one["status"] for one in told.json()["results"]] == [201, 500, 201]
+    assert b"fault" not in told.body
+    assert service.ask("POST", ORDERS + "/decisions", body["decisions"][1], key=key).status == 500
+    assert service.ask("GET", "/readyz").status == 200
+    monkeypatch.undo()
+    assert service.ask("POST", ORDERS + "/decisions", body["decisions"][1], key=key).status == 201
 
 
 @pytest.mark.parametrize(("slow", "near"), [(math.inf, True), (math.inf, False), (0.0, True)])

@@ -44,7 +44,7 @@ class Ready(NamedTuple):
 class Deciding(Changing):
     """The part of a ``Stream`` that decides."""
 
-    def _decide(self, asked: Sequence[Asked | AppleTasteError], start: int = 0) -> list[Answer | AppleTasteError]:
+    def _decide(self, asked: Sequence[Asked | Exception], start: int = 0) -> list[Answer | Exception]:
         """Decide on items from a place on, and return the answers; the last of them may be an error.
 
         Stops behind the first item that cannot be decided, before an id that this call has already decided, and where
@@ -57,7 +57,7 @@ class Deciding(Changing):
         places: dict[str, int] = {}
         mode, at, kind = self._state.mode, 0, self._state.kind
         for one in asked[start : start + TOGETHER]:
-            if isinstance(one, AppleTasteError):
+            if isinstance(one, Exception):
                 told.append(one)
                 break
             if places and (one.id in places or mode == SHADOW):

@@ -14,7 +14,7 @@ from ..costs import Costs, SomeCosts
 from ..costs_by_item import CostsByItem
 from ..decision import new_tuple
 from ..desks.tables import ID, LABEL, STRATUM, TIME
-from ..errors import AppleTasteError, InputError
+from ..errors import InputError
 from ..features import FeatureMap
 from ..features.values import as_level
 from ..kernels.linear import first_unusable
@@ -52,14 +52,14 @@ class Reader:
         self._aside = frozenset(name for name in (*own, *prices) if name not in fields)
         self._clock = roles[TIME] if roles.get(TIME) in fields else None
 
-    def read_each(self, rows: Sequence[Row], usual: Costs) -> list[Asked | AppleTasteError]:
-        """Return items as they are decided, and an error in the place of one that cannot be."""
-        asked: list[Asked | AppleTasteError] = []
+    def read_each(self, rows: Sequence[Row], usual: Costs) -> list[Asked | Exception]:
+        """Return items as they are decided, and an error, of whatever kind, in the place of one that cannot be."""
+        asked: list[Asked | Exception] = []
         for row, x in zip(rows, self._vectors([row[0] for row in rows]), strict=True):
             item, id, time, stratum, costs, baseline = row
             try:
                 asked.append(self.read(x, id, time, stratum, costs, baseline, usual, x is not item))
-            except AppleTasteError as error:
+            except Exception as error:
                 asked.append(error)
         return asked
 

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 from ..costs import SomeCosts
 from ..costs_by_item import CostsByItem
-from ..errors import AppleTasteError, InputError
+from ..errors import InputError
 from ..features import FeatureMap
 from ..logs.kept import Clock, KeptRecord, machine_clock
 from ..logs.stores import Store, open_store
@@ -202,13 +202,13 @@ class Stream(Deciding):
                     done += map(_unless_error, self._decide(asked, len(done)))
             return done
 
-    def decide_each(self, rows: Sequence[Row]) -> list[Answer | AppleTasteError]:
+    def decide_each(self, rows: Sequence[Row]) -> list[Answer | Exception]:
         """Decide on items in their order, whatever becomes of the others: an error takes the place of an answer.
 
         For the service, whose requests have nothing to do with each other. A row has the item, its id, time, stratum
         and costs, and the baseline, as ``decide`` takes them.
         """
-        told = list[Answer | AppleTasteError]()
+        told: list[Answer | Exception] = []
         with self._alone:
             self._check_running()
             asked = self._reader.read_each(rows, self.costs)
@@ -220,9 +220,9 @@ class Stream(Deciding):
         return told
 
 
-def _unless_error(told: T | AppleTasteError) -> T:
+def _unless_error(told: T | Exception) -> T:
     """Return an answer or what is asked, or raise the error that took its place."""
-    if isinstance(told, AppleTasteError):
+    if isinstance(told, Exception):
         raise told
     return told
 

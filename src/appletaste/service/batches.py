@@ -49,7 +49,8 @@ async def in_one_commit(
     def work(stream: Stream) -> Reply:
         done = iter(do(stream, good))
         told = (one if isinstance(one, Problem) else next(done) for one in asked)
-        return Reply(200, b'{"results":[' + b",".join(map(_result, told)) + b"]}")
+        results = [_result(writer.worded(one) if callable(one) else one) for one in told]
+        return Reply(200, b'{"results":[' + b",".join(results) + b"]}")
 
     return await writer.do(work, tuple(one.id for one in good))
 
@@ -72,9 +73,7 @@ def one_by_one(do: Callable[[Stream, One], Reply]) -> Doing[One]:
     return lambda stream, asked: [outcome(stream, one) for one in asked]
 
 
-def _result(told: Callable[[], Reply] | Reply | Problem) -> bytes:
-    if callable(told):
-        told = told()
+def _result(told: Reply | Problem) -> bytes:
     if isinstance(told, Problem):
         return b'{"status":%d,"problem":%b}' % (told.status, told.body())
     return b'{"status":%d,"body":%b}' % (told.status, told.body)

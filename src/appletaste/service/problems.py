@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..errors import (
-    AppleTasteError,
     ConflictError,
     FeedbackError,
     InputError,
@@ -194,8 +193,8 @@ def as_plain(problem: Problem) -> dict[str, Any]:
     return found
 
 
-def problem_of(error: AppleTasteError) -> Problem:
-    """Return what is said of an error of the library; its own words may hold what the request said."""
+def problem_of(error: Exception) -> Problem:
+    """Return what is said of an error; its own words may hold what the request said."""
     if isinstance(error, ConflictError):
         return Problem("event-conflict")
     if isinstance(error, UnknownDecisionError):

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from ..errors import AppleTasteError, ConflictError, OptionError
+from ..errors import ConflictError, InputError, OptionError
 from ..live import Answer, Stream
 from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
 from .batches import in_one_commit
@@ -45,8 +45,9 @@ def _worded(answer: Answer) -> Reply:
     return Reply(200 if answer.again else 201, answer.json())
 
 
-def _refused(stream: Stream, error: AppleTasteError, asked: Decide) -> Problem:
-    if stream.mode == "shadow" and asked.baseline is None and not isinstance(error, ConflictError):
+def _refused(stream: Stream, error: Exception, asked: Decide) -> Problem:
+    refused = isinstance(error, InputError) and not isinstance(error, ConflictError)
+    if refused and stream.mode == "shadow" and asked.baseline is None:
         told = "in shadow mode the caller's own action stands"
         return Problem("validation", FieldError("required", "/baseline"), detail=told)
     return problem_of(error)

@@ -232,11 +232,15 @@ class Writer:
         """Word the answers that are not yet worded."""
         for place, (asked, outcome) in enumerate(done):
             if callable(outcome):
-                try:
-                    done[place] = asked, outcome()
-                except Exception:  # the work is done, and others wait for their answers
-                    self._metrics.errors += 1
-                    done[place] = asked, Problem("internal")
+                done[place] = asked, self.worded(outcome)
+
+    def worded(self, outcome: Callable[[], T]) -> T | Problem:
+        """Word an answer; one that cannot be worded stops nobody: the work is done, and others wait for theirs."""
+        try:
+            return outcome()
+        except Exception:
+            self._metrics.errors += 1
+            return Problem("internal")
 
     def _deliver(self, done: Done) -> None:
         self._word(done)
