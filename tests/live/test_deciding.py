@@ -7,7 +7,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, ConflictError, InputError, StoppedError, StoreError
-from appletaste.live import deciding
+from appletaste.live import stream as streaming
 from appletaste.logs.bodies import stamp_of
 
 from .playing import COSTS, ITEMS, LABELS, made, seated, state
@@ -191,6 +191,21 @@ def test_an_item_that_a_player_refuses_is_told_so_and_the_others_count(monkeypat
     stream.verify()
 
 
+def test_many_that_are_refused_take_no_longer_than_many_that_are_not(monkeypatch):
+    """What was made ready behind an item that is refused is made ready again: of few items."""
+    stream = made(at.logs.stores.MemoryStore(), at.policy("ts", n_features=3, costs=COSTS))
+    ready, calls = stream._ready, []
+
+    def refuse(*given):
+        raise InputError("none")
+
+    monkeypatch.setattr(stream.player.policy, "play", refuse)
+    monkeypatch.setattr(stream, "_ready", lambda *given: calls.append(given) or ready(*given))
+    told = stream.decide_each([row(k) for k in range(100)])
+    assert [str(one) for one in told] == ["none"] * 100
+    assert len(calls) <= 200
+
+
 def test_items_without_times_and_times_of_two_kinds():
     """Each item has a moment of its own, and the first time says what times are, also within a group."""
     streams = [made(at.logs.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
@@ -204,7 +219,7 @@ def test_items_without_times_and_times_of_two_kinds():
 
 
 def test_more_than_are_judged_together_are_decided_one_part_after_the_other(monkeypatch):
-    monkeypatch.setattr(deciding, "TOGETHER", 7)
+    monkeypatch.setattr(streaming, "TOGETHER", 7)
     streams = [made(at.logs.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
     rows = [row(k) for k in range(40)]
     assert [plain(told) for told in streams[1].decide_each(rows)] == [plain(t) for t in one_by_one(streams[0], rows)]

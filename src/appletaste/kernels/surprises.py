@@ -30,8 +30,8 @@ from .value import (
     weigh_forms,
 )
 
-# Rows of what is told of many items, a column for each item.
-PROBABILITY, CHANCE, PRICE, VALUE, COLUMN, OMEGA = range(6)
+# Rows of what is told of many items, a column for each item; and how many there are.
+PROBABILITY, CHANCE, PRICE, VALUE, COLUMN, OMEGA, TOLD = range(7)
 
 
 @part

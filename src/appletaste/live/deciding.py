@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import takewhile
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +25,6 @@ from .modes import CALLER, SAFE, SHADOW
 
 #: So many items are judged before they are recorded; whatever interrupts that stops the stream.
 TOGETHER = 256
-#: How often a player is asked to decide on the rest of a group in one call, before all of it is decided one by one: the
-#: first act may begin to await labels, and the second decision bring what is awaited up to date.
-TRIES = 3
 
 
 class Ready(NamedTuple):
@@ -44,19 +41,21 @@ class Ready(NamedTuple):
 class Deciding(Changing):
     """The part of a ``Stream`` that decides."""
 
-    def _decide(self, asked: Sequence[Asked | Exception], start: int = 0) -> list[Answer | Exception]:
-        """Decide on items from a place on, and return the answers; the last of them may be an error.
+    def _decide(
+        self, asked: Sequence[Asked | Exception], start: int = 0, most: int = TOGETHER
+    ) -> list[Answer | Exception]:
+        """Decide on ``most`` items from a place on, and return the answers; the last of them may be an error.
 
-        Stops behind the first item that cannot be decided, before an id that this call has already decided, and where
-        the items are enough. All items are made ready, then all judged, and then all recorded: the code of a step stays
-        at hand meanwhile (docs/decisions/0015-the-service.md). In shadow mode what the caller does comes in between, so
-        that every item is taken by itself.
+        Stops behind the first item that cannot be decided, and before an id that this call has already decided. All
+        items are made ready, then all judged, and then all recorded: the code of a step stays at hand meanwhile
+        (docs/decisions/0015-the-service.md). In shadow mode what the caller does comes in between, so that every item
+        is taken by itself.
         """
         told: list[Any] = []
         ready: list[Ready] = []
         places: dict[str, int] = {}
         mode, at, kind = self._state.mode, 0, self._state.kind
-        for one in asked[start : start + TOGETHER]:
+        for one in asked[start : start + most]:
             if isinstance(one, Exception):
                 told.append(one)
                 break
@@ -75,7 +74,7 @@ class Deciding(Changing):
                 ready.append(found)
             told.append(found)
         try:
-            for item, decision in zip(ready, self._played(ready, mode), strict=False):
+            for item, decision in zip(ready, self._played(ready, mode), strict=False):  # an error is the last
                 place = places[item.id]
                 if isinstance(decision, AppleTasteError):
                     return [*told[:place], decision]
@@ -88,8 +87,8 @@ class Deciding(Changing):
     def _ready(self, asked: Asked, mode: str, before: Collection[str], at: int, kind: type | None) -> Ready | Answer:
         """Make an item ready to be decided, or find how it was; nothing changes.
 
-        ``before`` are the ids of those that are decided before it, ``at`` and ``kind`` their last time, and of which
-        kind it is.
+        ``before`` are the ids of those that are decided before it, ``at`` is the time of the last of them by the clock
+        of the machine, and ``kind`` what times are in this stream.
         """
         id, x, item, time, _, _, baseline = asked
         record = self.record
@@ -109,28 +108,41 @@ class Deciding(Changing):
         return new_tuple(Ready, (id, asked, at, moment, now, kept))
 
     def _played(self, ready: Sequence[Ready], mode: str) -> list[Decision | AppleTasteError]:
-        """Decide on items in turn and carry on; an error is about an item that cannot be decided, and is the last."""
+        """Decide on items in turn and carry on, those with the same costs in one call where the player can.
+
+        An error is about an item that cannot be decided, and is the last.
+        """
         if mode == SAFE:
             return [self._fixed(one.asked.x, one.asked.costs or self.costs) for one in ready]
-        done: list[Any] = []
-        player, tries = self._state.player, TRIES
-        policy = player.policy
-        while len(done) < len(ready):
-            _, (_, x, _, _, stratum, own, _), _, _, now, _ = ready[len(done)]
-            costs, many = own or policy.costs, None
-            if tries and len(ready) - len(done) > 1:
-                many, tries = player.play_many(_alike(ready, len(done)), costs), tries - 1
-            if many is not None:
-                done += many
-                continue
-            round_ = policy.round
-            try:  # the item was checked by the reader, once
-                done.append(player.play(x, costs, now, stratum))
-            except AppleTasteError as error:
-                if policy.round != round_:  # it has begun to carry on
-                    raise
-                return [*done, error]
+        if len(ready) == 1:
+            return [self._play(ready[0])]
+        done: list[Decision | AppleTasteError] = []
+        player, together = self._state.player, True
+        for _, run in groupby(ready, lambda one: id(one.asked.costs)):
+            alike, k = list(run), 0
+            costs, items = alike[0].asked.costs or self.costs, [one.asked.x for one in alike]
+            while k < len(items):
+                many = player.play_many(items[k:], costs) if together else None
+                together = many is not None
+                made = [self._play(alike[k])] if many is None else many
+                done += made
+                k += len(made)
+                if isinstance(done[-1], AppleTasteError):
+                    return done
         return done
+
+    def _play(self, ready: Ready) -> Decision | AppleTasteError:
+        """Decide on an item and carry on, or return why it cannot be decided, and nothing has changed."""
+        _, (_, x, _, _, stratum, own, _), _, _, now, _ = ready
+        player = self._state.player
+        policy = player.policy
+        round_ = policy.round
+        try:  # the item was checked by the reader, once
+            return player.play(x, own or policy.costs, now, stratum)
+        except AppleTasteError as error:
+            if policy.round != round_:  # it has begun to carry on
+                raise
+            return error
 
     def _keep(self, ready: Ready, decision: Decision, mode: str) -> Answer:
         """Record a decision that was made, and return the answer."""
@@ -191,9 +203,3 @@ def _moment(time: Any, at: int, kind: type | None) -> tuple[float | str, float]:
         )
     assert number is not None
     return told, number
-
-
-def _alike(ready: Sequence[Ready], start: int) -> list[NDArray[np.float64]]:
-    """Return the items from a place on up to the first one with other costs."""
-    costs = ready[start].asked.costs
-    return [one.asked.x for one in takewhile(lambda one: one.asked.costs is costs, ready[start:])]

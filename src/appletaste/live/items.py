@@ -64,7 +64,7 @@ class Reader:
         return asked
 
     def _vectors(self, items: list[Any]) -> Sequence[Any]:
-        """Return lists of numbers as vectors that are checked, in one pass; if any is none, all items as they are."""
+        """Return items that are all lists of numbers as vectors that are checked, in one pass; others as they are."""
         if all(type(item) is list and len(item) == self._width for item in items):
             with suppress(TypeError, ValueError, OverflowError):
                 table = np.array(items)

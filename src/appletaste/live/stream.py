@@ -16,7 +16,7 @@ from ..logs.stores import Store, open_store
 from ..policies import Player
 from .answers import Answer
 from .creating import begin
-from .deciding import Deciding
+from .deciding import TOGETHER, Deciding
 from .items import Row
 from .modes import LIVE
 
@@ -212,9 +212,12 @@ class Stream(Deciding):
         with self._alone:
             self._check_running()
             asked = self._reader.read_each(rows, self.costs)
+            most = TOGETHER
             try:
                 while len(told) < len(asked):
-                    told += self._decide(asked, len(told))
+                    told += self._decide(asked, len(told), most)
+                    # an error undoes what was made ready behind it: one is tried next, then two, then four
+                    most = 1 if isinstance(told[-1], Exception) else min(2 * most, TOGETHER)
             finally:
                 self._settle()
         return told

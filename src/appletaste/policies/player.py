@@ -90,9 +90,10 @@ class Player(ABC):
         return self.settle(self.see(x, costs, now, stratum, 0.0))
 
     def play_many(self, items: Sequence[NDArray[np.float64]], costs: Costs) -> list[Decision] | None:
-        """Decide on items that were checked and carry on, to the bit as ``play`` does in turn, in one call.
+        """Decide on the first of some items that were checked and carry on, to the bit as ``play`` does in turn.
 
-        None: play the first one by itself, and ask again for the others; nothing has changed then.
+        Returns as many decisions as can be made now, one at least: ask again for the other items. For players to whom
+        times and strata do not matter. None: play them one by one; nothing has changed.
         """
         return None
 

@@ -82,7 +82,10 @@ class Playing(Player):
         return self._step(x, costs, True)
 
     def play_many(self, items: Sequence[NDArray[np.float64]], costs: Costs) -> list[Decision] | None:
-        """Decide on items that were checked and carry on, in one call; None: play them one by one."""
+        """Decide on items that were checked and carry on, in one call; None: play them one by one.
+
+        To the bit as ``play`` does: a worth that is no number, since sums overflow, is what acting saves now.
+        """
         if self.timed:
             return None
         first = self.round + 1
@@ -94,6 +97,7 @@ class Playing(Player):
             items, verdicts, uniforms_at(self._action_key, first, len(items)).tolist(), strict=True
         ):
             act = uniform < probability
+            worth = worth if worth == worth else _saving(costs, chance)
             self.round += 1
             self.rounds.decided(x, act)
             fields = (act, probability, x, costs, self.round, why, False, None, chance, worth, _NAN, False)
@@ -158,7 +162,7 @@ class Playing(Player):
         if worth == worth:
             worth += price
         else:
-            worth = 0.0 if chance != chance else costs.catch_gain * chance - costs.alarm_price * (1.0 - chance)
+            worth = _saving(costs, chance)
         return why, chance, worth
 
     def draw(self, prospect: Prospect) -> Decision:
@@ -220,3 +224,8 @@ class Playing(Player):
         told = f"{self.name} forgets by time (its half_life is a length of time), so every item needs a time, "
         told += "a number or a date: "
         return OptionError(Message(told, Remedy("time"), "; or give half_life as a number of items"))
+
+
+def _saving(costs: Costs, chance: float) -> float:
+    """Return what acting is expected to save now; 0: nobody knows the chance."""
+    return 0.0 if chance != chance else costs.catch_gain * chance - costs.alarm_price * (1.0 - chance)

@@ -181,7 +181,7 @@ class Belief(ABC):
         """Return how the scores of many items are distributed, each by itself; None: ask one by one."""
         return None
 
-    def doubts(self) -> Doubt | None:
+    def doubt_of_all(self) -> Doubt | None:
         """Return what it takes to ask for surprises in any item; None: there are none, or ask the score of the item."""
         return None
 

@@ -78,9 +78,9 @@ class GaussianBelief(Belief):
         scores.fill(lambda part: kernels.score_many(items[part], self._belief, *scores.parts(part)))
         return scores
 
-    def doubts(self) -> Doubt | None:
+    def doubt_of_all(self) -> Doubt | None:
         """Return what it takes to ask for surprises in any item, with labels on their way in mind."""
-        return self.doubt if self.waiting is None else self.waiting.doubts()
+        return self.doubt if self.waiting is None else self.waiting.doubt_of_all()
 
     def commit(self, round_: int) -> None:
         """Carry on: a round by itself changes nothing, unless it is what ages are counted in."""

@@ -30,7 +30,7 @@ class LevelWaiting(Waiting):
 
     def add(self, key: int, x: Vector) -> None:
         """Note that the label of x is on its way."""
-        self.took(key, x)
+        self.hold(key, x)
         if self._fresh:
             self._gains[key] = self._expect(x, self._awaited, self._pending)
 

@@ -47,12 +47,12 @@ class Waiting:
 
     def add(self, key: int, x: Vector) -> None:
         """Note that the label of x is on its way."""
-        self.took(key, x)
+        self.hold(key, x)
         if self._fresh:
             kernels.expect_awaiting(x, self.belief.matrix, self._awaited)
 
-    def took(self, key: int, x: Vector) -> None:
-        """Note that the label of x is on its way, where V_w has taken its step already."""
+    def hold(self, key: int, x: Vector) -> None:
+        """Keep an item whose label is on its way; V_w has taken its step, or takes it elsewhere."""
         self.items[key] = x if x.base is None else x.copy()  # a row would keep its whole table
 
     def remove(self, key: int) -> None:
@@ -78,7 +78,7 @@ class Waiting:
         self.items = dict(zip(self.items, np.ascontiguousarray(items), strict=True))
 
     @property
-    def _current(self) -> bool:
+    def current(self) -> bool:
         """Whether V_w is that of the belief as it has faded by now."""
         return self._fresh and self._fades == self.belief.fades
 
@@ -90,7 +90,7 @@ class Waiting:
             "rounds": np.array(list(self.items), dtype=np.int64),
             "items": np.array(list(self.items.values()), dtype=np.float64).reshape(-1, self._width),
             "awaited": awaited,
-            "progress": np.array([self._current, self._seen], dtype=np.int64),
+            "progress": np.array([self.current, self._seen], dtype=np.int64),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -113,9 +113,9 @@ class Waiting:
         mean, variance = kernels.score_awaiting(x, self.belief.matrix, aside)
         return NormalScore(mean, variance, aside[kernels.DIRECTION], self._doubt(aside))
 
-    def doubts(self) -> Doubt | None:
+    def doubt_of_all(self) -> Doubt | None:
         """Return what it takes to ask for surprises with V_w as it is; None: there are none, or V_w is due afresh."""
-        return self._doubt(self._awaited) if self._current else None
+        return self._doubt(self._awaited) if self.current else None
 
     def _doubt(self, awaited: Vector) -> Doubt | None:
         """Return what it takes to ask for surprises: how likely one is says what was seen, how much is open V_w."""
@@ -132,13 +132,13 @@ class Waiting:
 
     def settle(self) -> None:
         """Compute V_w afresh if that is due; to be called when a decision is made, before its act is added."""
-        if not (self._fresh and self._fades == self.belief.fades):  # ``_current`` without a call: for every decision
+        if not (self._fresh and self._fades == self.belief.fades):  # ``current`` without a call: for every decision
             self._compute(self._awaited)
             self._fresh, self._seen, self._fades = True, 0, self.belief.fades
 
     def _now(self) -> Vector:
         """Return V_w as it is, or as it would be if it were computed afresh now."""
-        if self._current:
+        if self.current:
             return self._awaited
         self._compute(self._aside)
         return self._aside

@@ -46,9 +46,11 @@ class Judge(Protocol):
     def play_many(
         self, belief: Belief, costs: Costs, items: Sequence[Vector], first_round: int, key: Word
     ) -> list[Verdict] | None:
-        """Judge items in turn and remember them all, to the bit as if they came one by one; None: they must.
+        """Judge items in turn and remember them all, to the bit as if they came one by one.
 
-        Then nothing was remembered. Of labels on their way the belief takes note as it goes.
+        Each act counts as awaited for the items behind it, where labels on their way are kept in mind
+        (``belief.waiting``); whoever asks must hold the items themselves. None: judge one by one; nothing was
+        remembered.
         """
 
     def moved(self, places: NDArray[np.intp]) -> Judge:

@@ -23,7 +23,7 @@ from .level_judge import LevelJudge
 
 #: Items are remembered one by one while there is at most one for so many features, with as many features as this.
 FEATURES_PER_ITEM, WIDE = 4, 256
-#: Of items that are scored as they are judged.
+#: In the place of means, variances, outlooks and directions, where the kernel finds them itself.
 NO_MOMENTS = (np.empty(0), np.empty(0), np.empty((0, 4)), np.empty((0, 0)))
 AHEAD = {"shared": kernels.SHARED, "lindy": kernels.LINDY, "double": kernels.DOUBLE}
 
@@ -229,7 +229,7 @@ class ValueJudge:
         self, belief: Belief, costs: Costs, items: Sequence[Vector], first_round: int, key: Word
     ) -> list[Verdict] | None:
         """Judge items in turn and take them into the memory, in one call where surprises are believed in."""
-        doubt = belief.doubts() if self._doubts else None
+        doubt = belief.doubt_of_all() if self._doubts else None
         if doubt is None or belief.clock is not None:  # it may forget in between
             return None
         table, awaiting = np.array(items), belief.waiting is not None
@@ -246,8 +246,8 @@ class ValueJudge:
         key: Word,
         awaiting: bool,
     ) -> Vector:
-        """Return what is told of many items, a column for each (``kernels.surprises``)."""
-        told = np.empty((6, len(items)))
+        """Return what is told of many items, a column for each, in the order that ``_verdict`` takes."""
+        told = np.empty((surprises.TOLD, len(items)))
         surprises.weigh_many_surprises(
             key,
             first_round,

@@ -110,13 +110,14 @@ class Awaiting(Player):
     def play_many(self, items: Sequence[NDArray[np.float64]], costs: Costs) -> list[Decision] | None:
         """Decide on items that were checked and carry on, in one call (``Policy.play_many``).
 
-        Not where nothing is on its way: the next act changes that, and with it what the items behind it are judged by.
+        On the first alone where nothing is on its way, since an act changes what those behind it are judged by, and
+        where V_w is due to be computed afresh.
         """
         policy, waiting = self._policy, self._expected()
-        if waiting is None:
+        if waiting is None or policy.timed:
             return policy.play_many(items, costs)
-        if not waiting.items:
-            return None
+        if not (waiting.items and waiting.current):
+            return [self.play(items[0], costs, None, None)]
         belief = waiting.belief
         belief.waiting = waiting
         try:
@@ -125,7 +126,7 @@ class Awaiting(Player):
             belief.waiting = None
         for decision in made or ():
             if decision.act:
-                waiting.took(decision.round, policy.learner.widened_one(decision.x))
+                waiting.hold(decision.round, policy.learner.widened_one(decision.x))
         return made
 
     def draw(self, prospect: Prospect) -> Decision:
