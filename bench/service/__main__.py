@@ -18,12 +18,12 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--decisions", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--seconds", type=float, default=2.5)
     given = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     parts = given.part or PARTS
     if "http" in parts:
-        rows = over_http.compare(OUT, max(given.rounds // 4, 1), given.seconds)
+        rows = over_http.compare(OUT, max(given.rounds // 2, 1), given.seconds)
         print_table("over HTTP, 20 features, FULL sync", ("", "rate", "each"), rows)
     if "queue" in parts:
         rows = waiting.queue(OUT)
