@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -73,6 +73,8 @@ class Deciding(Changing):
                 places[found.id] = len(told)
                 ready.append(found)
             told.append(found)
+        if not ready:
+            return told
         try:
             for item, decision in zip(ready, self._played(ready, mode), strict=False):  # an error is the last
                 place = places[item.id]
@@ -114,35 +116,24 @@ class Deciding(Changing):
         """
         if mode == SAFE:
             return [self._fixed(one.asked.x, one.asked.costs or self.costs) for one in ready]
-        if len(ready) == 1:
-            return [self._play(ready[0])]
         done: list[Decision | AppleTasteError] = []
-        player, together = self._state.player, True
-        for _, run in groupby(ready, lambda one: id(one.asked.costs)):
-            alike, k = list(run), 0
-            costs, items = alike[0].asked.costs or self.costs, [one.asked.x for one in alike]
-            while k < len(items):
-                many = player.play_many(items[k:], costs) if together else None
-                together = many is not None
-                made = [self._play(alike[k])] if many is None else many
-                done += made
-                k += len(made)
-                if isinstance(done[-1], AppleTasteError):
-                    return done
-        return done
-
-    def _play(self, ready: Ready) -> Decision | AppleTasteError:
-        """Decide on an item and carry on, or return why it cannot be decided, and nothing has changed."""
-        _, (_, x, _, _, stratum, own, _), _, _, now, _ = ready
-        player = self._state.player
+        player, together = self._state.player, len(ready) > 1
         policy = player.policy
-        round_ = policy.round
-        try:  # the item was checked by the reader, once
-            return player.play(x, own or policy.costs, now, stratum)
-        except AppleTasteError as error:
-            if policy.round != round_:  # it has begun to carry on
-                raise
-            return error
+        for run in _alike(ready) if together else (ready,):
+            costs, items, k = run[0].asked.costs or policy.costs, [one.asked.x for one in run], 0
+            while k < len(items):
+                round_ = policy.round
+                try:  # the items were checked by the reader, once
+                    many = player.play_many(items[k:], costs) if together else None
+                    if many is None:
+                        together, many = False, [player.play(items[k], costs, run[k].now, run[k].asked.stratum)]
+                except AppleTasteError as error:  # about the first of them
+                    if policy.round != round_:  # it has begun to carry on
+                        raise
+                    return [*done, error]
+                done += many
+                k += len(many)
+        return done
 
     def _keep(self, ready: Ready, decision: Decision, mode: str) -> Answer:
         """Record a decision that was made, and return the answer."""
@@ -203,3 +194,8 @@ def _moment(time: Any, at: int, kind: type | None) -> tuple[float | str, float]:
         )
     assert number is not None
     return told, number
+
+
+def _alike(ready: Sequence[Ready]) -> Iterator[list[Ready]]:
+    """Give items in their order, those together that have the same costs."""
+    return (list(run) for _, run in groupby(ready, lambda one: id(one.asked.costs)))
