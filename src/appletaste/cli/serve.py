@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> None:
     from ..service.keys import Keys
     from ..service.server import Server
     from .console import print_json
+    from .warm import play_together
 
     store, address = opened(args.store), ""
     if args.store.startswith(POSTGRES):
@@ -72,6 +73,7 @@ def run(args: argparse.Namespace) -> None:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
     sys.stdout.flush()
     try:
+        play_together()  # or the first callers would wait until it is compiled
         failure = Server(store, args.host, args.port, address=address).run()
     finally:
         store.close()

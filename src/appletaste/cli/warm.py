@@ -37,8 +37,9 @@ def _wait_for_levels(table: Table) -> None:
         levels.settle(levels.look([1.0, FIRST])._replace(floor=1.0))
 
 
-def _play_together(table: Table) -> list[at.Decision] | None:
-    """Decide on items that come together, while labels are on their way."""
+def play_together() -> list[at.Decision] | None:
+    """Decide on items that come together, while labels are on their way: what a service needs beyond set-up."""
+    table = at.problem("i", rounds=5).draw(at.Key(0))
     player = at.Awaiting(at.policy(n_features=5, costs=table.costs))
     for x in table.items[:2]:  # the first begins to wait, and the second brings what is awaited up to date
         player.decide(x)
@@ -56,7 +57,6 @@ def plays() -> list[Callable[[], object]]:
         *(partial(_play, name, table, **given.get(name, {})) for name in names if name not in drawn),
         *(partial(_play, name, table, half_life=20) for name in ("adf-voi", "voi")),
         partial(_wait_for_levels, table),
-        partial(_play_together, table),
         *(partial(_play, name, table) for name in drawn),
         *(partial(_play, name, table, switch=10) for name in exact),  # the steps that follow once labels are many
         *(partial(_play, name, table, rao_blackwell=True) for name in ("pg-ts", "pg-ids")),

@@ -20,9 +20,8 @@ def test_a_renewal_compiled_ahead_has_the_types_of_one_that_learning_asks_for():
         assert INTERPRETED or len(kernel.signatures) == 1
 
 
-def test_set_up_compiles_what_items_that_come_together_need():
-    """A service would make its first callers wait for it, and ``decide_many`` compile the same kernel once more."""
-    table = at.problem("i", rounds=80).draw(at.Key(0))
-    assert len(warm._play_together(table)) == 3
-    at.policy("voi", n_features=5, costs=table.costs).decide_many(table.items[:3])
+def test_a_service_compiles_what_items_that_come_together_need():
+    """Or its first callers would wait for it, and ``decide_many`` compile the same kernel once more."""
+    assert len(warm.play_together()) == 3
+    at.policy("voi", n_features=3, costs=at.Costs(miss=1, false_alarm=1, hit=0)).decide_many(np.eye(3))
     assert INTERPRETED or len(surprises.weigh_many_surprises.signatures) == 1
