@@ -1,8 +1,8 @@
 """Decisions a second over HTTP: beside the same server answering a constant, in batches, and beside a plain service.
 
-The stream was taught 2,000 labels, as the model of the plain service was, and acts on about one item in eight. A second
+The stream was taught 2,000 labels, as the model of the plain service was, and acts on about one item in seven. A second
 one knows no label, and none arrives: it acts on every item, and awaits all of them. Random ids and batches have streams
-of their own, since random ids slow down later ones in the index that they share. Everything is measured in turn,
+of their own, so that each row is of one load. Everything is measured in turn,
 several times, and the best of each is kept: the machine has others to serve. Of the ratios to a constant and to the
 plain service the middle one, of rounds, is told beside that of the best.
 """
