@@ -1,9 +1,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-REPLICATIONS ?= 100
 
-.PHONY: help setup paper paper-quick paper-full demo demo-paper serve-demo desk-demo desk-pictures test test-browser test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-page bench-levels bench-lines bench-start docs dist clean
+.PHONY: help setup paper paper-quick paper-full demo serve-demo desk-demo desk-pictures test test-browser test-engines test-faults check format bench bench-peers bench-scale bench-exact bench-sensitivity bench-coverage bench-drift bench-files bench-item-costs bench-logs bench-desk bench-blind bench-service bench-page bench-levels bench-lines bench-start docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,8 +36,9 @@ paper-full: setup  ## the same with 200 replications
 	$(BIN)/appletaste paper --replications 200 --out out/paper-full
 
 DEMO := out/demo-guide
-demo: $(VENV)/library  ## docs/guide.md in short: a raw file, a replay, what is missed, the report in out/demo-guide/report
+demo: $(VENV)/library  ## the paper's policies beside its Table 1, then docs/guide.md in short: a replay, what is missed, the report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)
+	$(BIN)/appletaste paper --only table-1 --replications 20 --out $(DEMO)/paper
 	$(BIN)/appletaste example $(DEMO)/orders.csv --last-year $(DEMO)/last_year.csv
 	$(BIN)/appletaste replay $(DEMO)/orders.csv --history $(DEMO)/last_year.csv --label fraud --drop order \
 	  --time placed_at --label-time settled_on --today reviewed --capacity 120/day --audit 2% \
@@ -53,9 +53,6 @@ serve-demo: setup  ## a day of orders through HTTP with late labels, the server 
 
 desk-demo: setup  ## the review desk over a shop in fast time: open the printed address, sign in with the printed key
 	$(BIN)/python -m bench.service.desk_demo $(ARGS)
-
-demo-paper: setup  ## the paper's policies on its problems, beside its tables
-	$(BIN)/appletaste demo --replications $(REPLICATIONS)
 
 test: setup  ## all tests but those of clusters and browsers, on all cores; a file stays on one, so that what it plays is played once
 	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster and not browser'

@@ -121,7 +121,7 @@ def test_a_bad_folder_is_found_before_the_work(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("appletaste.paper.play.play_missing", work)
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        for verb in (QUICK, ["demo", "--replications", "2"], ["paper", "--only", "estimators"]):
+        for verb in (QUICK, ["paper", "--only", "estimators"]):
             code, _, err = call(capsys, *verb, "--out", place)
             assert code == 2
             assert err.startswith("appletaste: ")
@@ -250,15 +250,6 @@ def test_a_service_without_its_extra_is_one_sentence(tmp_path, module, arguments
     )
     assert found.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_demo(capsys, tmp_path):
-    code, out, _ = call(capsys, "demo", "--replications", "2", "--jobs", "2", "--out", tmp_path / "demo", "--json")
-    assert code == 0
-    cells = json.loads(out)
-    assert len(cells) == 36
-    assert cells[0]["cell"] == "(i) pg-ts precision"
-    assert (tmp_path / "demo" / "regret.png").exists()
 
 
 def test_option_values():

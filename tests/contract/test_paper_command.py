@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import pytest
 
 from appletaste.cli.main import main
+from appletaste.paper.published import PRECISION_RECALL
 
 #: The cheapest study: six pairings, on one process so that a kill leaves no worker behind.
 COMMAND = ["paper", "--only", "estimators", "--replications", "3", "--jobs", "1", "--seed", "7"]
@@ -50,6 +52,19 @@ def test_killed_at_any_moment_it_resumes_to_the_same_files(tmp_path, capsys):
     timing = json.loads((broken / "timing.json").read_text())
     assert timing["replications_played"] == 0
     assert "report:" in capsys.readouterr().out
+
+
+def test_a_table_by_itself_is_shown_beside_the_published_one(tmp_path, capsys):
+    """The beginning of ``make demo``: problem (i), every published cell beside ours, on the terminal."""
+    assert main(["paper", "--only", "table-1", "--replications", "2", "--jobs", "1", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "Table 1: problem (i)" in shown
+    assert "problem (ii)" not in shown
+    for policy, (precision, recall) in PRECISION_RECALL["i"].items():
+        assert re.search(rf"^{policy} .* {precision:.2f} .* {recall:.2f} ", shown, re.M), policy
+    assert (tmp_path / "figures" / "table-1.svg").exists()
+    cells = json.loads((tmp_path / "tables.json").read_text())
+    assert [cell["study"] for cell in cells] == ["table-1"] * 12
 
 
 def test_machines_and_mistakes(tmp_path, capsys):

@@ -13,7 +13,6 @@ from ..remedies import near
 from . import (
     completion,
     decide,
-    demo,
     desk,
     doctor,
     drift,
@@ -76,8 +75,7 @@ GROUPS = {
         (policies, ""),
         (problems, ""),
         (simulate, "--problem i --policy voi --policy pg-ts"),
-        (paper, "--quick"),
-        (demo, "--replications 10"),
+        (paper, "--only figure-1"),
         (theory, "--quick"),
         (game, "game.json"),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 import time
 from collections import Counter
 from pathlib import Path
@@ -18,16 +19,22 @@ without a network), report.md, tables.json, figures as SVG and PNG. Finished wor
 kept: run the command again after an interruption and it continues where it stopped."""
 
 EXAMPLES = """\
-studies: figure-1 (with Tables 1-3), figure-2a, figure-2b, figure-3 (with Tables 4-6), readings, estimators
+studies: figure-1 (with Tables 1-3), figure-2a, figure-2b, figure-3 (with Tables 4-6), readings, estimators;
+parts of figure-1 by themselves: table-1, table-2, table-3
 
 examples:
   appletaste paper                                   50 replications, as in the paper
   appletaste paper --quick                           a smoke test
   appletaste paper --replications 200 --out out/200  four times as many
-  appletaste paper --only figure-2b --only readings  parts of it
+  appletaste paper --only figure-1                   the six policies beside Tables 1-3, in a minute
+  appletaste paper --only table-1 --replications 20  the same on problem (i), in seconds
 """
 
-COLUMNS = ("study", "pairings", "seconds of work", "cells", "agree", "known mismatches", "too few to judge", "disagree")
+COLUMNS = ("study", "pairings", "seconds of work", "cells", "agree", "known", "stray", "too few to judge", "disagree")
+#: What the column z of a table says.
+MARKS = """\
+z: how far the published cell is from ours, in standard errors. A tick: within 3. known: a mismatch at 500 replications
+too. stray: beyond 3 here, by chance; at 500 replications the cell agrees. docs/paper.md tells of both."""
 #: Replications of a smoke test.
 QUICK = 4
 
@@ -50,12 +57,12 @@ def run(args: argparse.Namespace) -> None:
     from .._files import write_json
     from ..pages.charts import require_pyplot
     from ..paper.play import missing, play_missing
-    from ..paper.report import build
+    from ..paper.report import build, cells_of
     from ..paper.store import Store
     from ..paper.studies import find_studies
     from ..paper.tables import VERDICTS
     from ..simulate.runs import require_pyarrow
-    from .console import open_engine, print_json, print_table, show
+    from .console import open_engine, print_json, print_table, show, show_table
     from .waiting import progress_of
 
     require_pyarrow(), require_pyplot()
@@ -76,7 +83,8 @@ def run(args: argparse.Namespace) -> None:
             finished=lambda name, seconds: print(f"{name}: played, {seconds:.0f} s of work", file=sys.stderr),
         )
     played = time.perf_counter() - started
-    cells = build(store, replications, studies, args.out, args.reading)
+    sections = build(store, replications, studies, args.out, args.reading)
+    cells = cells_of(sections)
     wall = time.perf_counter() - started
     timing = {
         "wall_seconds": wall,
@@ -86,13 +94,21 @@ def run(args: argparse.Namespace) -> None:
     }
     write_json(args.out / "timing.json", timing, indent=1)
     if args.json:
-        print_json(cells)
+        print_json([cell.as_dict() for cell in cells])
         return
+    if args.only:
+        for section in sections:
+            for table in section.finding.tables:
+                show_table(table)
+                print()
+            print(textwrap.fill(section.finding.sentence, 100) + "\n")
+        if cells:
+            print(textwrap.fill(MARKS, 100) + "\n")
     rows = []
     for study in studies:
-        mine = [cell for cell in cells if cell["study"] == study.name]
-        found = Counter(cell["verdict"] for cell in mine)
-        numbers = (len(mine), *(found[verdict] for verdict in VERDICTS))
+        mine = [cell for cell in cells if cell.study == study.name]
+        count = Counter(cell.verdict for cell in mine)
+        numbers = (len(mine), *(count[verdict] for verdict in VERDICTS))
         counts = tuple(str(count) for count in numbers) if mine else ("",) * len(numbers)
         rows.append((study.name, str(len(study.pairings)), show(work[study.name], 1), *counts))
     print_table(f"{replications} replications, seed {args.seed}, {wall:.0f} s", COLUMNS, rows)

@@ -13,7 +13,7 @@ from ..pages.charts import COLOURS, colours_of, draw_boxes, draw_regret, regret_
 from ..simulate.metrics import quantile_bands, summarise
 from .published import PRECISION_RECALL, WEIGHTS
 from .store import Outcome
-from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS
+from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS, TABLES
 
 #: Outcomes by (problem as text, policy label): what a figure reads.
 Outcomes = Mapping[tuple[str, str], Outcome]
@@ -34,15 +34,24 @@ def index(outcomes: Sequence[Outcome], reading: str = "as-run") -> dict[tuple[st
     return {(problem_text(o.pairing.problem, reading), o.pairing.entry.label): o for o in outcomes}
 
 
+def problems_in(outcomes: Outcomes) -> list[str]:
+    """Return those of the problems of Tables 1-3 that were played, in the order of the paper."""
+    return [name for name in PRECISION_RECALL if (name, "never") in outcomes]
+
+
 def weight_label(weight: float) -> str:
     """Return the label of tunable PG-IDS at a weight."""
     return "pg-ids" if weight == 0.05 else f"pg-ids[weight={weight}]"
 
 
 def draw_figure_1(outcomes: Outcomes) -> Any:
-    """Draw regret over rounds, median and 90 % band, box plots of the four best, and never acting where it shows."""
-    figure, axes = regret_axes(3, 3.5)
-    for (curves, boxes), name in zip(axes, PRECISION_RECALL, strict=True):
+    """Draw regret over rounds, median and 90 % band, box plots of the four best, and never acting where it shows.
+
+    A row for each of the problems that were played.
+    """
+    played = problems_in(outcomes)
+    figure, axes = regret_axes(len(played), 3.5)
+    for (curves, boxes), name in zip(axes, played, strict=True):
         mine = {policy: outcomes[name, policy] for policy in POLICIES}
         bands = {policy: (o.rounds, *quantile_bands(o.curves)) for policy, o in mine.items()}
         draw_regret((curves, boxes), bands, {policy: o.regret for policy, o in mine.items()})
@@ -162,7 +171,7 @@ def draw_estimators(outcomes: Outcomes) -> Any:
 
 
 FIGURES: dict[str, Callable[[Outcomes], Any]] = {
-    "figure-1": draw_figure_1,
+    **dict.fromkeys((*TABLES, "figure-1"), draw_figure_1),
     "figure-2a": draw_figure_2a,
     "figure-2b": draw_figure_2b,
     "figure-3": draw_figure_3,

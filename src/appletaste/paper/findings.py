@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from ..pages.table import Table
 from ..simulate.metrics import summarise
-from .figures import Outcomes, weight_label
-from .published import PRECISION_RECALL, TUNING_REGRET, WEIGHTS
-from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS
-from .tables import NEAR, Cell, common_sign, precision_recall_cells, tuning_cells
+from .figures import Outcomes, problems_in, weight_label
+from .published import NEAR, PRECISION_RECALL, TUNING_REGRET, WEIGHTS
+from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS, TABLES
+from .tables import Cell, common_sign, precision_recall_cells, tuning_cells
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def distance(cell: Cell) -> str:
     """Return how far ours is from theirs, with its mark."""
     if cell.verdict == "few":
         return "too few replications to judge"
-    mark = {"ok": "✓", "known": "known", "NO": "✗"}[cell.verdict]
+    mark = {"ok": "✓", "NO": "✗"}.get(cell.verdict, cell.verdict)
     return f"{number(cell.z, 1)} {mark}"
 
 
@@ -70,11 +71,12 @@ def table_cells(study: str, outcomes: Outcomes, suffix: str = "") -> dict[tuple[
     return found
 
 
-def find_figure_1(outcomes: Outcomes) -> Finding:
-    """Return Tables 1-3 and the regrets of Figure 1."""
-    cells = table_cells("figure-1", outcomes)
+def find_figure_1(outcomes: Outcomes, study: str = "figure-1") -> Finding:
+    """Return Tables 1-3 and the regrets of Figure 1, of the problems that were played."""
+    cells = table_cells(study, outcomes)
+    played = {p: name.replace("-", " ").capitalize() for name, p in TABLES.items() if p in problems_in(outcomes)}
     tables = []
-    for k, problem in enumerate(PRECISION_RECALL):
+    for problem, table in played.items():
         rows = []
         for policy in (*POLICIES, "always", "never"):
             outcome = outcomes[problem, policy]
@@ -88,24 +90,26 @@ def find_figure_1(outcomes: Outcomes) -> Finding:
                     row += [number(summarise(values).mean, 3), "", ""]
             rows.append(tuple(row))
         header = ("policy", "regret", "precision", "paper", "z", "recall", "paper", "z")
-        tables.append(Table(f"Table {k + 1}: problem ({problem})", header, rows))
+        tables.append(Table(f"{table}: problem ({problem})", header, rows))
     mean = {key: float(outcome.regret.mean()) for key, outcome in outcomes.items()}
-    best = min(POLICIES, key=lambda policy: mean["iii", policy])
 
     def trio(problem: str, digits: int) -> str:
-        return ", ".join(number(mean[problem, policy], digits) for policy in SAMPLERS)
+        return ", ".join(number(mean[problem, policy], digits) for policy in SAMPLERS) + f" on ({problem})"
 
-    sentence = (
-        f"Mean regret of PG-TS, PG-IDS and traditional PG-IDS: {trio('i', 1)} on (i), {trio('ii', 0)} on (ii). "
-        f"On (iii) never acting has a regret of {mean['iii', 'never']:.2f} and beats every policy of the paper; the "
-        f"best of those, {best}, has {mean['iii', best]:.2f}."
-    )
+    trios = ", ".join(trio(problem, digits) for problem, digits in (("i", 1), ("ii", 0)) if problem in played)
+    sentences = [f"Mean regret of PG-TS, PG-IDS and traditional PG-IDS: {trios}."] if trios else []
+    if "iii" in played:
+        best = min(POLICIES, key=lambda policy: mean["iii", policy])
+        sentences.append(
+            f"On (iii) never acting has a regret of {mean['iii', 'never']:.2f} and beats every policy of the paper; "
+            f"the best of those, {best}, has {mean['iii', best]:.2f}."
+        )
     named = {
-        f"Table {k + 1}, {measure}": [cells[problem, policy][place] for policy in POLICIES]
-        for k, problem in enumerate(PRECISION_RECALL)
+        f"{table}, {measure}": [cells[problem, policy][place] for policy in POLICIES]
+        for problem, table in played.items()
         for place, measure in enumerate(("precision", "recall"))
     }
-    return Finding(sentence, tables, [cell for pair in cells.values() for cell in pair], signs(named))
+    return Finding(" ".join(sentences), tables, [cell for pair in cells.values() for cell in pair], signs(named))
 
 
 def slope(x: list[float], y: list[float]) -> float:
@@ -260,6 +264,7 @@ def find_estimators(outcomes: Outcomes) -> Finding:
 
 FINDINGS: dict[str, Callable[[Outcomes], Finding]] = {
     "figure-1": find_figure_1,
+    **{name: partial(find_figure_1, study=name) for name in TABLES},
     "figure-2a": find_figure_2a,
     "figure-2b": find_figure_2b,
     "figure-3": find_figure_3,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from .._files import write_aside, write_json
 from ..pages.page import html_page, html_picture
@@ -18,16 +17,18 @@ from .errata import ERRATA
 from .figures import draw, index
 from .findings import FINDINGS, Finding
 from .play import outcomes_of
+from .published import LONG
 from .store import Store
 from .studies import Study, all_studies
-from .tables import LEAST_REPLICATIONS, tally
+from .tables import LEAST_REPLICATIONS, Cell, tally
 
 TITLE = "Apple Tasting Revisited, reproduced"
 INTRO = (
     "Every figure and table of Grant & Leslie, Apple Tasting Revisited: Bayesian Approaches to Partially Monitored "
     "Online Binary Classification, computed anew. Each number of ours stands beside the published one, with the "
     "distance in standard errors: z = (published - ours) / sqrt(our s.e.² + our sd² / 50), after allowing 0.005 for "
-    "rounding. ✓ within 3; known: no reading of the paper gives that cell; ✗ disagrees. With fewer than "
+    "rounding. ✓ within 3; known: beyond 3 at "
+    f"{LONG} replications too; stray: beyond 3 here, by chance, and within 3 at {LONG}; ✗ disagrees. With fewer than "
     f"{LEAST_REPLICATIONS} replications nothing is judged."
 )
 #: The page on the theory, in a checkout of the source.
@@ -45,8 +46,8 @@ class Section:
 
 def build(
     store: Store, replications: int, studies: Sequence[Study], folder: Path, reading: str = "as-run"
-) -> list[dict[str, Any]]:
-    """Write figures, tables.json, report.md and index.html from what is stored; return the cells."""
+) -> list[Section]:
+    """Write figures, tables.json, report.md and index.html from what is stored; return a section for each study."""
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     sections = []
@@ -54,15 +55,19 @@ def build(
         # The study on readings compares the two, whichever the others use.
         outcomes = index(outcomes_of(study, store, replications), "as-run" if study.name == "readings" else reading)
         sections.append(Section(study, FINDINGS[study.name](outcomes), draw(study.name, outcomes, figures)))
-    cells = [cell.as_dict() for section in sections for cell in section.finding.cells]
     whole = reading == "as-run" and len(studies) == len(all_studies())
     errata = errata_table(store, replications) if whole else None
     facts = settings_table(store, replications, reading)
-    write_json(folder / "tables.json", cells, indent=1)
+    write_json(folder / "tables.json", [cell.as_dict() for cell in cells_of(sections)], indent=1)
     theory = theory_from(folder)
     write_aside(folder / "report.md", as_markdown(sections, errata, facts, theory).encode())
     write_aside(folder / "index.html", as_html(sections, errata, facts, theory).encode())
-    return cells
+    return sections
+
+
+def cells_of(sections: Sequence[Section]) -> list[Cell]:
+    """Return every published number beside ours, section by section."""
+    return [cell for section in sections for cell in section.finding.cells]
 
 
 def theory_from(folder: Path) -> str | None:
@@ -75,7 +80,7 @@ def theory_from(folder: Path) -> str | None:
 
 def tally_of(sections: Sequence[Section]) -> str:
     """Return how many of the published numbers agree; empty where there are none."""
-    cells = [cell for section in sections for cell in section.finding.cells]
+    cells = cells_of(sections)
     return tally(cells) if cells else ""
 
 

@@ -18,6 +18,8 @@ from .published import WEIGHTS
 #: The order of the paper's tables.
 POLICIES = ("pg-ts", "pg-ids", "pg-ids-traditional", "greedy", "cbp-side", "suplogistic")
 SAMPLERS = POLICIES[:3]
+#: Parts of Figure 1 that can be had by themselves: a table of the paper, and its problem.
+TABLES = {"table-1": "i", "table-2": "ii", "table-3": "iii"}
 DIMENSIONS = (2, 5, 10, 20, 30, 40)
 SWEEPS = (10, 15, 25, 50, 100)
 ESTIMATORS = ("mutual-information", "corrected", "printed")
@@ -119,10 +121,21 @@ def all_studies(reading: str = "as-run") -> list[Study]:
     ]
 
 
+def table_study(name: str, reading: str = "as-run") -> Study:
+    """Return one of Tables 1-3 by itself: the part of Figure 1 that is its problem."""
+    problem_ = problem(TABLES[name], reading=reading)
+    title = f"{name.capitalize().replace('-', ' ')}: the six policies on problem ({problem_.name})"
+    question = "Which policy has the least regret, and which errors does it make?"
+    return Study(name, title, question, tuple(pair(problem_, (*POLICIES, "always", "never"))))
+
+
 def find_studies(names: Sequence[str], reading: str = "as-run") -> list[Study]:
-    """Return the studies of these names, or all if none is given."""
-    known = {study.name: study for study in all_studies(reading)}
+    """Return the studies of these names; without names all, which have Tables 1-3 in Figure 1."""
+    whole = all_studies(reading)
+    if not names:
+        return whole
+    known = {study.name: study for study in (*(table_study(name, reading) for name in TABLES), *whole)}
     for name in names:
         if name not in known:
             raise OptionError(f"there is no study {name!r}; there are {', '.join(known)}")
-    return [study for study in known.values() if not names or study.name in names]
+    return [study for study in known.values() if study.name in names]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ from appletaste.paper.figures import FIGURES, index
 from appletaste.paper.findings import FINDINGS
 from appletaste.paper.play import missing, outcomes_of, play_missing, wanted
 from appletaste.paper.published import spread_agreement
-from appletaste.paper.report import build
+from appletaste.paper.report import build, cells_of
 from appletaste.paper.store import Store, checkpoints
-from appletaste.paper.studies import Pairing, Study, all_studies, find_studies
+from appletaste.paper.studies import TABLES, Pairing, Study, all_studies, find_studies
 from appletaste.paper.tables import Cell, common_sign, tally
 
 SMALL = Study(
@@ -124,11 +125,13 @@ def test_studies_are_whole():
     studies = all_studies()
     names = [study.name for study in studies]
     assert names == ["figure-1", "figure-2a", "figure-2b", "figure-3", "readings", "estimators"]
-    assert set(FIGURES) == set(FINDINGS) == set(names)
+    assert set(FIGURES) == set(FINDINGS) == {*names, *TABLES}
     for study in studies:
         assert len({p.identity(1) for p in study.pairings}) == len(study.pairings), study.name
     assert len(wanted(studies)) < sum(len(study.pairings) for study in studies)  # shared ones are played once
     assert [study.name for study in find_studies(["readings", "figure-1"])] == ["figure-1", "readings"]
+    tables = [pairing for study in find_studies(list(TABLES)) for pairing in study.pairings]
+    assert tables == list(studies[0].pairings)  # Figure 1, in parts
     with pytest.raises(OptionError, match="there is no study 'figure-9'"):
         find_studies(["figure-9"])
     printed = all_studies("as-printed")
@@ -156,10 +159,10 @@ def test_every_figure_finding_and_erratum_can_be_made(smoke, monkeypatch):
     folder, store, short = smoke
     monkeypatch.setattr("appletaste.paper.figures.problem_text", rename)
     monkeypatch.setattr("appletaste.paper.report.all_studies", lambda: short)
-    cells = build(store, 2, short, folder)
+    cells = [cell.as_dict() for cell in cells_of(build(store, 2, short, folder))]
     assert len(cells) == 66
     keys = ["study", "cell", "published", "ours", "se", "sd", "replications", "z", "known_mismatch"]
-    keys += ["published_sd", "sd_z", "agrees", "verdict"]
+    keys += ["published_sd", "sd_z", "long_mean", "long_se", "agrees", "verdict"]
     assert all(list(cell) == keys for cell in cells)
     assert json.loads((folder / "tables.json").read_text()) == cells
     assert {cell["verdict"] for cell in cells} == {"few", "known"}  # two replications say nothing
@@ -207,8 +210,19 @@ def test_cells_that_cannot_be_had_and_too_few_replications_are_never_ticked():
     assert cell(40.0).verdict == "NO"
     said = tally([cell(16.0), cell(40.0), cell(16.0, known="a misprint"), cell(1.0, replications=4)])
     assert said == (
-        "Of 4 published numbers 1 agrees; 1 is a known mismatch, which no reading of the paper gives; 1 has too few "
+        "Of 4 published numbers 1 agrees; 1 is a known mismatch: beyond 3 at 500 replications too; 1 has too few "
         "replications to judge; 1 disagrees."
+    )
+
+
+def test_a_cell_strays_only_where_the_long_run_agrees_and_is_near():
+    far = cell(9.0)
+    assert far.verdict == "NO"  # nothing says that it is chance
+    assert replace(far, long_mean=13.0, long_se=0.5).verdict == "stray"
+    assert replace(far, long_mean=15.0, long_se=0.5).verdict == "NO"  # beyond what chance does to 50 replications
+    assert replace(far, long_mean=13.0, long_se=0.5, known_mismatch="a misprint").verdict == "known"
+    assert "1 is beyond 3 here by chance: at 500 replications the cell agrees" in tally(
+        [replace(far, long_mean=13.0, long_se=0.5)]
     )
 
 
