@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError, OptionError
+from .remedies import Message, Remedy
 
 
 def number(name: str, value: Any, least: float = -math.inf, most: float = math.inf, above: float = -math.inf) -> float:
@@ -31,6 +32,20 @@ def whole(name: str, value: Any, least: int, most: int = 10**9) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
         raise OptionError(f"{name} must be a whole number from {least} to {most}, got {shown(value)}")
     return int(value)
+
+
+def check_port(port: Any) -> int:
+    """Return a port to listen on, 0 for any that is free, or say what a port is: 99999 would be taken for 34463.
+
+    Examples
+    --------
+    >>> check_port(8080)
+    8080
+    """
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        told = f" is a whole number from 1 to 65535, or 0 for any that is free, got {shown(port)}"
+        raise OptionError(Message(Remedy("port"), told))
+    return port
 
 
 def check_text(what: str, text: str) -> str:

@@ -1,16 +1,20 @@
 """``appletaste stream``, ``keys``, ``serve`` and ``doctor``: what they do, as JSON, and their exit codes."""
 
 import json
+import subprocess
+import sys
 
 import apsw
 import pytest
 
 from appletaste.cli.main import main
-from appletaste.errors import StoreError
+from appletaste.errors import InputError, OptionError, StoreError
 from appletaste.live import Stream
 from appletaste.logs.stores import open_store
+from appletaste.service import connect
 from appletaste.service.keys import Keys
 from appletaste.service.moving import export_stream, import_stream
+from appletaste.service.server import Server
 
 VECTORS = ("--n-features", "2", "--costs", "miss=5,false_alarm=1,hit=0")
 
@@ -39,6 +43,38 @@ def fill(address, n=30):
         for k in range(n):
             stream.decide([k / 10 - 1, 1.0], id=str(k))
             stream.label(str(k), k % 2)
+
+
+def serve(store, *words):
+    """Return how ``appletaste serve`` ended by itself."""
+    command = [sys.executable, "-m", "appletaste", "serve", "--store", str(store), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_a_port_is_1_to_65535(run, desk):
+    store = open_store(desk)
+    for port in (65536, 99999, -1, True, "8080", 8080.0):
+        with pytest.raises(OptionError, match="port= is a whole number from 1 to 65535, or 0 for any that is free"):
+            Server(store, port=port)
+    store.close()
+    for address in ("http://127.0.0.1:99999", "http://127.0.0.1:0", "http://127.0.0.1:web", "http://[::1"):
+        with pytest.raises(InputError, match="an address is http://host:port or https://host:port, with a port from 1"):
+            connect(address)
+    told = serve(desk, "--port", "99999")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith("appletaste: --port is a whole number from 1 to 65535")
+    for words in (("--port", "0"), ("--address", "http://one.internal:99999")):
+        run("serve", "--store", "postgresql://127.0.0.1:1/none", *words, code=2, json_=False)
+
+
+def test_port_0_is_told_as_the_port_that_is_listened_on(desk):
+    command = [sys.executable, "-m", "appletaste", "serve", "--store", desk, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            listening = next(json.loads(line)["port"] for line in process.stderr if '"listening"' in line)
+            assert process.stdout.readline() == f"serving clicks at http://127.0.0.1:{listening}\n"
+        finally:
+            process.terminate()
 
 
 def test_a_stream_of_vectors(run, desk):
@@ -148,6 +184,10 @@ def test_a_name_that_is_mistyped_leaves_no_file_behind(run, tmp_path):
         ("keys", "list", "--store", "dekc.db"),
         ("keys", "revoke", "abc", "--store", "dekc.db"),
     )
+    told = serve(tmp_path / "dekc.db")
+    assert told.returncode == 3
+    assert "there is no store" in told.stderr
+    assert "'appletaste keys create'" in told.stderr
     for words in commands:
         assert "there is no store dekc.db" in run(*words, json_=False, code=3).err
     assert list(tmp_path.iterdir()) == []

@@ -38,7 +38,9 @@ def add(verbs: Any) -> None:
     parser = add_verb(verbs, "serve", run, "serve the streams of a store over HTTP", DESCRIPTION, EXAMPLES)
     add_store(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8080, help="the port to listen on (default 8080)")
+    parser.add_argument(
+        "--port", type=int, default=8080, help="the port to listen on (default 8080; 0: any that is free)"
+    )
     parser.add_argument(
         "--address",
         metavar="URL",
@@ -49,32 +51,42 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Serve until told to end."""
+    from .._checks import check_port
     from ..logs.stores.opening import POSTGRES
+    from ..service.client import split_address
     from ..service.keys import Keys
     from ..service.server import Server
     from .console import print_json
     from .warm import play_together
 
-    store, address = opened(args.store), ""
+    check_port(args.port)
+    address = ""
     if args.store.startswith(POSTGRES):
+        if args.port == 0:
+            raise OptionError("--port 0 is for a file: other processes on one PostgreSQL must know the port")
         address = args.address or f"http://{args.host}:{args.port}"
+        split_address(address)
     elif args.address:
         raise OptionError("--address is for several processes on one PostgreSQL: a file has one process")
+    store = opened(args.store, create=False)
     names, keys = store.names(), len(Keys(store).all())
-    if args.json:
-        print_json({"store": store.address, "host": args.host, "port": args.port, "streams": names, "keys": keys})
-    else:
-        print(f"serving {', '.join(names) or 'no stream yet'} at http://{args.host}:{args.port}")
-        print("for reviewers: open the same address in a browser, and sign in with a key", flush=True)
+
+    def listening(port: int) -> None:
+        if args.json:
+            print_json({"store": store.address, "host": args.host, "port": port, "streams": names, "keys": keys})
+        else:
+            print(f"serving {', '.join(names) or 'no stream yet'} at http://{args.host}:{port}")
+            print("for reviewers: open the same address in a browser, and sign in with a key")
+        sys.stdout.flush()
+
     if not names:
         told = f"note: {store.address} has no stream yet: the page makes one from a file, or 'appletaste stream create'"
         print(told, file=sys.stderr)
     if not keys:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
-    sys.stdout.flush()
     try:
         play_together()  # or the first callers would wait until it is compiled
-        failure = Server(store, args.host, args.port, address=address).run()
+        failure = Server(store, args.host, args.port, address=address, listening=listening).run()
     finally:
         store.close()
     if failure:

@@ -10,8 +10,9 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import numpy as np
 
@@ -86,6 +87,15 @@ def error_of(problem: dict[str, Any]) -> AppleTasteError:
     return RefusedError(message, problem) if kind is None else kind(message)
 
 
+def split_address(address: str) -> SplitResult:
+    """Return the parts of the address of a service, or say what an address is."""
+    with suppress(ValueError):  # of a port that is none
+        parts = urlsplit(address)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    raise InputError("an address is http://host:port or https://host:port, with a port from 1 to 65535")
+
+
 class Client:
     """A connection to a service; may be used from several threads, each of which has a socket of its own.
 
@@ -96,17 +106,15 @@ class Client:
     >>> Client("ftp://example.com")
     Traceback (most recent call last):
     ...
-    appletaste.errors.InputError: an address is http://host:port or https://host:port
+    appletaste.errors.InputError: an address is http://host:port or https://host:port, with a port from 1 to 65535
     """
 
     def __init__(self, address: str, key: str = "", *, timeout: float = 30.0, patience: float = 30.0) -> None:
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError("an address is http://host:port or https://host:port")
+        parts = split_address(address)
         self.address, self._key, self._timeout, self._patience = address.rstrip("/"), key, timeout, patience
         secure = parts.scheme == "https"
         self._kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        self._host, self._port, self._root = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._host, self._port, self._root = parts.hostname or "", parts.port, parts.path.rstrip("/")
         self._own = threading.local()
         self._open: list[http.client.HTTPConnection] = []
 

@@ -10,8 +10,10 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
+from .._checks import check_port
 from ..errors import MissingExtraError
 from ..logs.stores import Store
 
@@ -63,15 +65,18 @@ def logging_config() -> dict[str, Any]:
 class _Uvicorn(uvicorn.Server):
     """Tells the service first that the process is about to end, so that live views end, too."""
 
-    def __init__(self, config: uvicorn.Config, app: Application) -> None:
+    def __init__(self, config: uvicorn.Config, app: Application, listening: Callable[[int], None] | None) -> None:
         super().__init__(config)
-        self._application = app
+        self._application, self._listening = app, listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say where."""
         await super().startup(sockets=sockets)
         if self.started:
-            log.info("listening", extra={"port": self.servers[0].sockets[0].getsockname()[1]})
+            port = self.servers[0].sockets[0].getsockname()[1]
+            log.info("listening", extra={"port": port})
+            if self._listening is not None:
+                self._listening(port)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests under way finish, and end."""
@@ -80,11 +85,18 @@ class _Uvicorn(uvicorn.Server):
 
 
 class Server:
-    """One process that serves a store; port 0 is any that is free."""
+    """One process that serves a store; port 0 is any that is free, and ``listening`` is told which."""
 
     def __init__(
-        self, store: Store, host: str = "127.0.0.1", port: int = 8080, log: bool = True, address: str = ""
+        self,
+        store: Store,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        log: bool = True,
+        address: str = "",
+        listening: Callable[[int], None] | None = None,
     ) -> None:
+        check_port(port)
         self.failure = ""
         self.app = build(store, self._failed, address)
         config = uvicorn.Config(
@@ -103,7 +115,7 @@ class Server:
             limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=GRACE,
         )
-        self.uvicorn = _Uvicorn(config, self.app)
+        self.uvicorn = _Uvicorn(config, self.app, listening)
 
     @property
     def port(self) -> int | None:

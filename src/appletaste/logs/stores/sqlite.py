@@ -74,7 +74,7 @@ class SqliteStore:
         if (read_only or not create) and not self._path.exists():
             raise StoreError(
                 f"there is no store {self.address}: look at the name of the file. 'appletaste stream create' and "
-                "at.Stream.create make a store with the first stream in it"
+                "at.Stream.create make a store with the first stream in it, 'appletaste keys create' with the first key"
             )
         self.lock, self._looking = Baton(), RLock()
         self.broken = False
