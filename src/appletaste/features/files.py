@@ -14,8 +14,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import shown
 from .._files import json_objects
-from ..errors import DataError, MissingExtraError
+from ..errors import DataError, MissingExtraError, OptionError
+from ..remedies import Message, Remedy
 
 SEPARATORS = ",;\t|"
 
@@ -26,6 +28,20 @@ class Raw(NamedTuple):
     columns: dict[str, Any]
     lines: NDArray[np.int64] | None = None
     texts: frozenset[str] = frozenset()  #: columns that their source says are text, numbers or not
+
+
+def is_separator(text: Any) -> bool:
+    """Return whether a text can stand between the fields of a CSV file: one character, no quote, no end of a line."""
+    return isinstance(text, str) and len(text) == 1 and text not in '"\r\n\0'
+
+
+def check_separator(separator: Any) -> None:
+    """Refuse what cannot stand between fields; None is a guess."""
+    if separator is not None and not is_separator(separator):
+        told = (
+            f" is one character, such as ; and no quote or end of a line, got {shown(separator)}. For , ; | and tabs "
+        )
+        raise OptionError(Message(Remedy("separator"), told, "leave out ", Remedy("separator")))
 
 
 def read_file(path: Path, separator: str | None, warm_up: int) -> Raw:
@@ -71,6 +87,8 @@ def read_csv(text: IO[str], path: Path, separator: str | None, warm_up: int) -> 
     """
     header_line, header_number = text.readline(), 1
     if said := re.fullmatch(r"\ufeff?sep=(.)", header_line.strip("\r\n")):
+        if not is_separator(said[1]):
+            raise DataError(f"{path}, line 1: {said[1]!r} is no separator; write sep=; or leave out the line")
         separator = separator or said[1]
         header_line, header_number = text.readline(), 2
     if not header_line.strip():

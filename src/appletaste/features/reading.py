@@ -14,7 +14,7 @@ from .._checks import whole
 from ..errors import DataError, InputError, OptionError
 from ..remedies import Message, Remedy, near
 from .dates import are_dates
-from .files import Raw, columns_of, read_file
+from .files import Raw, check_separator, columns_of, read_file
 from .frames import is_frame, read_frame
 from .label_column import read_labels
 from .records import Records, are_padded, convert_levels, convert_numbers, looks_numeric, place
@@ -72,6 +72,7 @@ def read_records(
     if isinstance(source, Records):
         return source
     whole("warm_up", warm_up, least=1)
+    check_separator(separator)
     if isinstance(drop, str):
         raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
     if isinstance(missing, str):
@@ -92,6 +93,9 @@ def read_records(
         raise OptionError(
             Message(f"{label!r} cannot be both the label and a column to leave out: take it out of ", Remedy("drop"))
         )
+    for both in (key for key in numbers if key in categories):
+        told = f"column {both!r} cannot be both a number and a category: take the column out of "
+        raise OptionError(Message(told, Remedy("numbers"), " or ", Remedy("categories")))
     labels = None if label is None else read_labels(label, there[label], positive, codes, name, where, unlabelled)
     read: dict[str, NDArray[Any]] = {}
     dates: list[str] = []

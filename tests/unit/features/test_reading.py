@@ -230,3 +230,27 @@ def test_cells():
     for value in ("abc", "2024_05", [1], {}, date(2024, 1, 1), 1j, object()):
         with pytest.raises(ValueError):
             as_number(value)
+
+
+@pytest.mark.parametrize("separator", ["ab", "", '"', "\n", "\r", "\0", 7, b";"])
+def test_a_separator_is_one_character_that_csv_takes(tmp_path, separator):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;x\n")
+    for source in (path, {"a": [1.0]}):
+        with pytest.raises(
+            at.errors.OptionError, match=r"separator= is one character, such as ; .*leave out separator="
+        ):
+            at.read_records(source, separator=separator)
+    assert list(at.read_records(path, separator=";").columns) == ["a", "b"]
+
+
+def test_a_separator_that_a_file_names_is_one_that_csv_takes(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('sep="\na"b\n1"x\n')
+    with pytest.raises(at.errors.DataError, match=r"t\.csv, line 1: .* is no separator"):
+        at.read_records(path)
+
+
+def test_a_column_is_not_both_a_number_and_a_category():
+    with pytest.raises(at.errors.OptionError, match=r"'age' cannot be both.*take the column out of numbers= or categ"):
+        at.read_records({"age": ["1", "2"]}, numbers=["age"], categories=["age"])
