@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, and how it says no."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -35,6 +36,28 @@ def test_the_module_is_the_command_line():
     assert found.stdout == f"appletaste {__version__}\n"
     wrong = subprocess.run([sys.executable, "-m", "appletaste", "look", "no.csv"], capture_output=True, text=True)
     assert (wrong.returncode, wrong.stderr) == (2, "appletaste: there is no file no.csv\n")
+
+
+def test_a_terminal_that_knows_ascii_alone_gets_every_letter_escaped(tmp_path):
+    path = tmp_path / "straße.csv"
+    path.write_text("größe,bad\n" + "".join(f"{k},{k % 2}\n" for k in range(60)), encoding="utf-8")
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+
+    def told(*words):
+        command = [sys.executable, "-m", "appletaste", *words, "--label", "bad"]
+        return subprocess.run(command, capture_output=True, env=plain)
+
+    sheet = ("--costs", "miss=5,false_alarm=1,hit=0", "--order", "as-is", "--jobs", "1", "--policy", "never")
+    for words in (("look",), ("replay", *sheet)):
+        shown = told(words[0], str(path), *words[1:])
+        assert (shown.returncode, shown.stdout.isascii(), shown.stderr.isascii()) == (0, True, True), shown.stderr
+        found = told(words[0], str(path), *words[1:], "--json")
+        assert found.returncode == 0
+        json.loads(found.stdout)
+    assert b"gr\\xf6\\xdfe" in told("look", str(path)).stdout
+    assert "größe" in json.dumps(json.loads(told("look", str(path), "--json").stdout), ensure_ascii=False)
+    wrong = told("look", str(path), "--drop", "maß")
+    assert (wrong.returncode, b"ma\\xdf" in wrong.stderr) == (2, True)
 
 
 def test_version_and_lists(capsys):

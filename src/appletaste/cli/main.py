@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from .. import __version__
 from ..errors import AppleTasteError, StoreError
@@ -103,6 +104,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; a mistake in the call ends with one sentence and exit code 2, a store's with 3."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal or a pipe may know fewer letters than a file has
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     parser = build_parser()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
