@@ -66,6 +66,10 @@ class StoreError(AppleTasteError, OSError):
     """A store that cannot be used: in use elsewhere, unreachable, damaged, or of another version."""
 
 
+class InUseError(StoreError):
+    """A store in a file that another process writes; nothing was done."""
+
+
 class NotOwnerError(StoreError):
     """A stream that another process owns by now; nothing was written."""
 

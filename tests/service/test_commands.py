@@ -1,8 +1,10 @@
 """``appletaste stream``, ``keys``, ``serve`` and ``doctor``: what they do, as JSON, and their exit codes."""
 
 import json
+import re
 import subprocess
 import sys
+import time
 
 import apsw
 import pytest
@@ -15,6 +17,8 @@ from appletaste.service import connect
 from appletaste.service.keys import Keys
 from appletaste.service.moving import export_stream, import_stream
 from appletaste.service.server import Server
+
+from .serving import Running, new_store
 
 VECTORS = ("--n-features", "2", "--costs", "miss=5,false_alarm=1,hit=0")
 
@@ -172,6 +176,35 @@ def test_verify_fails_with_1_and_a_store_with_3(run, desk):
     held.close()
 
 
+def test_a_store_that_is_served_says_how_to_ask_the_service(run, tmp_path):
+    """What the message says can be typed: its address and its body make the very key that was asked for."""
+    with Running(new_store(tmp_path)) as service:
+        words = ("keys", "create", "ann", "--scope", "review", "--scope", "read", "--stream", "orders", "--days", "3")
+        told = run(*words, "--store", "desk.db", code=3, json_=False).err
+        assert "desk.db is in use" in told
+        assert "open_store" not in told
+        assert "stop the service, repeat this command" in told
+        assert "'appletaste keys create me --store desk.db --scope admin'" in told
+        path, body = re.search(r"POST (/v1/\S+) (\{.*?\})", told).groups()
+        made = service.ask("POST", path, json.loads(body), key=service.key("admin")).json()
+        kept = service.keys.find(made["secret"])
+        assert (kept.name, kept.scopes, kept.streams) == ("ann", ("review", "read"), ("orders",))
+        assert 2.9 < (kept.expires - time.time()) / 86400 < 3.1
+        told = run("keys", "revoke", kept.id, "--store", "desk.db", code=3, json_=False).err
+        path = re.search(r"DELETE (/v1/\S+)", told)[1]
+        assert service.ask("DELETE", path, key=service.key("admin")).status == 200
+        assert service.keys.find(made["secret"]) is None
+        told = run("stream", "create", "b", "--store", "desk.db", *VECTORS, code=3, json_=False).err
+        assert "POST /v1/streams" in told
+        told = run("stream", "import", "a.stream", "--store", "desk.db", code=3, json_=False).err
+        assert "with an admin key" not in told
+        assert "stop the service, repeat this command" in told
+        told = serve("desk.db")
+        assert (told.returncode, told.stdout) == (3, "")
+        assert "another service runs on the store: end" in told.stderr
+    service.store.close()
+
+
 def test_a_name_that_is_mistyped_leaves_no_file_behind(run, tmp_path):
     for read_only in (False, True):
         with pytest.raises(StoreError, match=r"there is no store .*dekc\.db: look at the name of the file"):
@@ -216,6 +249,7 @@ def test_keys(run, desk):
     run("keys", "revoke", "000000000000", "--store", desk, code=2, json_=False)
     run("keys", "create", "shop", "--store", desk, "--scope", "fly", code=2, json_=False)
     run("keys", "create", "shop", "--store", desk, "--scope", "read", "--days", "-1", code=2, json_=False)
+    run("keys", "create", "shop", "--store", desk, "--scope", "read", "--days", "1e12", code=2, json_=False)
 
 
 def test_usage(run):

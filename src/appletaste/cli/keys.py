@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,6 +25,9 @@ examples:
 scopes: decide, label, correct, review, read, admin (docs/service.md)
 """
 
+#: How long a key may last, a thousand years: calendars end.
+MOST_DAYS = 365_000
+
 
 def add(verbs: Any) -> None:
     """Add the verb to the parser."""
@@ -38,9 +42,11 @@ def add(verbs: Any) -> None:
         "--stream", action="append", metavar="NAME", help="a stream that it is for; repeat for more (default: all)"
     )
     create.add_argument("--days", type=float, metavar="N", help="after how many days it expires (default: never)")
+    create.set_defaults(over_http=_create_over_http)
     listed = add_verb(kinds, "list", run, "list the keys, without their secrets", DESCRIPTION, EXAMPLES)
     revoke = add_verb(kinds, "revoke", run, "let a key open nothing any more", DESCRIPTION, EXAMPLES)
     revoke.add_argument("id", metavar="ID", help="of the key, as 'keys list' shows it")
+    revoke.set_defaults(over_http=lambda args: f"DELETE /v1/keys/{args.id}")
     for one in (create, listed, revoke):
         add_store(one)
         add_json(one)
@@ -51,14 +57,13 @@ def run(args: argparse.Namespace) -> None:
     from ..service.keys import Keys
     from .console import print_json, print_table
 
+    until = _until(args.days) if args.kind == "create" else None
     store = opened(args.store, read_only=args.kind == "list", create=args.kind == "create")
     try:
         keys = Keys(store)
         if args.kind == "create":
-            if args.days is not None and not args.days > 0:
-                raise OptionError("--days is a number of days, more than 0")
-            until = None if args.days is None else (datetime.now(UTC) + timedelta(days=args.days)).timestamp()
-            secret, key = keys.create(args.name, args.scope, args.stream or ["*"], until)
+            expires = None if until is None else until.timestamp()
+            secret, key = keys.create(args.name, args.scope, args.stream or ["*"], expires)
             if args.json:
                 print_json({"secret": secret, "id": key.id, "scopes": key.scopes, "streams": key.streams})
             else:
@@ -74,6 +79,21 @@ def run(args: argparse.Namespace) -> None:
             print_table("keys", ("id", "name", "scopes", "streams", "state"), rows)
     finally:
         store.close()
+
+
+def _until(days: float | None) -> datetime | None:
+    """Return when a key expires; None: never."""
+    if days is None:
+        return None
+    if not 0 < days <= MOST_DAYS:
+        raise OptionError(f"--days is a number of days, more than 0 and at most {MOST_DAYS:,}")
+    return datetime.now(UTC) + timedelta(days=days)
+
+
+def _create_over_http(args: argparse.Namespace) -> str:
+    """Return how a service makes the key."""
+    body, until = {"name": args.name, "scopes": args.scope, "streams": args.stream or ["*"]}, _until(args.days)
+    return f"POST /v1/keys {json.dumps(body if until is None else {**body, 'expires': until.isoformat()})}"
 
 
 def _plain(key: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from .. import __version__
-from ..errors import AppleTasteError, StoreError
+from ..errors import AppleTasteError, InUseError, StoreError
 from ..remedies import near
 from . import (
     completion,
@@ -39,7 +39,7 @@ from . import (
 )
 from .flags import as_flags
 from .parser import Parser
-from .storage import STORAGE, ExitError
+from .storage import STORAGE, ExitError, in_use
 
 DESCRIPTION = """\
 Decide which items to act on when the true label is seen only if you act."""
@@ -104,9 +104,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; a mistake in the call ends with one sentence and exit code 2, a store's with 3."""
-    for stream in (sys.stdout, sys.stderr):  # a terminal or a pipe may know fewer letters than a file has
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    for output in (sys.stdout, sys.stderr):  # a terminal or a pipe may know fewer letters than a file has
+        if isinstance(output, TextIOWrapper):
+            output.reconfigure(errors="backslashreplace")
     parser = build_parser()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
@@ -126,6 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if str(error):
             print(f"appletaste: {error}", file=sys.stderr)
         return error.code
+    except InUseError:
+        print(f"appletaste: {in_use(args)}", file=sys.stderr)
+        return STORAGE
     except (AppleTasteError, OSError) as error:
         print(f"appletaste: {_in_words(error)}", file=sys.stderr)
         return STORAGE if isinstance(error, StoreError) else 2

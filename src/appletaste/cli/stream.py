@@ -50,6 +50,7 @@ def add(verbs: Any) -> None:
     create.add_argument("--mode", default="live", help="live (default), shadow or frozen")
     create.add_argument("--expire-after", type=float, metavar="DAYS", help="how long labels are waited for")
     create.add_argument("--seed-file", type=Path, metavar="FILE", help="a whole number of at most 128 bits in a file")
+    create.set_defaults(over_http=lambda _: "POST /v1/streams (GET /openapi.json has the body)")
     listed = add_verb(kinds, "list", run_list, "which streams there are", DESCRIPTION, EXAMPLES)
     show = add_verb(kinds, "show", run_show, "how a stream stands", DESCRIPTION, EXAMPLES)
     verify = add_verb(

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any
 
 from ..._files import take_lock
-from ...errors import InputError, MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
+from ...errors import InputError, InUseError, MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
 from .base import NOTHING
 from .baton import Baton
 from .memory import in_use, name_taken, no_stream
@@ -100,7 +100,7 @@ class SqliteStore:
             take_lock(guard)
         except OSError:
             os.close(guard)
-            raise StoreError(
+            raise InUseError(
                 f"{self.address} is in use by another process, or by another store of this one. One process writes a "
                 "file; others may look: open_store(path, read_only=True)"
             ) from None
