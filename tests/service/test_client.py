@@ -113,6 +113,44 @@ def test_what_a_client_is_told(service, key):
     assert answer.again is False
 
 
+def test_a_client_is_told_in_its_own_words(service, remote):
+    """The scope that is missing, the verb that corrects, and every column that is not there."""
+    reader = connect(service.url, key=service.key("decide", "label")).stream("orders")
+    reader.decide([1.0, 0.0, 0.0], id="w1", time=TIME)
+    reader.label("w1", 1)
+    with pytest.raises(RefusedError, match=r"ask for a key with the scope 'correct'$"):
+        reader.correct("w1", 0)
+    with pytest.raises(at.errors.ConflictError, match=r"if the new value is right, stream\.correct\(id, value\)"):
+        reader.label("w1", 0)
+    for wrong in (
+        lambda: connect(service.url, key="at_wrong").streams(),
+        lambda: remote.decide([1.0], id="w3"),
+        lambda: remote.label("nobody", 1),
+        lambda: remote.correct(remote.decide([1.0, 0.0, 0.0], id="w2", time=TIME).id, 1),
+        lambda: connect(service.url, key=service.key("read")).stream("nowhere").find("w1"),
+    ):
+        with pytest.raises(at.errors.InputError) as caught:
+            wrong()
+        assert not re.search(r"/v1/|\b(GET|POST|PUT)\b|Authorization", str(caught.value)), caught.value
+
+
+def test_a_record_is_told_of_all_columns_that_are_missing(service, key):
+    names, wide = ([f"c{k:02}" for k in range(columns)] for columns in (13, 300))
+    sheet = {"miss": 5, "false_alarm": 1, "hit": 0}
+    for name, columns in (("many", names), ("wide", wide)):
+        examples = [dict.fromkeys(columns, value) for value in (1.0, 2.0)]
+        made = service.ask("POST", "/v1/streams", {"name": name, "costs": sheet, "examples": examples}, key=key)
+        assert made.status == 201
+    with pytest.raises(
+        RefusedError, match=r"/item/c00, /item/c01, .*/item/c04 and 8 more: missing-column, expec"
+    ) as told:
+        connect(service.url, key=key).stream("many").decide({}, id="a")
+    assert [error["pointer"] for error in told.value.problem["errors"]] == [f"/item/{name}" for name in names]
+    with pytest.raises(RefusedError, match="the first 100 of 300 faults are listed") as told:
+        connect(service.url, key=key).stream("wide").decide({}, id="a")
+    assert len(told.value.problem["errors"]) == 100
+
+
 def test_what_fails_on_the_way_is_sent_again(service, key):
     """A proxy that loses the first answers, after the service has given them."""
     lost = []

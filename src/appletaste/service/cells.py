@@ -17,7 +17,7 @@ from ..features.values import LARGEST
 from ..live import Stream
 from ..times import DAY, instant
 from .bodies import Decide
-from .problems import Problem, invalid
+from .problems import FieldError, Problem, invalid
 
 NUMBER, TEXT, DATE, ANY = "a number or null", "a text, a number or null", "a date in ISO 8601 or null", "a cell"
 
@@ -91,8 +91,9 @@ class Door:
         if not item.keys() <= self._known:
             raise invalid("unknown-column", "/item", "the columns of the stream and no others")
         if not self._needed <= item.keys():
-            name = min(self._needed - item.keys())
-            raise invalid("missing-column", f"/item/{escaped(name)}", "a value, or null where it is missing")
+            missing, wanted = sorted(self._needed - item.keys()), "a value, or null where it is missing"
+            faults = (FieldError("missing-column", f"/item/{escaped(name)}", expected=wanted) for name in missing)
+            raise Problem("validation", *faults)
         for name, value in item.items():
             if value is not None:
                 self._cell(name, self.kinds.get(name, ANY), value)

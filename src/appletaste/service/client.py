@@ -45,6 +45,18 @@ ERRORS: dict[str, type[AppleTasteError]] = {
     "overloaded": StoreError,
     "internal": StoreError,
 }
+#: What to do about a problem with the verbs of ``at.Stream``, where the service names a request.
+REMEDIES = {
+    "unauthenticated": "connect with a key that is neither expired nor revoked: at.connect(address, key='at_...')",
+    "insufficient-scope": "ask for a key with the scope {scope!r}",
+    "unknown-stream": "at.connect(address, key='at_...').streams() lists the streams that the key may see",
+    "label-conflict": "if the new value is right, stream.correct(id, value); the first value stands until then",
+    "no-label": "stream.label(id, value) adds one",
+    "cannot-happen": "stream.find(id) says what became of the decision",
+    "validation": "correct what is named; stream.as_dict() has the columns",
+}
+#: Fields with the same fault that a message names.
+NAMED = 5
 #: Statuses that are worth sending the same again for.
 PASSING = (502, 503, 504)
 
@@ -78,12 +90,17 @@ def error_of(problem: dict[str, Any]) -> AppleTasteError:
     ConflictError('taken: another id')
     """
     told = [str(problem.get("detail") or problem.get("title", "the service refused the request"))]
+    faults: dict[str, list[str]] = {}
     for error in problem.get("errors") or ():
-        where = error.get("pointer") or error.get("parameter") or "the body"
         wanted = f", expected {error['expected']}" if error.get("expected") else ""
-        told.append(f"{where}: {error.get('code')}{wanted}")
-    message = f"{'; '.join(told)}: {problem.get('remedy', '')}"
-    kind = ERRORS.get(str(problem.get("type", "")).rsplit(":", 1)[-1])
+        where = error.get("pointer") or error.get("parameter") or "the body"
+        faults.setdefault(f"{error.get('code')}{wanted}", []).append(where)
+    for fault, places in faults.items():
+        more = "" if len(places) <= NAMED else f" and {len(places) - NAMED} more"
+        told.append(f"{', '.join(places[:NAMED])}{more}: {fault}")
+    name = str(problem.get("type", "")).rsplit(":", 1)[-1]
+    remedy = REMEDIES.get(name, str(problem.get("remedy", ""))).replace("{scope!r}", repr(problem.get("scope")))
+    message, kind = f"{'; '.join(told)}: {remedy}", ERRORS.get(name)
     return RefusedError(message, problem) if kind is None else kind(message)
 
 

@@ -21,6 +21,8 @@ from ..errors import (
 MEDIA = "application/problem+json"
 #: Stands before the name of every type.
 PREFIX = "urn:appletaste:problem:"
+#: Faults that one document lists; a batch of wide items would else be answered with many times its size.
+LISTED = 100
 #: Seconds after which a request that met a busy or stopped service is worth repeating.
 RETRY_AFTER = 1
 
@@ -136,10 +138,10 @@ class Problem(Exception):  # noqa: N818 - the name that RFC 9457 has for it
     def document(self) -> ProblemDocument:
         """Return the document."""
         status, title, remedy = KINDS[self.name]
-        errors = list(self.errors) or None
-        return ProblemDocument(
-            PREFIX + self.name, title, status, remedy, self.detail, errors, status == 503, self.scope
-        )
+        errors, detail = list(self.errors[:LISTED]) or None, self.detail
+        if len(self.errors) > LISTED:
+            detail = f"{detail or title}; the first {LISTED} of {len(self.errors)} faults are listed"
+        return ProblemDocument(PREFIX + self.name, title, status, remedy, detail, errors, status == 503, self.scope)
 
     def headers(self) -> dict[str, str]:
         """Return the headers that belong to it."""
