@@ -242,7 +242,7 @@ def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     notes = [*stream.notes, *delay_notes(stream, plan.delay), *feature_notes(plan.encoder, plan.table(0), plan.time)]
     notes += cost_notes(stream)
     if plan.history is not None:
-        notes.append(plan.history.note)
+        notes += [plan.history.note, *plan.history.notes]
         past = Seen(plan.history.records, plan.history.labels)
         notes += [after("in the history, ", finding.message) for finding in known_labels(past)]
     if plan.budget is not None:

@@ -1,12 +1,14 @@
 """What is done today, a labelled past, labels with times of their own, and comparators at the desk of the policies."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 import appletaste as at
+from appletaste.cli.main import main
 from appletaste.errors import DataError, OptionError
 from appletaste.replays.capped import within
 from appletaste.replays.comparators import known_acts
@@ -176,6 +178,74 @@ def test_the_future_is_no_history():
     assert len(past.known) < 240
     assert len(past.known) <= settled
     assert (past.labels[:100] != -1).all()
+
+
+def test_a_history_on_another_clock_is_refused_and_one_without_a_clock_says_so():
+    numbered = {**orders(50), "placed_at": np.arange(50.0)}
+    stream = read_stream(orders(50), "bad", time="placed_at")
+    with pytest.raises(DataError, match="'placed_at' holds numbers in the history and dates in the stream"):
+        read_history(numbered, stream, "bad")
+    stream = read_stream(numbered, "bad", time="placed_at", drop=["settled"])
+    past = {name: column for name, column in orders(50, seed=4).items() if name != "placed_at"}
+    (note,) = read_history(past, stream, "bad").notes
+    assert "has no column 'placed_at', so nobody has checked that the history is over before the first item" in note
+
+
+def written(folder, name, table, rows=slice(None)):
+    path = folder / name
+    columns = [np.asarray(column)[rows] for column in table.values()]
+    lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    path.write_text("\n".join([",".join(table), *lines]) + "\n")
+    return path
+
+
+def test_a_history_that_is_the_played_file_is_refused(tmp_path, capsys):
+    table = {name: column for name, column in orders().items() if name not in ("placed_at", "settled")}
+    played, other = written(tmp_path, "now.csv", table), tmp_path / "link.csv"
+    other.symlink_to(played)
+    for history in (played, str(played), other):
+        with pytest.raises(OptionError, match=r"history= is the played file itself: .*leave out history="):
+            at.replay(played, "bad", costs=COSTS, history=history)
+    words = ["replay", str(played), "--label", "bad", "--costs", "miss=5,false_alarm=1,hit=0"]
+    assert main([*words, "--history", str(played)]) == 2
+    assert "appletaste: --history is the played file itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(None, None, -1), slice(0, 60), [*range(600), *range(600)]])
+def test_a_history_with_the_rows_of_the_played_file_is_refused(tmp_path, rows):
+    """The same rows under another name, in another order, a tenth of them, and all of them twice."""
+    table = {name: column for name, column in orders().items() if name not in ("placed_at", "settled")}
+    some = written(tmp_path, "past.csv", table, rows)
+    with pytest.raises(DataError, match=r"(60|600) of 600 rows .*are in the history, too, with the same labels"):
+        read_history(some, read_stream(written(tmp_path, "now.csv", table), "bad"), "bad")
+    more = {name: [*np.asarray(column)[rows], *orders(5000, seed=9)[name]] for name, column in table.items()}
+    with pytest.raises(DataError, match="are in the history, too"):
+        read_history(more, read_stream(table, "bad"), "bad")
+
+
+def few_values(rows, seed):
+    rng = np.random.default_rng(seed)
+    job, age = rng.integers(0, 4, rows), rng.integers(0, 30, rows)
+    return {"job": [f"j{k}" for k in job], "age": age, "bad": (rng.random(rows) < 0.1 + 0.1 * job).astype(int)}
+
+
+def test_rows_that_are_alike_by_chance_are_a_history():
+    for seed in range(5):
+        for rows in (60, 600, 6000):
+            past = read_history(few_values(rows, 100 + seed), read_stream(few_values(600, seed), "bad"), "bad")
+            assert past.notes == ()
+    with pytest.raises(DataError, match=r"600 of 600 rows .*are in the history, too"):
+        read_history(few_values(600, 1), read_stream(few_values(600, 1), "bad"), "bad")
+
+
+def test_the_same_customers_a_year_before_are_a_history_and_a_note():
+    rng = np.random.default_rng(2)
+    customers = {"income": rng.normal(size=500), "tier": rng.integers(0, 3, 500)}
+    last, now = ({**customers, "bad": (rng.random(500) < 0.1).astype(int)} for _ in range(2))
+    (note,) = read_history(last, read_stream(now, "bad"), "bad").notes
+    assert re.match(r"500 of 500 rows of the table are in the history, too, .* \d\d of them with another label", note)
+    dated = [{**table, "day": [day] * 500} for table, day in ((last, "2023-05-01"), (now, "2024-05-01"))]
+    assert read_history(dated[0], read_stream(dated[1], "bad", time="day"), "bad").notes == ()
 
 
 def feasible(acts, window, most):
