@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -80,6 +81,24 @@ def read_date(text: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         return math.nan, math.nan
     return _seconds(time.replace(tzinfo=None)), _seconds(time)
+
+
+def mixed_in_zone(column: NDArray[Any]) -> tuple[list[str], list[str]] | None:
+    """Return the dates of a column that have a zone, and those that have none; None where they are all alike.
+
+    Examples
+    --------
+    >>> mixed_in_zone(np.array(["2024-05-31T12:00", "2024-05-31T12:00Z", "soon", None], dtype=object))
+    (['2024-05-31T12:00Z'], ['2024-05-31T12:00'])
+    """
+    if _at_once(column, wall_clock=True) is not None:
+        return None
+    zoned: list[str] = []
+    plain: list[str] = []
+    for text in column.tolist():
+        with suppress(TypeError, ValueError):  # no date
+            (plain if datetime.fromisoformat(text).tzinfo is None else zoned).append(text)
+    return (zoned, plain) if zoned and plain else None
 
 
 def _seconds(time: datetime) -> float:

@@ -288,6 +288,8 @@ def test_a_week_with_a_calendar_in_a_place(rng, zone):
         ({"audit": "1%", "time_zone": "Europe/Berlin"}, "says when a day begins"),
         ({"capacity": "9/day", "time_zone": "Nowhere"}, "no time zone 'Nowhere'"),
         ({"capacity": "Mon 9", "time": "day", "time_unit": "day"}, "needs dates"),
+        ({"capacity": "0/day", "time": "day", "time_unit": "day"}, "no act on any day: there is nothing to play"),
+        ({"capacity": "Mon-Sun 0", "time": "day"}, "no act on any day"),
         ({"capacity": "many"}, "share such as 5%"),
         ({"audit": "150%"}, "share such as 5%"),
         ({"audit": "1%", "wrap": bare}, "give them or wrap=, not both"),

@@ -258,6 +258,11 @@ def test_usage(run):
     run("stream", "create", "a", "--store", "d.db", "--from", "x.csv", *VECTORS[2:], code=2, json_=False)
 
 
+def test_a_stream_without_any_reviews_is_not_made(run):
+    told = run("stream", "create", "a", "--store", "d.db", *VECTORS, "--capacity", "0/day", code=2, json_=False)
+    assert "--capacity 0/day allows no act on any day" in told.err
+
+
 def test_doctor(run, monkeypatch):
     told = run("doctor")
     assert told["fit"]

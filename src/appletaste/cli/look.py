@@ -23,6 +23,8 @@ findings, each with what to do:
   DATE_AFTER     a date after --time: known only afterwards
   LABEL_KNOWN    the column tells exactly which rows have a label: where somebody looked
   DATE_FORMAT    dates that are not in ISO 8601, and are texts
+  TIME_ZONES     times with and without a zone in one column
+  INFINITE       cells that are infinite or of 1e100 or more, and missing therefore
   LABEL_MISSING  rows without a label
   FEW_POSITIVES  too few of the rarer label to learn from
   CALENDAR       a year, month, week or day that moves with the order of the rows

@@ -124,6 +124,7 @@ def _vectors(args: argparse.Namespace) -> Any:
     (entry,) = parse_entries([args.policy], [])
     alone = policy(entry.name, n_features=args.n_features, costs=parse_one_sheet(args.costs), **entry.options)
     staffing = Staffing.of(args.capacity, args.audit, args.time_zone) or Staffing()
+    staffing.check(timed=True)
     player = Awaiting(alone) if args.delay == "late" else alone
     return player if staffing == Staffing() else Desk(player, staffing.budget, staffing.audit)
 

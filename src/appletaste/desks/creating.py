@@ -34,7 +34,7 @@ from .tables import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
 #: Rows encoded at a time.
 BLOCK = 10_000
 #: Findings of ``look`` that a desk should not be made with unread.
-GRAVE = ("LEAK", "DATE_AFTER", "LABEL_KNOWN", "DATE_FORMAT", "IDENTIFIER")
+GRAVE = ("LEAK", "DATE_AFTER", "LABEL_KNOWN", "DATE_FORMAT", "TIME_ZONES", "INFINITE", "IDENTIFIER")
 
 
 @dataclass(frozen=True)

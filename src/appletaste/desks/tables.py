@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..costs import Costs
+from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning, OptionError
 from ..features import Records, read_records
 from ..features.label_column import PAIRS, read_labels
@@ -18,6 +19,7 @@ from ..features.reading import check_column
 from ..features.values import MISSING, as_level, as_number
 from ..remedies import Message, Remedy, after
 from ..replays.clocks import clock_of, in_front, moments_of
+from ..replays.findings import Seen, infinite_cells
 from ..replays.notes import unreadable_dates
 from ..streams import Ledger
 
@@ -142,7 +144,9 @@ def read_items(
                 "to a date. Write times as 2024-05-31 or 2024-05-31T14:05"
             )
         plain = in_front(clock, np.array(times, dtype=object), plain)
-    notes = (*said, *notes, *unreadable_dates(features, plain))
+    seen = Seen(plain, np.full(len(plain), UNKNOWN, dtype=np.int8))
+    infinite = [finding.message for finding in infinite_cells(seen)]
+    notes = (*said, *notes, *unreadable_dates(features, plain), *infinite)
     return Items(plain, [None] * len(records) if id is None else _ids(records, id), times, strata, costs, notes)
 
 

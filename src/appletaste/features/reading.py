@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from .dates import are_dates
 from .files import Raw, check_separator, columns_of, read_file
 from .frames import is_frame, read_frame
 from .label_column import read_labels
-from .records import Records, are_padded, convert_levels, convert_numbers, looks_numeric, place
+from .records import Records, are_padded, convert_levels, convert_numbers, count_infinite, looks_numeric, place
 from .values import MISSING
 
 #: How many rows at the start may be looked at together, before the first decision.
@@ -100,6 +101,7 @@ def read_records(
     read: dict[str, NDArray[Any]] = {}
     dates: list[str] = []
     padded: list[str] = []
+    infinite: list[tuple[str, int]] = []
     for key in there if columns is None else columns:
         if key == label or key in drop:
             continue
@@ -113,12 +115,15 @@ def read_records(
             if numeric and are_padded(values[:warm_up], codes):
                 padded.append(key)
         read[key] = (convert_numbers if numeric else convert_levels)(key, values, codes, where)
+        if numeric and (count := count_infinite(values, read[key], codes)):
+            infinite.append((key, count))
         if not numeric and key not in categories and are_dates(read[key][:warm_up]):
             dates.append(key)
     if not read:
         raise DataError(f"{name} has no column besides the label: there is nothing to base decisions on")
     left_out = tuple(key for key in there if key not in read)
-    return Records(read, labels, name, lines, codes, left_out, dates=tuple(dates), padded=tuple(padded))
+    records = Records(read, labels, name, lines, codes, left_out, dates=tuple(dates))
+    return replace(records, padded=tuple(padded), infinite=tuple(infinite))
 
 
 def check_column(wanted: str, columns: Iterable[str], source: str) -> None:

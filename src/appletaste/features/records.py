@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 from ..remedies import Message, Remedy
-from .values import LARGEST, MISSING, as_level, as_number
+from .values import LARGEST, MISSING, as_level, as_number, is_nothing
 
 #: Among the values first seen, this share of numbers makes text beside them a fault rather than a level.
 NEARLY_ALL = 0.9
@@ -50,6 +50,7 @@ class Records:
     unit: str = "line"  #: what ``lines`` counts: lines of a file from 1, or rows of a table from 0
     dates: tuple[str, ...] = ()  #: columns of text that are dates in ISO 8601
     padded: tuple[str, ...] = ()  #: columns of numbers that are written as codes are, 05213
+    infinite: tuple[tuple[str, int], ...] = ()  #: columns with cells beyond all numbers, and how many are missing so
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -113,6 +114,27 @@ def convert_numbers(
                 known[value] = number
         numbers[row] = number
     return numbers
+
+
+def count_infinite(values: Any, numbers: NDArray[np.float64], missing: tuple[str, ...]) -> int:
+    """Return how many raw cells are missing among numbers because they are infinite, or too large to be measured.
+
+    Examples
+    --------
+    >>> count_infinite(["inf", "NA", "3", "1e200"], np.array([np.nan, np.nan, 3.0, np.nan]), ("NA",))
+    2
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return int((np.isnan(numbers) & ~np.isnan(values)).sum())
+    count = 0
+    for row in np.flatnonzero(np.isnan(numbers)).tolist():
+        value = values[row].strip() if isinstance(values[row], str) else values[row]
+        if not (is_nothing(value) or value in missing):
+            try:
+                count += not math.isnan(float(value))
+            except OverflowError:  # a whole number beyond all floats
+                count += 1
+    return count
 
 
 def convert_levels(name: str, values: Any, missing: tuple[str, ...], where: Callable[[int], str]) -> NDArray[Any]:

@@ -23,6 +23,7 @@ from .findings import (
     absent,
     codes,
     foreign_dates,
+    infinite_cells,
     is_number,
     is_whole,
     later_dates,
@@ -30,6 +31,7 @@ from .findings import (
     moving_ranges,
     postcodes,
     present,
+    zones,
 )
 
 #: The share of rows with the same value in a column that is nearly constant.
@@ -194,7 +196,19 @@ def known_labels(seen: Seen) -> Iterator[Finding]:
 
 #: Every check, the gravest first.
 CHECKS: tuple[Callable[[Seen], Iterator[Finding]], ...] = (
-    *(leaks, later_dates, known_labels, foreign_dates, labels, calendars, moving_ranges, postcodes, codes),
+    *(
+        leaks,
+        later_dates,
+        known_labels,
+        foreign_dates,
+        zones,
+        infinite_cells,
+        labels,
+        calendars,
+        moving_ranges,
+        postcodes,
+        codes,
+    ),
     *(identifiers, duplicates, constants, gaps),
 )
 

@@ -12,7 +12,7 @@ from ..errors import DataError, OptionError
 from ..features import Records
 from ..features.reading import check_column
 from ..remedies import Message, Remedy
-from ..times import DAY, dates_in, instants
+from ..times import DAY, dates_in, instants, mixed_in_zone
 
 #: What one unit of a column of plain numbers can be, in seconds.
 UNITS = {"day": DAY, "hour": 3600.0, "minute": 60.0, "s": 1.0, "ms": 1e-3}
@@ -38,7 +38,19 @@ def clock_of(name: str, records: Records, unit: str | None = None) -> tuple[NDAr
             f"{records.where(int(bad[0]))}: column {name!r} is to hold times, got {column[bad[0]]!r}; a time is a "
             "number or in ISO 8601, such as 2024-05-31 or 2024-05-31T14:05"
         )
-    return seconds, True, ()
+    return seconds, True, mixed_zones(name, column)
+
+
+def mixed_zones(name: str, column: NDArray[Any]) -> tuple[str, ...]:
+    """Return what to tell of a column of dates of which some have a zone and others do not; or nothing."""
+    both = mixed_in_zone(column)
+    if both is None:
+        return ()
+    zoned, plain = both
+    told = (
+        f"column {name!r} has {len(zoned)} times with a zone, such as {zoned[0]!r}, and {len(plain)} without one, such "
+    )
+    return (f"{told}as {plain[0]!r}, which are taken as UTC. Write all of them with a zone",)
 
 
 def _no_time(name: str, records: Records, rows: NDArray[np.intp]) -> DataError:
@@ -86,10 +98,10 @@ def arrivals_of(
     if dates != dated:
         kinds = ("dates", "numbers") if dates else ("numbers", "dates")
         raise DataError(f"column {name!r} holds {kinds[0]} and {time!r} holds {kinds[1]}: they need one clock")
-    notes: tuple[str, ...] = ()
+    notes = mixed_zones(name, column[there]) if dated and column.dtype == object else ()
     if dated and not (found % DAY).any() and (clock % DAY).any():
         found = found + DAY
-        notes = (f"column {name!r} holds days: a label is taken to arrive when its day is over",)
+        notes += (f"column {name!r} holds days: a label is taken to arrive when its day is over",)
     early = np.flatnonzero(found < clock[there])
     if len(early):
         row = int(there[early[0]])

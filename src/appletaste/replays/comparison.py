@@ -22,7 +22,7 @@ from ..simulate import Entry
 from .checks import known_labels
 from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
-from .findings import Seen, moving_ranges, replay_notes
+from .findings import Seen, infinite_cells, moving_ranges, replay_notes
 from .history import read_history
 from .notes import column_notes, cost_notes, delay_notes, feature_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
@@ -244,7 +244,11 @@ def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     if plan.history is not None:
         notes += [plan.history.note, *plan.history.notes]
         past = Seen(plan.history.records, plan.history.labels)
-        notes += [after("in the history, ", finding.message) for finding in known_labels(past)]
+        notes += [
+            after("in the history, ", finding.message)
+            for check in (known_labels, infinite_cells)
+            for finding in check(past)
+        ]
     if plan.budget is not None:
         notes.append(DESK)
     starts = edges(len(stream), BLOCKS)

@@ -15,6 +15,7 @@ from ..features.dates import written_otherwise
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy, worded
 from ..times import DAY, instants
+from .clocks import mixed_zones
 from .table import Stream
 from .telling import disorder, sampled, told_apart
 
@@ -168,6 +169,24 @@ def foreign_dates(seen: Seen) -> Iterator[Finding]:
             )
 
 
+def infinite_cells(seen: Seen) -> Iterator[Finding]:
+    """INFINITE: cells of a number that are beyond all numbers, and missing therefore."""
+    for name, count in seen.records.infinite:
+        if name in seen.records.columns:
+            cells = f"{count} cell that is" if count == 1 else f"{count} cells that are"
+            read = "is read as missing: correct the cell" if count == 1 else "are read as missing: correct the cells"
+            told = f"column {name!r} has {cells} infinite or of 1e100 or more, and {read}, or write nothing there"
+            yield Finding("INFINITE", name, Message(told))
+
+
+def zones(seen: Seen) -> Iterator[Finding]:
+    """TIME_ZONES: dates of which some have a zone and others have none."""
+    for name in seen.records.dates:
+        if name in seen.records.columns:
+            for told in mixed_zones(name, seen.records.columns[name]):
+                yield Finding("TIME_ZONES", name, Message(told))
+
+
 def codes(seen: Seen) -> Iterator[Finding]:
     """CODE: whole numbers of few values by which the rate of positives goes up and down without an order."""
     columns, written = seen.records.columns, seen.records.padded
@@ -237,9 +256,13 @@ def moving_ranges(seen: Seen) -> Iterator[Finding]:
             )
 
 
+#: Checks whose findings are notes of every replay.
+NOTED = (leaks, later_dates, foreign_dates, zones, infinite_cells, postcodes)
+
+
 def replay_notes(seen: Seen, moved: Sequence[Finding] = ()) -> list[Message]:
     """Return what the readers of a replay should know of its columns: leaks, codes, and ranges that have moved."""
-    notes = [finding.message for check in (leaks, later_dates, foreign_dates, postcodes) for finding in check(seen)]
+    notes = [finding.message for check in NOTED for finding in check(seen)]
     coded, left = [finding.column for finding in codes(seen)], [finding.column for finding in moved]
     if coded:
         told = (

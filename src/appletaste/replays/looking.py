@@ -24,7 +24,7 @@ from ..pages.table import Table, show
 from ..remedies import Message, Remedy, worded
 from ..times import instants
 from .checks import CHECKS, OWN_TEXT
-from .clocks import clock_of, in_front, moments_of
+from .clocks import clock_of, in_front, mixed_zones, moments_of
 from .findings import OWN_ROWS, Finding, Seen, is_number, present
 from .vectors import is_matrix
 
@@ -195,17 +195,20 @@ def look(
         records = read_records(source, label=label, drop=without, unlabelled=True, **reading)
     labels = np.full(len(records), UNKNOWN, dtype=np.int8) if records.labels is None else records.labels
     seen, table, counted = Seen(records, labels), records, None
+    notes: tuple[str, ...] = ()
     if time is not None:
         check_column(time, records.columns, records.source)
         clock, dated, _ = clock_of(time, records)
         order = np.argsort(clock, kind="stable")
+        notes = mixed_zones(time, records.columns[time]) if records.columns[time].dtype == object else ()
         rest = replace(records, columns={name: column for name, column in records.columns.items() if name != time})
         seen = Seen(rest[order], labels[order], clock[order] if dated else None, repr(time))
         table = seen.records
         counted = time if dated and time not in drop else None
         if counted is not None:
             table = in_front(time, moments_of(records.columns[time], clock)[order], table)
-    findings = tuple(finding for check in CHECKS for finding in check(seen))
+    findings = tuple(Finding("TIME_ZONES", time, Message(told)) for told in notes)
+    findings += tuple(finding for check in CHECKS for finding in check(seen))
     dates = [column for column in Encoder().fit(table, time=counted).columns if isinstance(column, Date)]
     made = {date.name: ", ".join([*date.cycles, *(["days"] if date.since else [])]) or "no feature" for date in dates}
     columns = tuple(_column(seen, name, findings, made.get(name, "")) for name in seen.records.columns)

@@ -89,9 +89,12 @@ class Staffing:
         return Staffing(None if capacity is None else _budget(capacity, time_zone), lane)
 
     def check(self, timed: bool, day: float | None = DAY, dated: bool = True) -> None:
-        """Refuse a capacity per day where items have no time, or where nobody knows what a day is."""
+        """Refuse a capacity per day of no acts, where items have no time, or where nobody knows what a day is."""
         if self.budget is None or self.budget.per_day is None:
             return
+        if not any(map(self.budget.most_of, range(7))):
+            told = " allows no act on any day: there is nothing to play, and nothing is ever learnt. Give 1/day or more"
+            raise OptionError(Message(Remedy("capacity", capacity_text(self.budget)), told))
         if not timed:
             told = "a capacity per day needs the time of every item: name the time column with "
             raise OptionError(Message(told, Remedy("time")))

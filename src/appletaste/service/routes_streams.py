@@ -78,6 +78,7 @@ def make(store: Any, asked: NewStream) -> Stream:
     assert width is not None
     try:
         staffing = Staffing.of(asked.capacity, asked.audit, asked.time_zone) or Staffing()
+        staffing.check(timed=True)
     except (InputError, OptionError):
         raise invalid("wrong-value", "/capacity", "such as 120/day or 5%; an audit such as 2%") from None
     try:

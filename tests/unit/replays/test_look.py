@@ -77,6 +77,47 @@ def test_findings(code, make):
         assert finding.remedy.option == ("categories" if code == "CODE" else "drop")
 
 
+def test_cells_that_are_infinite_are_counted(tmp_path):
+    made = table(x=lambda rng, made: rng.normal(size=ROWS))
+    made["x"][[3, 700, 1100]], made["x"][5] = [np.inf, -np.inf, 1e100], np.nan
+    said = r"column 'x' has 3 cells that are infinite or of 1e100 or more, and are read as missing"
+    path = tmp_path / "t.csv"
+    lines = zip(*(map(str, np.asarray(column).tolist()) for column in made.values()), strict=True)
+    path.write_text("\n".join(",".join(row) for row in ([*made], *lines)))
+    for source in (made, path, {**made, "x": [10**400 if np.isinf(one) else one for one in made["x"].tolist()]}):
+        found = look(source, "bad")
+        assert found.codes == {"x": ["INFINITE"]}
+        assert re.match(said, found.findings[0].message)
+    settings = {"costs": COSTS, "policies": ["never"], "shuffles": 1}
+    assert any(re.match(said, note) for note in at.replay(path, "bad", **settings).notes)
+    assert not any("infinite" in note for note in at.replay(path, "bad", drop=["x"], **settings).notes)
+    plain = {**made, "x": np.nan_to_num(made["x"], posinf=1.0, neginf=2.0) % 7.0}
+    notes = at.replay(plain, "bad", history={**made, "bad": 1 - made["bad"]}, **settings).notes
+    assert any(re.match(f"in the history, {said}", note) for note in notes)
+    desk = at.desks.create_desk(tmp_path / "desk.at", path, "bad", costs=COSTS)
+    assert any(re.match(said, note) for note in desk.notes)
+    items = {**{name: column[:8] for name, column in made.items() if name != "bad"}, "case": range(8)}
+    (note,) = at.desks.tables.read_items(items, desk.ledger, id="case").notes
+    assert re.match("column 'x' has 1 cell that is infinite", note)
+
+
+def test_times_with_and_without_a_zone_in_one_column_are_told():
+    days = [f"2024-05-{1 + k // 80:02}T{k % 24:02}:00:00{'+02:00' if k % 3 else ''}" for k in range(ROWS)]
+    made = table(x=lambda rng, made: days)
+    said = r"column 'x' has 1333 times with a zone, .*'2024-05-01T01:00:00\+02:00', and 667 without"
+    for time in (None, "x"):
+        found = look(made, "bad", time=time)
+        assert "TIME_ZONES" in found.codes["x"]
+        notes = at.replay(made, "bad", costs=COSTS, policies=["never"], time=time).notes
+        for told in (notes, [finding.message for finding in found.findings]):
+            assert sum(re.match(said, note) is not None for note in told) == 1
+    plain = [day[:19] + "Z" for day in days]
+    assert "TIME_ZONES" not in str(look({**made, "x": plain}, "bad").codes)
+    late = {**made, "x": plain, "told": [day.replace("2024-05", "2024-06") for day in days]}
+    notes = at.replay(late, "bad", costs=COSTS, policies=["never"], time="x", label_time="told").notes
+    assert any(note.startswith("column 'told' has 1333 times with a zone") for note in notes)
+
+
 def test_numbers_that_are_as_long_as_one_another_are_no_codes():
     assert look(table(x=lambda rng, made: [f"{k}" for k in rng.integers(100, 1000, ROWS)]), "bad").codes == {}
     padded = table(x=lambda rng, made: [f"{k:03}" for k in rng.integers(0, 900, ROWS)])
