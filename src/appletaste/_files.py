@@ -36,6 +36,8 @@ else:
 
 #: What made a run; written last, so it says that the run is whole.
 MANIFEST = "manifest.json"
+#: How a file of SQLite begins.
+SQLITE = b"SQLite format 3\0"
 #: What a broken zip file, or settings that cannot be, raise beyond the ordinary.
 DAMAGE = (zipfile.BadZipFile, zlib.error, AppleTasteError)
 
@@ -58,7 +60,7 @@ def written_aside(path: str | PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
-    aside = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    aside = _aside(target)
     try:
         yield aside
         with aside.open("rb+") as file:
@@ -69,6 +71,34 @@ def written_aside(path: str | PathLike[str]) -> Iterator[Path]:
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(aside)):
             error.filename = str(target)  # a full disk says no name by itself
         raise
+
+
+def _aside(target: Path) -> Path:
+    return target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+
+
+def check_writable(target: Path) -> None:
+    """Refuse a name that ``written_aside`` could not write: before the work, not after it."""
+    if target.is_dir():
+        raise InputError(f"{target} is a folder: name a file")
+    try:
+        _aside(target).touch()
+        _aside(target).unlink()
+    except OSError as error:
+        error.filename = str(target)
+        raise
+
+
+def check_no_store(path: str | PathLike[str], what: str) -> None:
+    """Refuse a store of streams where something else is wanted, and say which commands read one."""
+    source = Path(path)
+    if source.is_file():
+        with source.open("rb") as file:
+            if file.read(len(SQLITE)) == SQLITE:
+                raise DataError(
+                    f"{source} is a store of streams and no {what}. 'appletaste stream export NAME --store {source} "
+                    f"--out log.parquet' writes the log of a stream; 'appletaste serve --store {source}' has the work"
+                )
 
 
 def write_aside(path: Path, content: bytes) -> None:
@@ -124,6 +154,7 @@ def check_folder(folder: Path, sign: str) -> None:
     if any(folder.iterdir()) and not ((folder / MANIFEST).exists() and (folder / sign).exists()):
         told = f"{folder} holds other files; name a new folder, or one of the same kind of run, with "
         raise InputError(Message(told, Remedy("folder")))
+    check_writable(folder / MANIFEST)
 
 
 def json_objects(text: IO[str], path: Path, before: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -181,6 +212,7 @@ def open_archive(
     ...         print(header["name"], state["numbers"])
     a [0 1 2]
     """
+    check_no_store(path, what)
     try:
         with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes())

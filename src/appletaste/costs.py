@@ -54,14 +54,11 @@ class Costs:
     def __post_init__(self) -> None:
         self._complete()
         if self.catch_gain <= 0:
-            raise CostsError(
-                f"acting never pays: need hit < miss, got hit={self.hit:g}, miss={self.miss:g} "
-                "(Costs.of_item allows this for a single item)"
-            )
+            raise CostsError(f"acting never pays: need hit < miss, got hit={self.hit:g}, miss={self.miss:g}")
         if self.alarm_price <= 0:
             raise CostsError(
                 f"passing never pays: need false_alarm > correct_pass, got false_alarm={self.false_alarm:g}, "
-                f"correct_pass={self.correct_pass:g} (Costs.of_item allows this for a single item)"
+                f"correct_pass={self.correct_pass:g}"
             )
 
     @classmethod

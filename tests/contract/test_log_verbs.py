@@ -236,7 +236,10 @@ def test_replay_writes_a_log_that_the_verbs_read(capsys, tmp_path):
     code, _, err = call(capsys, *asked, "--stratum", "device")
     assert code == 2
     assert "--log" in err
-    for name, sentence in ((tmp_path / "log.csv", ".parquet or .jsonl"), (tmp_path / "no" / "log.jsonl", "no folder")):
+    (tmp_path / "d.jsonl").mkdir()
+    long = tmp_path / f"{'x' * 300}.jsonl"  # stands for a folder that cannot be written: no user can write such a name
+    wrong = ((tmp_path / "log.csv", ".parquet or .jsonl"), (tmp_path / "no" / "log.jsonl", "no folder"))
+    for name, sentence in (*wrong, (tmp_path / "d.jsonl", "is a folder"), (long, "cannot read or write")):
         code, out, err = call(capsys, *asked, "--log", name)
         assert code == 2
         assert sentence in err

@@ -93,6 +93,21 @@ def test_costs_may_be_a_dict():
             at.replay(TABLE, "bad", costs=wrong)
 
 
+def test_words_of_the_command_line_name_no_python_and_count_one_shuffle(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("x,bad\n" + "".join(f"{k},{k % 2}\n" for k in range(60)))
+    given = ["replay", str(path), "--label", "bad", "--jobs", "1", "--policy", "never", "--shuffles", "1"]
+    for costs in ("miss=5,false_alarm=1,hit=6", "miss=5,false_alarm=1,hit=0,correct_pass=2"):
+        assert main([*given, "--costs", costs]) == 2
+        told = capsys.readouterr().err
+        assert "never pays: need" in told
+        assert "Costs" not in told
+    assert main([*given, "--costs", "miss=5,false_alarm=1,hit=0"]) == 0
+    told = capsys.readouterr().out
+    assert "1 shuffle," in told or "1 shuffle\n" in told
+    assert "1 shuffles" not in told
+
+
 def test_a_refusal_shows_the_digits_that_matter():
     from appletaste.evaluate.what_if import _above
 

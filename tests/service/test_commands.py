@@ -226,6 +226,14 @@ def test_a_name_that_is_mistyped_leaves_no_file_behind(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_store_that_is_named_as_a_log_or_a_desk_is_told_to_be_one(run, desk):
+    for words in (("missed", desk), ("report", desk, "--out", "out"), ("worklist", desk), ("label", desk, "x.csv")):
+        told = run(*words, json_=False, code=2).err
+        assert "desk.db is a store of streams" in told
+        assert "'appletaste stream export NAME --store desk.db --out log.parquet'" in told
+    run("stream", "export", "clicks", "--store", "desk.db", "--out", "log.parquet")
+
+
 def test_backup(run, desk):
     fill(desk, 10)
     held = open_store(desk)  # while a service has it

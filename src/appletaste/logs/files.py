@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import json_objects, written_aside
+from .._files import check_no_store, check_writable, json_objects, written_aside
 from ..errors import DataError, MissingExtraError
 from .cells import NAN_IS_NOTHING, writable
 from .columns import FIELDS, READABLE, READS, SCHEMA_VERSION, transposed
@@ -43,6 +43,7 @@ def check_log_path(target: Path) -> Callable[[Columns, Path], None]:
         raise DataError(f"a decision log is written as .parquet or .jsonl, got {target.name!r}")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
+    check_writable(target)
     if target.suffix == ".parquet":
         _arrow()
     return writer
@@ -53,6 +54,7 @@ def read_columns(path: str | PathLike[str]) -> dict[str, Any]:
     source = Path(path)
     reader = READERS.get(source.suffix)
     if reader is None:
+        check_no_store(source, "decision log")
         raise DataError(f"a decision log is a .parquet or .jsonl file, got {source.name!r}")
     if not source.exists():
         raise FileNotFoundError(f"there is no file {source}")

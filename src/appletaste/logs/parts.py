@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._files import json_objects
+from .._files import check_no_store, json_objects
 from ..errors import DataError
 from .columns import FIELDS, transposed
 from .files import READERS, parquet_batches, parquet_groups
@@ -60,6 +60,7 @@ def log_files(path: str | PathLike[str]) -> list[Path]:
     source = Path(path)
     if not source.is_dir():
         if source.suffix not in READERS and (source.suffix or source.exists()):
+            check_no_store(source, "decision log")
             raise DataError(f"a decision log is a .parquet or .jsonl file, or a folder of them, got {source.name!r}")
         if not source.exists():
             raise FileNotFoundError(f"there is no {'file' if source.suffix else 'file or folder'} {source}")

@@ -131,7 +131,9 @@ class ReplayResult:
         """One line on what was played."""
         plan = self.plan
         how = (
-            f"{self.passes} shuffles" if plan.shuffled else "in the order of " + ("time" if plan.timed else "the file")
+            f"{self.passes} shuffle{'s' * (self.passes != 1)}"
+            if plan.shuffled
+            else "in the order of " + ("time" if plan.timed else "the file")
         )
         late = ""
         if plan.stream.told_by is not None:
