@@ -96,8 +96,9 @@ def check_no_store(path: str | PathLike[str], what: str) -> None:
         with source.open("rb") as file:
             if file.read(len(SQLITE)) == SQLITE:
                 raise DataError(
-                    f"{source} is a store of streams and no {what}. 'appletaste stream export NAME --store {source} "
-                    f"--out log.parquet' writes the log of a stream; 'appletaste serve --store {source}' has the work"
+                    f"{source} is a SQLite file, as a store of streams is, and no {what}. 'appletaste stream export "
+                    f"NAME --store {source} --out log.parquet' writes the decision log of a stream; the work list is "
+                    f"on the page of 'appletaste serve --store {source}'"
                 )
 
 

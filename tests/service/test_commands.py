@@ -229,7 +229,7 @@ def test_a_name_that_is_mistyped_leaves_no_file_behind(run, tmp_path):
 def test_a_store_that_is_named_as_a_log_or_a_desk_is_told_to_be_one(run, desk):
     for words in (("missed", desk), ("report", desk, "--out", "out"), ("worklist", desk), ("label", desk, "x.csv")):
         told = run(*words, json_=False, code=2).err
-        assert "desk.db is a store of streams" in told
+        assert "desk.db is a SQLite file, as a store of streams is, and no " in told
         assert "'appletaste stream export NAME --store desk.db --out log.parquet'" in told
     run("stream", "export", "clicks", "--store", "desk.db", "--out", "log.parquet")
 
