@@ -189,8 +189,12 @@ def test_always_misses_nothing_whether_labels_have_arrived_or_not():
     waiting = log.unchecked(label=np.full(30, -1, dtype=np.int8))
     for one in (log, waiting):
         found = at.missed(one)
-        assert "nothing was passed, so nothing was missed" in str(found.design.missed)
-        assert found.model.value == 0.0
+        for answer in (found.design.missed, found.design.missed_hajek, found.model, found.money.cost):
+            assert (answer.value, answer.low, answer.high) == (0.0, 0.0, 0.0)
+        assert found.total_bounds == (0.0, 0.0)
+        assert "no answer" not in str(found) or one is waiting
+    assert at.missed(log).design.recall.value == 1.0
+    assert "no positive has been seen" in at.missed(waiting).design.recall.reason
 
 
 def test_an_audit_plan_leaves_out_what_came_before_the_first_label(tmp_path, capsys):

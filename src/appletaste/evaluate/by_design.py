@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..logs.decision_log import DecisionLog
 from .answers import Answer, Estimate, Refusal
 from .stand_ins import DRAWS, Floats, generator, geometric_sums, interval, one_more
-from .support import Support
+from .support import Support, few_labels
 
 #: Labels on items that might have been passed, below which there is nothing to go by.
 LEAST_LABELS = 10
@@ -28,6 +28,9 @@ ASSUMES = (
     "each action was drawn with its recorded probability; labels that have not arrived are missing at random within a "
     "block of rounds"
 )
+#: What an answer rests on where every item was acted on.
+NOTHING_PASSED = "none: nothing was passed"
+NO_POSITIVE = Refusal("no positive has been seen, so recall would be a share of nothing", "log more decisions")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     """
     rows = support.seen_rows
     positive = log.label[rows] == 1
+    if log.act.all():
+        return _nothing_passed(int(positive.sum()), level)
     uncertain = int((log.probability[rows] < 1).sum())
     refusal = _refuse(log, support, uncertain, floor)
     if refusal is not None:
@@ -94,28 +99,27 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     return ByDesign(missed, missed_h, recall, recall_h, len(positives), uncertain)
 
 
+def _nothing_passed(seen: int, level: float) -> ByDesign:
+    """Return what is known of a log without a pass: nothing was missed, whatever the labels say."""
+    missed, recall = Estimate(0.0, 0.0, 0.0, level, NOTHING_PASSED), Estimate(1.0, 1.0, 1.0, level, NOTHING_PASSED)
+    caught = recall if seen else NO_POSITIVE
+    return ByDesign(missed, missed, caught, caught, seen, 0)
+
+
 def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) -> Refusal | None:
-    if log.act.all():
-        return Refusal("nothing was passed, so nothing was missed", "")
     if not log.labelled.any():
         return Refusal("no label has arrived yet", "wait for labels, or act on more items")
     if support.contradiction is not None:
         return support.contradiction
     if not (support.usable & ~log.act).any():
         if (log.probability[~log.act] >= floor).any():
-            return Refusal(
-                "too few labels have arrived for items that had a real chance of being passed",
-                "log more decisions, wait for labels, or audit a larger share",
-            )
+            return few_labels(log, support)
         return Refusal(
             "every passed item was passed with certainty, or nearly: no log of that can say what was missed",
             "audit a share of what is passed, 2 % say, or use a policy that acts by lot, such as ts",
         )
     if uncertain < LEAST_LABELS:
-        return Refusal(
-            f"only {uncertain} labels are of items that might have been passed; {LEAST_LABELS} are needed",
-            "log more decisions, or audit a larger share",
-        )
+        return few_labels(log, support)
     return None
 
 
@@ -128,7 +132,7 @@ def _clip(estimate: Estimate, most: int) -> Estimate:
 def _recall(known: float, value: float, caught: Floats, missed: Floats, level: float, passes: int) -> Answer:
     """Return caught / (caught + missed); no positive seen, no recall."""
     if known == 0.0:
-        return Refusal("no positive has been seen, so recall would be a share of nothing", "log more decisions")
+        return NO_POSITIVE
     missed = np.minimum(missed, float(passes))
     low, high = interval(caught / (caught + missed), level)
     return Estimate(known / (known + min(value, float(passes))), low, high, level, ASSUMES)

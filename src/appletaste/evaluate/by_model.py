@@ -22,11 +22,11 @@ from ..policies import policy as make_policy
 from ..policies.posterior import CurrentPosterior
 from .answers import Answer, Estimate, Refusal
 from .arrival import by_round
-from .by_design import LEAST_LABELS
+from .by_design import LEAST_LABELS, NOTHING_PASSED
 from .calibration import Checked, calibrated, checked_bands
 from .chance_sums import Groups, chance_sums, of_batch, of_pairs
 from .stand_ins import Floats, generator, interval
-from .support import Support
+from .support import Support, few_labels
 
 #: Draws of theta: from a Gaussian, in pairs on both sides of its mean, and where they must be sampled by a chain.
 GAUSSIAN_DRAWS, CHAIN_DRAWS = 1000, 400
@@ -47,18 +47,15 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
     """
     passed, bands = ~log.act, list(checked_bands(log, support))
     if not passed.any():
-        return Estimate(0.0, 0.0, 0.0, level, "none: nothing was passed")
+        return Estimate(0.0, 0.0, 0.0, level, NOTHING_PASSED)
     if not log.labelled.any():
         return Refusal("no label has arrived yet", "wait for labels")
     if support.contradiction is not None:
         return support.contradiction
     labels = sum(len(band.rows) for band in bands)
     if labels < LEAST_LABELS:
-        return Refusal(
-            f"only {labels} labels are of items that might have been passed, so the model cannot be "
-            f"checked there; {LEAST_LABELS} are needed",
-            "audit more of what is passed, or use a policy that acts by lot, such as ts",
-        )
+        few = few_labels(log, support)
+        return Refusal(f"the model cannot be checked, since {few.reason}", few.remedy)
     if log.x is None:
         return _by_chances(log, bands, passed, level, policy)
     known = support.arrival.known

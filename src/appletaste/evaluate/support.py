@@ -12,6 +12,7 @@ probabilities tail off to zero covered 49 to 76 % where 90 were asked (docs/miss
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from .._checks import number
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
+from ..times import DAY, instant
 from .answers import Refusal
 from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, labelled_shares
 from .honesty import contradiction
@@ -39,6 +41,7 @@ class Support:
     inclusion: NDArray[np.float64]  #: p q, with the q of its class for what was seen
     arrival: Arrival
     band: NDArray[np.int16]  #: 0 for the likeliest to be seen
+    floor: float  #: on p
     contradiction: Refusal | None  #: why the recorded probabilities cannot be those of the actions, if they cannot
 
     @property
@@ -93,6 +96,55 @@ def excluded(left_out: int) -> str:
     return f"{left_out:,} recent decisions are excluded: most of their labels have not arrived yet"
 
 
+def few_labels(log: DecisionLog, support: Support) -> Refusal:
+    """Return why labels of items that might have been passed are too few, with their number and what would do.
+
+    Examples
+    --------
+    >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0, "probability": 0.01}
+    >>> rows = [{"id": k, "act": k < 9, "audit": k < 9, "label": 0 if k < 9 else None, **costs} for k in range(900)]
+    >>> log = DecisionLog.from_rows(rows)
+    >>> print(few_labels(log, support_of(log, 1e-3)))
+    no answer: 9 labels of items that might have been passed are too few: 10 must be expected of items with about ...
+    """
+    p = log.probability
+    might = (p >= support.floor) & (p < 1.0)
+    heard = might & (support.share >= LEAST_SHARE)
+    expected = np.bincount(support.band[heard], weights=(p * support.share)[heard])
+    passed = np.bincount(support.band[heard & ~log.act], minlength=len(expected)) > 0
+    there = float(expected[passed].max(initial=0.0))
+    labels, least = int((might & log.labelled).sum()), f"{LEAST_EXPECTED:.0f}"
+    counted = "1 label" if labels == 1 else f"{labels} labels"
+    reason = f"{counted} of items that might have been passed {'is' if labels == 1 else 'are'} too few: "
+    if there < LEAST_EXPECTED:
+        alike = f"{least} must be expected of items with about the same probability of acting"
+        reason += f"{alike}, and at most {math.floor(10.0 * there) / 10.0:.1f} are"
+    else:
+        came = support.band[might & support.usable & log.labelled]
+        there = float(passed[came].sum())
+        reason += f"{there:.0f} came where {least} or more were to be expected, and {least} are needed there"
+    lane = "audit a share of what is passed, 2 % say, or use a policy that acts by lot, such as ts"
+    if there < 1.0:
+        larger = "log more decisions, wait for labels, or audit a larger share"
+        return Refusal(reason, larger if log.audit.any() else lane)
+    times = LEAST_EXPECTED / there
+    wait = "wait for labels, " if (log.act & ~log.labelled).any() else ""
+    more = f"log about {max(1, round((times - 1.0) * len(log))):,} more decisions like these{_pace(log, times - 1.0)}"
+    lane = f"audit a share {math.ceil(10.0 * times) / 10.0:.1f} times as large" if log.audit.any() else lane
+    return Refusal(reason, f"{wait}{more}, or {lane}")
+
+
+def _pace(log: DecisionLog, times: float) -> str:
+    """Return how long it takes until so many times the decisions of a log with dates have come; else nothing."""
+    if log.time is None or log.time.dtype.kind != "U":
+        return ""
+    first, last = instant(log.time[0]), instant(log.time[-1])
+    if first is None or last is None or last <= first:
+        return ""
+    days = math.ceil(times * (last - first) / DAY)
+    return f" ({days:,} day{'' if days == 1 else 's'} at this pace)"
+
+
 def support_of(log: DecisionLog, floor: float) -> Support:
     """Return which decisions a log can speak about at a floor on the probability."""
     arrival = arrival_of(log)
@@ -111,4 +163,4 @@ def support_of(log: DecisionLog, floor: float) -> Support:
     enough[0] = True  # the surest band: what was acted on almost always
     usable = known & enough[band]
     inclusion[arrival.known] = p[arrival.known] * arrival.seen
-    return Support(usable, q, possible & ~known, inclusion, arrival, band, contradiction(log))
+    return Support(usable, q, possible & ~known, inclusion, arrival, band, floor, contradiction(log))

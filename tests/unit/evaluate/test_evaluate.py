@@ -136,9 +136,51 @@ def test_a_log_whose_acts_contradict_its_probabilities_gets_no_answer(logged):
     assert other.logged  # needs no probability
 
 
+def audited_log(audits, n=1400, days=28):
+    """Acts for certain, and audits in two bands of probabilities, in neither of which ten labels are to be expected."""
+    p = np.select([np.arange(n) % 4 == 0, np.arange(n) % 8 == 1], [1.0, 0.016], 0.009)
+    act = p == 1.0
+    act[np.flatnonzero(~act)[:: (n - n // 4) // audits][:audits]] = True
+    table = at.problems.Table("audits", np.ones((n, 1)), np.zeros(n), (np.arange(n) % 3 == 0).astype(np.int8), COSTS)
+    log = made_log(table, act, p, audit=act & (p < 1))
+    seconds = np.datetime64("2024-06-01T00:00:00") + (np.arange(n) * days * 86400 // n).astype("timedelta64[s]")
+    return replace(log, time=seconds.astype(str))
+
+
+@pytest.mark.parametrize("audits", [7, 9, 11])
+def test_labels_that_are_too_few_are_counted_all_and_what_would_do_is_said(audits):
+    found = at.missed(audited_log(audits))
+    for answer in (found.design.missed, found.design.recall, found.model, found.money.cost):
+        assert f"{audits} labels of items that might have been passed are too few" in answer.reason
+        assert "at most 7.8 are" in answer.reason  # 875 items of 0.009: 7.875
+    remedy = found.model.remedy
+    assert "log about 378 more decisions like these (8 days at this pace)" in remedy
+    assert "audit a share 1.3 times as large" in remedy
+    assert not at.missed(audited_log(16)).model
+    assert at.missed(audited_log(16, n=1400 + 384)).model  # as the remedy says
+    waiting = audited_log(audits)
+    waiting = replace(
+        waiting,
+        label=np.where(np.arange(1400) == 0, -1, waiting.label).astype(np.int8),
+        state=np.where(np.arange(1400) == 0, "pending", waiting.state),
+    )
+    assert at.missed(waiting).model.remedy.startswith("wait for labels, log about ")
+
+
+def test_labels_that_were_expected_and_did_not_come_are_counted():
+    log, _ = coin_log(n=60, p=0.2, seed=1)
+    acts = np.arange(60) % 10 == 0
+    few = replace(
+        log, act=acts, label=np.where(acts, 0, -1).astype(np.int8), state=np.where(acts, "observed", "never_due")
+    )
+    answer = at.missed(few).design.missed
+    assert "6 labels of items that might have been passed are too few: 6 came where 10 or more" in answer.reason
+    assert "log about 40 more decisions like these, or audit a share of what is passed" in answer.remedy
+
+
 def test_other_refusals():
     log, _ = coin_log(n=20)
-    assert "too few labels" in at.missed(log).design.missed.reason
+    assert f"{log.labelled.sum()} labels of items that might have been passed are too few" in str(at.missed(log))
     none = replace(log, label=np.full(20, -1, dtype=np.int8), state=np.where(log.act, "expired", "never_due"))
     assert "no label has arrived yet" in at.missed(none).design.missed.reason
     log, _ = coin_log(rate=0.0)
