@@ -8,7 +8,7 @@ import pytest
 
 import appletaste as at
 from appletaste.evaluate.arrival import arrival_of
-from appletaste.evaluate.by_model import by_model
+from appletaste.evaluate.by_model import by_model, cold
 from appletaste.evaluate.missed import FLOOR
 from appletaste.evaluate.support import support_of
 from appletaste.streams.loop import play_through
@@ -155,9 +155,23 @@ def test_before_anything_was_learnt_nothing_is_a_surprise():
     seen = log.act & (np.arange(len(log)) < 300) & (log.label == 1)
     begun = np.where(np.arange(len(log)) < 300, 0.5, np.clip(log.chance, 0.0, 0.49))
     log = without(log, seen)  # all labels of the beginning are negative
-    fresh, stale = replace(log, chance=begun), replace(log, chance=np.where(begun == 0.5, 0.5001, begun))
+    fresh, stale = replace(log, chance=begun), replace(log, chance=np.where(begun == 0.5, 0.51, begun))
     assert abs(at.missed(fresh).model_surprise) < 3
     assert abs(at.missed(stale).model_surprise) > 3  # the same chances, meant
+
+
+@pytest.mark.parametrize("miss", [3.3, 10.0])  # chances before the first label are 1/2 to 1e-7, and to 1e-5
+def test_decisions_before_the_first_label_are_no_surprise(miss):
+    """Labels 300 rounds late and a model that is right: beyond 3 standard errors in hardly a stream."""
+    surprises, costs = [], at.Costs(miss=miss, false_alarm=1.0, hit=0.0)
+    problem = at.problem("synthetic", features=20, rounds=900, intercept=-6.0, theta="normal", costs=costs)
+    settings = {"costs": costs, "order": "as is", "delay": 300, "audit": "3%", "policies": ["voi"], "log": "voi"}
+    for k in range(20):
+        table = problem.draw(at.Key(35).at(k))
+        log = at.replay(table.items, table.labels, **settings).log
+        assert cold(log).nonzero()[0].tolist() == list(range(301))
+        surprises.append(at.missed(log).model_surprise)
+    assert np.mean(np.abs(surprises) > 3) <= 0.1
 
 
 def two_lanes(rng, pooled=False):
