@@ -10,7 +10,9 @@ from .options import add_log_options, add_verb
 DESCRIPTION = """\
 Say how many audits it takes, and where, to know recall to within a margin. An audit is
 an act on an item that would have been passed, to see its label. The plan makes more
-audits where the log's model expects more positives, and some everywhere."""
+audits where the log's model expects more positives, and some everywhere. How many are
+missed now is what 'missed' says by design; where the log cannot say, what the model's
+chances say; and where labels seen contradict these, there is no plan."""
 
 EXAMPLES = """\
 examples:
@@ -54,7 +56,13 @@ def run(args: argparse.Namespace) -> None:
     ends = [f"{edge:.3g}" for edge in plan.edges]
     rows = zip(["0", *ends], [*ends, "1"], plan.items, plan.missed, plan.floors, strict=True)
     truth = "" if plan.true_recall is None else f"; {known_truth(f'{100 * plan.true_recall:.0f} %')}"
-    known = f"recall (now about {100 * plan.recall:.0f} %{truth}) to within {100 * plan.margin:.3g} percentage points"
+    sure = ", by the model's chances"
+    if plan.recall_interval is not None:
+        low, high = (100 * end for end in plan.recall_interval)
+        sure = f", {100 * plan.level:.0f} % interval {low:.0f} to {high:.0f} %"
+    known = (
+        f"recall (now about {100 * plan.recall:.0f} %{sure}{truth}) to within {100 * plan.margin:.3g} percentage points"
+    )
     print(f"To estimate {known}, audit about {count(plan.audits)} passed items as below")
     shown = [
         (low, high, count(items), count(missed), percent(floor), count(items * floor))

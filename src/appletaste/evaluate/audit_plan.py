@@ -15,12 +15,17 @@ from ..errors import InputError
 from ..logs.decision_log import DecisionLog
 from ..streams.audit import Audit
 from ..streams.budget import Budget
+from .answers import Estimate
 from .arrival import labelled_shares
-from .by_model import cold
-from .support import check_question, settled
+from .by_design import by_design
+from .by_model import cold, surprise
+from .missed import FLOOR
+from .support import check_question, settled, support_of
 
 #: Positives that the audits must be expected to find: with fewer, no interval around their number is to be trusted.
 LEAST_FOUND = 10.0
+#: Standard errors up to which labels seen do not contradict the model's chances.
+TRUSTED = 3.0
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,13 @@ class AuditPlan:
     floors: tuple[float, ...]  #: the probability of auditing a passed item, by stratum
     items: tuple[float, ...]  #: passed items expected in each
     missed: tuple[float, ...]  #: positives expected among them
-    recall: float  #: expected
+    recall: float  #: expected: that of the log by design, where the log can say; else by the model's chances
     margin: float  #: half the width of the interval for recall that this gives
     level: float
     uniform: float  #: how many audits the same margin would take with one floor for all
     left_out: int = 0  #: recent decisions of a log that the plan does not rest on: most labels have not arrived yet
     left_out_early: int = 0  #: and early ones: no label had arrived, so the model knew nothing of them
+    recall_interval: tuple[float, float] | None = None  #: of recall by design; None: recall is by the model's chances
     true_missed: tuple[float, ...] | None = None  #: what ``missed`` really is, where the log knows (``truths``)
     true_recall: float | None = None  #: and ``recall``
 
@@ -74,6 +80,10 @@ def plan_audit(
     sum of M_h (1 / f_h - 1). Least sum of N_h f_h for a given variance: f_h proportional to sqrt(M_h / N_h), cut at 1
     (Neyman 1934). At least ten positives are to be found by audits.
 
+    The chances say where positives are likelier, and how many are missed only if nothing better is known: of a log
+    recall is what ``missed`` says of it by design, and the chances of each stratum are scaled by what was seen there.
+    Where the log cannot say, the chances count as they are, unless labels seen contradict them; then there is no plan.
+
     Parameters
     ----------
     source
@@ -109,10 +119,11 @@ def plan_audit(
             log = log.where(~unlearnt)
         left_out_early = len(source) - left_out - len(log)
         values, found = as_chances(passed_chances(log)), positives_found(log)
+        now = recall_by_design(log, level)
     elif found is None:
         raise InputError("plan_audit takes a DecisionLog, or chances and found: how many positives acting finds")
     else:
-        left_out, left_out_early, values = 0, 0, as_chances(source)
+        left_out, left_out_early, values, now = 0, 0, as_chances(source), None
     number("found", found, above=0.0)
     number("margin", margin, above=0.0, most=0.5)
     number("level", level, above=0.0, most=1.0 - 1e-9)
@@ -126,8 +137,13 @@ def plan_audit(
     sums = np.asarray(np.bincount(places, weights=values, minlength=len(edges) + 1) * scale, dtype=np.float64)
     rates = (sums / sizes + doubt * sums.sum() / sizes.sum()) / (1.0 + doubt)
     missed = sizes * rates
+    recall = scale_found / (scale_found + float(missed.sum()))
+    if now is not None:  # no audit has found a positive: as the chances say, within the interval
+        recall = now.value if now.value < 1.0 else min(max(recall, now.low), now.high)
+        sum_missed = scale_found * (1.0 / recall - 1.0)
+        missed = summing_to(sum_missed, missed, sizes)
+        missed = summing_to(sum_missed, missed * seen_to_expected(log, edges, missed / sizes), sizes)
     total = float(missed.sum())
-    recall = scale_found / (scale_found + total)
     quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
     allowed = (margin / (quantile * recall * (1.0 - recall)) * total) ** 2 if total > 0.0 else math.inf
     floors = fewest(sizes, missed, allowed)
@@ -150,9 +166,61 @@ def plan_audit(
         uniform=float((sizes * even).sum()),
         left_out=left_out,
         left_out_early=left_out_early,
+        recall_interval=None if now is None else (now.low, now.high),
         true_missed=truths,
         true_recall=recalled,
     )
+
+
+def recall_by_design(log: DecisionLog, level: float) -> Estimate | None:
+    """Return recall by design; None: the log cannot say, and the labels seen do not contradict the model's chances."""
+    answer = by_design(log, support_of(log, FLOOR), level, FLOOR).recall
+    if isinstance(answer, Estimate):
+        return answer
+    off = surprise(log)
+    if abs(off) <= TRUSTED:
+        return None
+    which = "more" if off > 0 else "fewer"
+    seen = f"acting found {which} positives than the model's chances said, by {abs(off):.1f} standard errors"
+    checked = "no label of an item with a chance has arrived" if math.isnan(off) else seen
+    raise InputError(
+        f"nothing says how many positives were missed, so audits cannot be planned. The model is not to be trusted: "
+        f"{checked}. By design: {answer}"
+    )
+
+
+def seen_to_expected(log: DecisionLog, edges: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return positives seen to positives expected in each stratum, among items that might have been passed.
+
+    Each item counts for the (1 - p) / p passed ones that it stands for, and one more is both seen and expected.
+    """
+    p, chance = log.probability, np.full(len(log), np.nan) if log.chance is None else log.chance
+    rows = np.flatnonzero(log.labelled & (p >= FLOOR) & (p < 1.0) & ~np.isnan(chance))
+    if not rows.size:
+        return np.ones(len(rates))
+    weights, places = 1.0 / p[rows] - 1.0, np.searchsorted(edges, chance[rows])
+    one = float((weights**2).sum() / weights.sum())
+    counted = (weights * (log.label[rows] == 1), weights * rates[places])
+    seen, expected = (np.bincount(places, weights=each, minlength=len(rates)) for each in counted)
+    return np.asarray((one + seen) / (one + expected))
+
+
+def summing_to(total: float, missed: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return expected positives of strata scaled to a total, in no stratum more than its items.
+
+    Examples
+    --------
+    >>> summing_to(50.0, np.array([1.0, 4.0]), np.array([100.0, 20.0]))
+    array([30., 20.])
+    """
+    if total * (missed / sizes).max() <= missed.sum():
+        return np.asarray(missed * (total / missed.sum()))
+    some = missed > 0.0
+    low, high = 0.0, float((sizes[some] / missed[some]).max())
+    for _ in range(100):
+        c = 0.5 * (low + high)
+        low, high = (low, c) if np.minimum(sizes, c * missed).sum() >= total else (c, high)
+    return np.asarray(np.minimum(sizes, high * missed))
 
 
 def passed_chances(log: DecisionLog) -> NDArray[np.float64]:

@@ -138,7 +138,7 @@ def _pace(log: DecisionLog, times: float) -> str:
     """Return how long it takes until so many times the decisions of a log with dates have come; else nothing."""
     if log.time is None or log.time.dtype.kind != "U":
         return ""
-    first, last = instant(log.time[0]), instant(log.time[-1])
+    first, last = instant(log.time[0]), instant(log.time[len(log) - 1])
     if first is None or last is None or last <= first:
         return ""
     days = math.ceil(times * (last - first) / DAY)

@@ -166,7 +166,7 @@ def _audits_for(facts: Facts, audits: int) -> tuple[float, str]:
             margin = min(0.5, 0.25 * (recall.high - recall.low))
             planned = plan_audit(facts.log, margin=margin, level=facts.level).audits
             if planned > audits:
-                return planned, "the number is a plan by the model's chances (appletaste plan-audit)"
+                return planned, "the number is a plan from what is missed by now (appletaste plan-audit)"
         except AppleTasteError:
             pass  # no chances are logged, or no positive was seen
     return 4.0 * audits, "half the width takes four times as many"

@@ -366,9 +366,15 @@ def test_items_beyond_those_drawn_count_as_normal(monkeypatch):
 def test_a_plan_of_audits_from_a_log():
     """What the log says is what somebody would count from it; what it cannot say is said."""
     log, _ = coin_log()
-    plan = at.plan_audit(log)
-    assert plan == at.plan_audit(log.chance[~log.act], found=int((log.label == 1).sum()))
+    plan, found = at.plan_audit(log), int((log.label == 1).sum())
+    recall = at.missed(log).design.recall
+    assert plan.recall == recall.value
+    assert plan.recall_interval == (recall.low, recall.high)
+    assert sum(plan.missed) == pytest.approx(found * (1 / recall.value - 1))
     assert plan.left_out == 0
+    bare = replace(log, probability=log.act.astype(float))  # nothing is said by design, and the chances are right
+    assert at.plan_audit(bare) == at.plan_audit(log.chance[~log.act], found=found)
+    assert at.plan_audit(bare).recall_interval is None
     assert at.plan_audit(log, items=1_000_000).recall == pytest.approx(plan.recall)
     unseen = replace(log, label=np.full(400, -1, dtype=np.int8), state=np.where(log.act, "pending", "never_due"))
     everything = log.where(log.act)
@@ -382,6 +388,41 @@ def test_a_plan_of_audits_from_a_log():
     ):
         with pytest.raises(at.errors.InputError, match=message):
             at.plan_audit(wrong, **options)
+
+
+@pytest.mark.parametrize("factor", [0.05, 0.3, 3.0])
+def test_a_plan_of_audits_agrees_with_missed_where_the_model_is_wrong(factor):
+    rng = np.random.default_rng(8)
+    chance = rng.beta(1, 4, 4000)
+    log, _ = coin_log(n=4000, p=np.where(chance > 0.4, 1.0, 0.05), rate=chance)
+    log = replace(log, chance=np.clip(factor * chance, 0.0, 1.0))
+    recall = at.missed(log).design.recall
+    plan = at.plan_audit(log)
+    assert recall.low <= plan.recall <= recall.high
+    passed = sum(plan.missed)
+    assert plan.recall == pytest.approx((log.label == 1).sum() / ((log.label == 1).sum() + passed))
+    assert all(missed <= items for missed, items in zip(plan.missed, plan.items, strict=True))
+    bare = replace(log, probability=log.act.astype(float))
+    with pytest.raises(at.errors.InputError, match=r"(?s)(more|fewer) positives than .*standard errors.*2 % say"):
+        at.plan_audit(bare)
+
+
+def test_a_plan_puts_audits_where_positives_were_seen_whatever_the_model_says():
+    low = np.arange(4000) % 2 == 0
+    log, _ = coin_log(n=4000, p=0.1, rate=np.where(low, 0.3, 0.02))
+    plan = at.plan_audit(replace(log, chance=np.where(low, 0.02, 0.3)))
+    assert plan.edges == (0.02,)
+    assert plan.missed[0] > 5 * plan.missed[1]
+    assert plan.floors[0] > 2 * plan.floors[1]
+
+
+def test_a_plan_where_no_audit_found_a_positive_keeps_within_the_interval():
+    chance = np.where(np.arange(2000) % 10 == 0, 0.9, 0.3)
+    log, _ = coin_log(n=2000, p=np.where(chance > 0.5, 1.0, 0.05), rate=np.where(chance > 0.5, 0.9, 0.0))
+    log = replace(log, chance=chance)
+    recall = at.missed(log).design.recall
+    assert recall.value == 1.0
+    assert at.plan_audit(log).recall == recall.low < 1.0  # the chances say that far more is missed
 
 
 def test_recent_decisions_without_labels_are_left_out_of_what_if():
