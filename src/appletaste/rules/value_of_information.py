@@ -50,8 +50,8 @@ class ValueOfInformation:
         eta; the derivation says 1.
     ahead
         How many rounds a label serves. ``"double"`` and ``"lindy"``: each item has its own number. Labels that arrive
-        anyway shrink the variance of an item at the rate rho = (Vx)'N(Vx) / v, where N is the running mean of w x x'
-        over items acted on, w = s^2 / (mu (1 - mu)); s rounds from now a label of today is worth 1 / (1 + rho s)^2 of
+        anyway shrink the variance of an item at the rate rho = (Vx)'N(Vx) / v, where N is the running mean of w x x',
+        of 0 for items passed, w = s^2 / (mu (1 - mu)); s rounds from now a label of today is worth 1 / (1 + rho s)^2 of
         what it is now. Summed over the rounds to come that is R / (1 + rho R) if R = T - t are left, or R = 2 t + 10 d
         for ``"double"`` if nobody knows; and a ``lasting(rho a)`` for ``"lindy"``, after which a stream of age
         a = t + t0 goes on for s more rounds with probability a / (a + s). H is R or a; B takes (e / v) times the rest.

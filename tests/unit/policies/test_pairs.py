@@ -115,6 +115,8 @@ def test_labels_are_looked_at_in_their_number_alone():
     assert pairs_of(policy, features) == [("a", "b")]
     assert policy.n_features == X.shape[1]
     assert len(policy.posterior.mean) == X.shape[1] + 4
+    products = np.array([policy.posterior.taken(x) for x in X[:FIRST]])[:, X.shape[1] :]
+    assert np.mean((products**2).sum(axis=1)) == pytest.approx(1.0)  # their squares together, over the labelled items
     assert policy.posterior.score(X[0]).mean == pytest.approx(policy.posterior.taken(X[0]) @ policy.posterior.mean)
 
 

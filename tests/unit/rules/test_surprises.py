@@ -1,6 +1,7 @@
 """Surprises: one coefficient far beyond the learnt scale. The formulas against NumPy, and no blind spots."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from appletaste.policies import Bayesian
 from appletaste.posteriors import Gaussian, Laplace
 
 from ...contract.entries import act_on
+from . import surprise_formulas
 from .surprise_formulas import Reference, gaussian_of, omega_of
 
 COSTS = at.Costs(miss=2.0, false_alarm=1.0, hit=0.0)
@@ -65,28 +67,74 @@ RULES = [
 ]
 
 
+def beside(reference, rule, items, labels):
+    """Play a policy and give each decision with what the formulas say of it."""
+    d = items.shape[1]
+    method = Bayesian(Laplace(skew=True, adaptive=True, surprises=0.2, groups=GROUPS[:d]), rule)
+    policy = at.Policy(method, n_features=d, costs=COSTS, seed=3)
+    for k, (x, label) in enumerate(zip(items, labels, strict=True)):
+        costs = at.Costs(miss=2.0 + k % 3, false_alarm=1.0, hit=0.1)  # costs of each item
+        expected = reference.judge(policy.learner.belief, x, costs)
+        policy.look(-x, costs=costs)  # asking about another item changes nothing
+        decision = policy.decide(x, costs=costs)
+        yield decision, *expected
+        reference.commit(decision.act)
+        if decision.act:
+            policy.learn(decision, int(label))
+
+
 @pytest.mark.parametrize(("rule", "bent"), [*((rule, False) for rule in RULES), (RULES[0], True)])
 def test_the_rule_is_its_formula(rng, rule, bent):
     items, labels, _ = segment(rng, 80, share=0.15, normals=2)
     if bent:
         items = with_ramps(items)
-    d = items.shape[1]
-    method = Bayesian(Laplace(skew=True, adaptive=True, surprises=0.2, groups=GROUPS[:d]), rule)
-    policy, reference = at.Policy(method, n_features=d, costs=COSTS, seed=3), Reference(d, rule)
     looked = set()
-    for k, (x, label) in enumerate(zip(items, labels, strict=True)):
-        costs = at.Costs(miss=2.0 + k % 3, false_alarm=1.0, hit=0.1)  # costs of each item
-        expected, worth, column = reference.judge(policy.learner.belief, x, costs)
-        policy.look(-x, costs=costs)  # asking about another item changes nothing
-        decision = policy.decide(x, costs=costs)
-        assert decision.probability == pytest.approx(expected, abs=1e-6)
+    for decision, probability, worth, column in beside(Reference(items.shape[1], rule), rule, items, labels):
+        assert decision.probability == pytest.approx(probability, abs=1e-6)
         assert decision.worth == pytest.approx(worth, rel=1e-5, abs=1e-9)
         assert decision.why.get("surprising_feature") == column
         looked.add(column)
-        reference.commit(decision.act)
-        if decision.act:
-            policy.learn(decision, int(label))
     assert looked == {None, 1}  # never the intercept, before the first label or after, and no number
+
+
+class OverItemsAskedAbout(Reference):
+    """B_x as the mean over items whose surprise was asked about, and not over all."""
+
+    def mean_matrix(self, share_of, newest=None):
+        every = self.seen
+        self.seen = [entry for entry in every if entry["open"] > 0.0] if newest and "open" in newest else every
+        mean = super().mean_matrix(share_of, newest)
+        self.seen = every
+        return mean
+
+
+class WearWithoutHeadStart(Reference):
+    """The factor 1 / (1 + rho' R) of B_x with R = 2 t."""
+
+    def appraise(self, which, *rest):
+        self.which = which
+        return super().appraise(which, *rest)
+
+    def service(self, t, rate):
+        left, part = super().service(t, rate)
+        return left, 1 / (1 + rate * 2 * t) if self.which == "open" else part
+
+
+@pytest.mark.parametrize("reading", ["asked about", "mean", "wear", "even"])
+def test_other_readings_of_the_page_are_not_the_rule(rng, monkeypatch, reading):
+    """The control of the test above: what docs/rules.md says otherwise would be seen."""
+    items, labels, _ = segment(rng, 80, share=0.15, normals=2)
+    rule, d = RULES[0], items.shape[1]
+    reference = {"asked about": OverItemsAskedAbout, "wear": WearWithoutHeadStart}.get(reading, Reference)(d, rule)
+    if reading == "even":
+        reference.rule = replace(rule, forgetting=1.0)
+    if reading == "mean":
+        monkeypatch.setattr(surprise_formulas, "gaussian_of", lambda belief: (belief.mean, *gaussian_of(belief)[1:]))
+    off = [
+        abs(decision.worth - worth) / max(abs(decision.worth), 1e-9)
+        for decision, _, worth, _ in beside(reference, rule, items, labels)
+    ]
+    assert max(off) > 1e-3
 
 
 def test_a_renewal_switches_a_coefficient_that_the_labels_say_is_large():
