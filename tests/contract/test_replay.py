@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 import appletaste as at
 from appletaste.cli.main import main
 from appletaste.replays.players import bare
+
+from .test_guide import commands, taken_apart
 
 FOLDER = Path(os.environ.get("APPLETASTE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 COSTS = {
@@ -206,6 +209,20 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
     code, _, err = call(capsys, *arguments(tmp_path / "none.csv"))
     assert code == 2
     assert "there is no file" in err
+
+
+def test_the_first_table_of_the_page_is_what_its_commands_print(capsys, tmp_path, monkeypatch):
+    """docs/replay.md: the made file, the command and the table; speeds are left out."""
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "replay.md").read_text()
+    exec(compile(re.search(r"^```python\n(.*?)^```", page, re.S | re.M)[1], "docs/replay.md", "exec"), {})
+    (typed,) = commands(re.search(r"^```\n(appletaste replay .*?)^```", page, re.S | re.M)[1])
+    assert main(typed[1:]) == 0
+    lines = dict(map(taken_apart, capsys.readouterr().out.splitlines()))
+    shown = dict(map(taken_apart, re.search(r"^```\n(4000 items.*?)^```", page, re.S | re.M)[1].splitlines()))
+    assert len(shown) == 8
+    for words, numbers in shown.items():
+        assert lines[words] == pytest.approx(numbers, rel=4e-4, abs=0.002), words  # processors round differently
 
 
 @pytest.mark.data
