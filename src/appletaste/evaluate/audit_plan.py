@@ -138,7 +138,8 @@ def plan_audit(
     rates = (sums / sizes + doubt * sums.sum() / sizes.sum()) / (1.0 + doubt)
     missed = sizes * rates
     recall = scale_found / (scale_found + float(missed.sum()))
-    if now is not None:  # no audit has found a positive: as the chances say, within the interval
+    if now is not None:
+        # where no audit has found a positive the chances say how many there may be, within the interval
         recall = now.value if now.value < 1.0 else min(max(recall, now.low), now.high)
         sum_missed = scale_found * (1.0 / recall - 1.0)
         missed = summing_to(sum_missed, missed, sizes)
