@@ -21,6 +21,17 @@ class Remedy:
     option: str
     value: Any = None  #: None: the reader knows the value
 
+    @property
+    def parts(self) -> str:
+        """Settings of an encoder, a mapping, as they are typed.
+
+        Examples
+        --------
+        >>> Remedy("encoder", {"online": True, "warm_up": 5000}).parts
+        'online=true,warm_up=5000'
+        """
+        return ",".join(f"{name}={str(value).lower()}" for name, value in self.value.items())
+
     def __str__(self) -> str:
         return f"{self.option}={'' if self.value is None else repr(self.value)}"
 

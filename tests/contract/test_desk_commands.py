@@ -250,6 +250,8 @@ def test_a_map_that_changes_never_decides_an_item_twice(shop, capsys):
     write("new.csv", rows)
     assert call(capsys, "decide", "b.at", "new.csv")[0] == 0
     ledger = read_desk("b.at")
+    kept = ledger.features.encoder
+    assert (kept.spare, kept.curves, kept.many) == (2, True, True)  # the default, but for what was said
     assert "country=JP" in ledger.features.names()
     place = ledger.features.names().index("country=JP")
     assert [ledger[rows[k]["order"]].decision.x[place] for k in (3, 5)] == [0.0, 1.0]  # one by one, in order

@@ -101,12 +101,15 @@ def test_a_stream_from_a_file(run, tmp_path):
     made = run(
         *("stream", "create", "items", "--store", "desk.db", "--from", "items.csv", "--label", "bad", "--teach"),
         *("--costs", "miss=5,false_alarm=1,hit=0", "--seed-file", "seed", "--mode", "shadow"),
+        *("--encoder", "levels=20"),
     )
     assert made["columns"] == ["amount", "where"]
     assert made["mode"] == "shadow"
     with Stream.open("desk.db", "items") as stream:
         answer = stream.decide({"amount": 3, "where": "web"}, id="a", baseline=False)
         assert 0.2 < answer.chance < 0.9
+        kept = stream.features.encoder
+        assert (kept.levels, kept.curves, kept.many) == (20, True, False)  # the default of a stream, but for the levels
         assert stream.record.place.secret == (12345).to_bytes(16, "big")
 
 

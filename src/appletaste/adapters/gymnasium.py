@@ -15,7 +15,7 @@ from ..keys import Key
 from ..policies.items import usual_costs
 from ..problems import Problem, Table
 from ..problems import problem as problem_named
-from ..replays.table import default_encoder, encode, read_stream
+from ..replays.table import chosen_encoder, default_encoder, encode, read_stream
 
 try:
     import gymnasium
@@ -145,7 +145,7 @@ def labelled_table(source: Any, label: str | None, costs: SomeCosts, encoder: An
     (5,)
     """
     stream = read_stream(source, label, **reading)
-    items, _ = encode(encoder or default_encoder(stream.records, shuffled=False), stream.records)
+    items, _ = encode(chosen_encoder(encoder, default_encoder(stream.records, shuffled=False)), stream.records)
     if isinstance(items, SparseRows):
         items = items.dense()
     return Table(stream.records.source, items, stream.labels.astype(np.float64), stream.labels, usual_costs(costs))

@@ -116,8 +116,8 @@ def parse_one_sheet(text: str) -> Costs:
     return costs
 
 
-def parse_encoder(text: str | None) -> Encoder | None:
-    """Return the encoder from name=value,...; none was asked for: None."""
+def parse_encoder(text: str | None) -> dict[str, Any] | None:
+    """Return the settings of the encoder that are to change, from name=value,...; none were asked for: None."""
     if text is None:
         return None
     settings = {name: parse_value(value) for name, value in parse_pairs(text, "--encoder").items()}
@@ -127,7 +127,8 @@ def parse_encoder(text: str | None) -> Encoder | None:
     for name in settings:
         if name not in known:
             raise OptionError(f"--encoder has no setting {name!r}; there are {', '.join(known)}")
-    return Encoder(**settings)
+    Encoder(**settings)  # a wrong value is found here, before the file is read
+    return settings
 
 
 def parse_dates(given: Sequence[str]) -> dict[str, tuple[str, str]] | None:

@@ -102,7 +102,11 @@ def add_creation(create: argparse.ArgumentParser, from_file: bool = True) -> Non
     table = add_reading_options(create)
     add_date_options(table)
     add_score(table)
-    table.add_argument("--encoder", metavar="SETTINGS", help="e.g. hashing=64 or levels=20 (docs/features.md)")
+    table.add_argument(
+        "--encoder",
+        metavar="SETTINGS",
+        help="change settings of the default encoder: hashing=64 or levels=20 (docs/features.md)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -29,7 +29,11 @@ def flag(remedy: Remedy) -> str:
     '--encoder many=false'
     >>> flag(Remedy("time")), flag(Remedy("categories", ["age", "order id"])), flag(Remedy("order", "as is"))
     ('--time', "--category age --category 'order id'", '--order as-is')
+    >>> flag(Remedy("encoder", {"online": True}))
+    '--encoder online=true'
     """
+    if isinstance(remedy.value, dict):
+        return f"--{remedy.option} {remedy.parts}"
     if remedy.option in PARTS:
         return f"--encoder {remedy.option}={str(remedy.value).lower()}"
     name = FLAGS.get(remedy.option, f"--{remedy.option.replace('_', '-')}")

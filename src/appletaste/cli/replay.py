@@ -125,7 +125,8 @@ def add(verbs: Any) -> None:
     table.add_argument(
         "--encoder",
         metavar="SETTINGS",
-        help="e.g. hashing=64, warm_up=1000,spare=4 or cycles=hour+weekday (docs/features.md)",
+        help="change settings of the default encoder: online=true, hashing=64, warm_up=1000,spare=4 or "
+        "cycles=hour+weekday (docs/features.md)",
     )
     add_engine_options(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="write tables (CSV), a manifest and pictures")

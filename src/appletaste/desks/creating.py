@@ -26,7 +26,7 @@ from ..replays.comparators import takes_groups, takes_levels
 from ..replays.findings import Seen
 from ..replays.notes import cost_notes, made_of_dates, made_of_score, unreadable_dates
 from ..replays.players import Share, Staffing, check_forgetting
-from ..replays.table import Stream, read_stream, with_dates, with_score
+from ..replays.table import Stream, chosen_encoder, read_stream, with_dates, with_score
 from ..simulate import Entry
 from ..streams import Awaiting, Desk, Ledger
 from .tables import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
@@ -72,7 +72,7 @@ def create_desk(
     late: bool = True,
     teach: bool = False,
     drop: Sequence[str] = (),
-    encoder: Encoder | None = None,
+    encoder: Encoder | Mapping[str, Any] | None = None,
     time_features: bool = False,
     dates: Mapping[str, tuple[str, str]] | None = None,
     score: str | None = None,
@@ -106,6 +106,8 @@ def create_desk(
         Whether labels arrive late; the policy then keeps in mind which labels are on their way (``Awaiting``).
     teach
         Whether the labels of the history are learnt.
+    encoder
+        An ``Encoder`` in the place of the default one, or settings that change it, ``{"levels": 20}``.
     time_features, dates
         As ``replay`` takes them: whether the hour, weekday and month of the time are features, and days between dates.
     score
@@ -143,8 +145,8 @@ def create_desk(
     counted = None if stream.moments is None or time_features else stream.clock
     entry = Entry(name, dict(options or {}))
     # without a file the desk is for a stream, whose map stays as it is: levels that come later share one column
-    chosen = encoder or Encoder(curves=takes_groups(entry), many=takes_levels(entry) and path is not None)
-    chosen = with_score(with_dates(chosen, dates), score)
+    usual_map = Encoder(curves=takes_groups(entry), many=takes_levels(entry) and path is not None)
+    chosen = with_score(with_dates(chosen_encoder(encoder, usual_map), dates), score)
     features = replace(chosen, warm_up=len(stream)).fit(table, time=counted)
     given: dict[str, Any] = {"groups": features.groups} if features.grouped else {}
     given |= options or {}

@@ -99,9 +99,10 @@ def replay(
         in ISO 8601, numbers such as 20240531, or counts since 1970, known by their range. For other numbers
         ``time_unit`` says what one unit is: ``"day"``, ``"hour"``, ``"minute"``, ``"s"`` or ``"ms"``.
     encoder
-        An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order; see ``default_encoder``.
-        By default scores may bend in numbers and columns with many levels stay open (docs/curves.md); policies that
-        cannot learn that meet straight lines, and the frequent levels of the first rows.
+        An ``Encoder`` or a scikit-learn transformer, fitted on the first rows of each order, in the place of
+        ``default_encoder``; or settings that change the default one, ``{"online": True}``. By default scores may bend
+        in numbers and columns with many levels stay open (docs/curves.md); policies that cannot learn that meet
+        straight lines, and the frequent levels of the first rows.
     flip_label, drop
         Act on the other class; columns that are no features.
     label_time
@@ -162,7 +163,7 @@ def replay(
     usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
     if staffing is not None:
         staffing.check(time is not None, stream.day, stream.dated)
-    encoder = with_dates(encoder or default_encoder(stream.records, shuffled, curves=True), dates)
+    encoder = with_dates(chosen_encoder(encoder, default_encoder(stream.records, shuffled, curves=True)), dates)
     encoder = with_score(encoder, score)
     if log is not None and log not in [entry.label for entry in entries if entry.name not in COMPARATORS]:
         raise OptionError(f"log names the policy of this replay whose decisions are kept, got {log!r}")
@@ -265,7 +266,9 @@ def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
         told = f"the share of positives changes along the file ({shown} by tenths). If the rows are in the order of "
         notes.append(Message(told, "time, play the file as it is: ", Remedy("order", "as is")))
     seen = Seen.of(stream)
-    moved = [] if shuffled or seen is None else list(moving_ranges(seen))
+    ordered = None if shuffled or seen is None else seen.in_order(plan.encoder)
+    moved = [] if ordered is None else list(moving_ranges(ordered))
+    rare = [] if ordered is None or plan.history is not None else list(rare_at_first(ordered))
     for label, one in played.items():
         found = list(dict.fromkeys(note for tally in one.tallies for note in tally.notes))[:2]
         if not shuffled and one.entry.name not in COMPARATORS:

@@ -29,6 +29,7 @@ from .vectors import Matrix, Vectors, is_matrix, read_vectors
 ROOM, MOST_ROOM = 64, 8
 #: Bytes of encoded vectors beyond which they are kept sparse.
 MOST_DENSE = 2**30
+OF_A_MATRIX = "a matrix holds vectors already: leave out encoder=, or give a table instead"
 
 
 @dataclass(frozen=True)
@@ -254,6 +255,28 @@ def default_encoder(records: Records | Vectors, shuffled: bool, curves: bool = F
     return Encoder(spare=min(MOST_ROOM, max(1, math.ceil(ROOM / categories))), curves=curves, many=curves)
 
 
+def chosen_encoder(given: Any, default: Encoder | None) -> Any:
+    """Return the encoder that was given, or the default one; a mapping says which settings of the default change.
+
+    Examples
+    --------
+    >>> chosen_encoder({"online": True}, Encoder(curves=True)) == Encoder(curves=True, online=True)
+    True
+    """
+    if given is None:
+        return default
+    if not isinstance(given, Mapping):
+        return given
+    if default is None:
+        raise OptionError(OF_A_MATRIX)
+    known = Encoder.__dataclass_fields__
+    for name in given:
+        if name not in known:
+            raise OptionError(Message(Remedy("encoder"), f" has no setting {name!r}; there are {', '.join(known)}"))
+    room = {"spare": 0} if given.get("hashing") else {}  # hashing has room for all levels
+    return replace(default, **{**room, **given})
+
+
 def with_dates(encoder: Any, dates: Mapping[str, tuple[str, str]] | None) -> Any:
     """Return the encoder with the days between dates that were asked for."""
     if dates is None:
@@ -286,7 +309,7 @@ def encode(encoder: Any, records: Records | Vectors, time: str | None = None) ->
     """
     if isinstance(records, Vectors):
         if encoder is not None:
-            raise OptionError("a matrix holds vectors already: leave out encoder=, or give a table instead")
+            raise OptionError(OF_A_MATRIX)
         return records.items, alone(records.items.shape[1])
     if isinstance(encoder, Encoder):
         large = 8 * len(records) * encoder.fit(records, time=time).n_features > MOST_DENSE

@@ -289,6 +289,21 @@ def test_the_default_encoder_keeps_room_where_time_has_an_order():
     assert default_encoder(read_stream(numbers, "bad").records, shuffled=False) == at.Encoder()
 
 
+def test_settings_change_the_default_encoder_and_an_encoder_replaces_it():
+    def used(given, **more):
+        return at.replay(made(), "bad", costs=COSTS, order="as is", encoder=given, policies=["ts"], **more).plan.encoder
+
+    assert used({"online": True}) == at.Encoder(spare=8, curves=True, many=True, online=True)
+    assert used({"curves": False}) == at.Encoder(spare=8, many=True)
+    assert used({"hashing": 16}) == at.Encoder(curves=True, many=True, hashing=16)  # which has room for every level
+    assert used({}) == used(None)
+    assert used(at.Encoder(online=True)) == at.Encoder(online=True)
+    with pytest.raises(at.errors.OptionError, match="encoder= has no setting 'onlin'; there are standardise, clip"):
+        used({"onlin": True})
+    with pytest.raises(at.errors.OptionError, match="a matrix holds vectors already"):
+        at.replay(np.ones((4, 2)), [0, 1, 0, 1], costs=COSTS, encoder={"online": True})
+
+
 def test_a_scikit_learn_transformer_in_the_encoders_place():
     from sklearn.preprocessing import StandardScaler
 

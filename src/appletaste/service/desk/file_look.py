@@ -57,9 +57,13 @@ def in_words(remedy: Remedy) -> str:
     --------
     >>> in_words(Remedy("drop", ["settled_on"])), in_words(Remedy("time"))
     ("take the tick of 'settled_on' away", 'the column with the time')
+    >>> in_words(Remedy("encoder", {"online": True}))
+    'on the command line, --encoder online=true'
     """
     if remedy.option == "drop" and remedy.value:
         return f"take the tick of {', '.join(map(repr, remedy.value))} away"
+    if isinstance(remedy.value, dict):
+        return f"on the command line, --{remedy.option} {remedy.parts}"
     name = WORDS.get(remedy.option, remedy.option.replace("_", " "))
     if remedy.value is None:
         return name
