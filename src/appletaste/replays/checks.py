@@ -31,6 +31,8 @@ from .findings import (
     moving_ranges,
     postcodes,
     present,
+    rare_at_first,
+    shown,
     zones,
 )
 
@@ -73,7 +75,7 @@ def constants(seen: Seen) -> Iterator[Finding]:
     for name, column in seen.records.columns.items():
         values = present(column)
         if not len(values) or (len(values) == len(column) and np.all(values == values[0])):
-            what = "no value at all" if not len(values) else f"{_shown(values[0])} in every row"
+            what = "no value at all" if not len(values) else f"{shown(values[0])} in every row"
             told = Message(f"column {name!r} has {what}: leave the column out: ", Remedy("drop", [name]))
             yield Finding("CONSTANT", name, told)
             continue
@@ -81,7 +83,7 @@ def constants(seen: Seen) -> Iterator[Finding]:
         share = float(counts.max()) / len(column)
         if share >= NEARLY and not seen.told(name) > TOLD:
             told = Message(
-                f"column {name!r} has {_shown(levels[counts.argmax()])} in {100 * share:.1f} % of rows: there is "
+                f"column {name!r} has {shown(levels[counts.argmax()])} in {100 * share:.1f} % of rows: there is "
                 "little to learn from such a column. Leave the column out unless you know better: ",
                 Remedy("drop", [name]),
             )
@@ -97,7 +99,7 @@ def identifiers(seen: Seen) -> Iterator[Finding]:
         if len(values) < OWN_ROWS or (is_number(column) and not is_whole(values)):
             continue
         if len(np.unique(values)) > (OWN_NUMBER if is_number(column) else OWN_TEXT) * len(values):
-            such = f"column {name!r} has another %s in nearly every row, such as {_shown(values[0])}"
+            such = f"column {name!r} has another %s in nearly every row, such as {shown(values[0])}"
             told = Message(
                 f"{such % 'value'}: a name, not a feature. Nothing can be learnt from such a column: ",
                 Remedy("drop", [name]),
@@ -176,7 +178,7 @@ def known_labels(seen: Seen) -> Iterator[Finding]:
         also: list[str | Remedy] = []
         first = int(np.argmax(known))
         if np.array_equal(values == values[first], known):
-            what = "missing" if missing[first] else _shown(column[first])
+            what = "missing" if missing[first] else shown(column[first])
             also = ["; if it says on which items somebody acts today, for a replay: ", Remedy("today", name)]
         elif np.array_equal(~missing, known):
             what = "there"
@@ -206,15 +208,12 @@ CHECKS: tuple[Callable[[Seen], Iterator[Finding]], ...] = (
         labels,
         calendars,
         moving_ranges,
+        rare_at_first,
         postcodes,
         codes,
     ),
     *(identifiers, duplicates, constants, gaps),
 )
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else repr(str(value)[:30])
 
 
 def _codes(column: NDArray[Any]) -> NDArray[np.intp]:

@@ -22,13 +22,13 @@ from ..simulate import Entry
 from .checks import known_labels
 from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
-from .findings import Seen, infinite_cells, moving_ranges, replay_notes
+from .findings import ONLINE, Seen, infinite_cells, moving_ranges, rare_at_first, replay_notes
 from .history import read_history
 from .notes import column_notes, cost_notes, delay_notes, feature_notes, stopped_notes, unlearnable_notes
 from .passes import Pass, Plan, forget
 from .players import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
-from .table import default_encoder, read_stream, with_dates, with_score
+from .table import chosen_encoder, default_encoder, read_stream, with_dates, with_score
 from .tally import BLOCKS, edges
 
 SHUFFLES = 10
@@ -277,4 +277,6 @@ def _notes(plan: Plan, played: Mapping[str, PolicyReplay]) -> tuple[str, ...]:
     notes += unlearnable_notes(stream)
     if not shuffled:
         notes += column_notes(stream)
-    return tuple(notes if seen is None else [*notes, *replay_notes(seen, moved)])
+    if isinstance(plan.encoder, Encoder) and plan.encoder.online:  # the remedy has been taken
+        moved, rare = [], [finding for finding in rare if finding.remedy != ONLINE]
+    return tuple(notes if seen is None else [*notes, *replay_notes(ordered or seen, moved, rare)])

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..features import Records
+from ..features import Encoder, Records
 from ..features.dates import written_otherwise
 from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy, worded
 from ..times import DAY, instants
 from .clocks import mixed_zones
 from .table import Stream
+from .tally import BLOCKS, edges
 from .telling import disorder, sampled, told_apart
 
 #: The area under the ROC curve, on held-out rows, from which a column alone tells the label nearly always.
@@ -28,8 +31,12 @@ CODES, ROWS, CHANCE, DISORDER = 200, 20, 1e-3, 0.3
 BEYOND, BEYOND_FIRST, BEYOND_ROWS = 0.05, 17.0, 10
 #: The share of rows of which a date is later than the time; of texts that are dates; the fewest values to say so.
 LATER, DATES, OWN_ROWS = 0.5, 0.95, 50
+#: A value with less than this share of the first rows and more than that of a later tenth; the most values of a number.
+RARE, USUAL, FEW = 0.1, 0.5, 20
 #: Columns that a note of a replay names.
 NAMED = 5
+#: What lets the scale of a column follow the column.
+ONLINE = Remedy("encoder", {"online": True})
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ class Seen:
     labels: NDArray[np.int8]  #: UNKNOWN where there is none
     times: NDArray[np.float64] | None = None  #: seconds since 1970
     order: str = "the file"  #: the order of what the rows are in
+    ordered: bool = False  #: whether somebody has said that they are in the order of time
+    first: int = WARM_UP  #: rows that features are fitted on
     telling: dict[str, float] = field(default_factory=dict)  #: what ``told`` has found
 
     @staticmethod
@@ -67,7 +76,12 @@ class Seen:
         if not isinstance(stream.records, Records):
             return None
         times = stream.times if stream.dated else None
-        return Seen(stream.records, stream.labels, times, "the file" if stream.times is None else "time")
+        timed = stream.times is not None
+        return Seen(stream.records, stream.labels, times, "time" if timed else "the file", timed)
+
+    def in_order(self, encoder: Any) -> Seen:
+        """Return the table as one in the order of time, which whoever plays it as it is says, and met by an encoder."""
+        return replace(self, ordered=True, first=encoder.warm_up if isinstance(encoder, Encoder) else self.first)
 
     @cached_property
     def sample(self) -> NDArray[np.intp]:
@@ -233,9 +247,9 @@ def postcodes(seen: Seen) -> Iterator[Finding]:
 def moving_ranges(seen: Seen) -> Iterator[Finding]:
     """MOVING_RANGE: later rows of a number are beyond the range of the first 500."""
     for name, column in seen.records.columns.items():
-        if not is_number(column) or len(column) <= WARM_UP:
+        if not is_number(column) or len(column) <= seen.first:
             continue
-        first, later = present(column[:WARM_UP]), present(column[WARM_UP:])
+        first, later = present(column[: seen.first]), present(column[seen.first :])
         if len(first) < OWN_ROWS or not len(later):
             continue
         low, high = float(first.min()), float(first.max())
@@ -247,21 +261,65 @@ def moving_ranges(seen: Seen) -> Iterator[Finding]:
                 "MOVING_RANGE",
                 name,
                 Message(
-                    f"column {name!r} is {was} in the first {WARM_UP} rows in the order of {seen.order}, and beyond "
+                    f"column {name!r} is {was} in the first {seen.first} rows in the order of {seen.order}, and beyond "
                     f"that in {100 * share:.0f} % of later rows. Values beyond are held at the edge, where a policy "
-                    "cannot tell them apart. If the column moves with time, leave the column out, ",
+                    "cannot tell them apart. If the column moves with time, let the range follow the column, ",
+                    ONLINE,
+                    ", put a difference or ratio in its place, or, if the column tells little, leave the column out: ",
                     Remedy("drop", [name]),
-                    ", or put a difference or ratio in its place",
                 ),
             )
+
+
+def rare_at_first(seen: Seen) -> Iterator[Finding]:
+    """RARE_AT_FIRST: a value that is rare in the first 500 rows in the order of time, and usual in a later tenth."""
+    for name, column in seen.records.columns.items():
+        risen = _risen(column, seen.first) if seen.ordered and name not in seen.records.dates else None
+        if risen is None:
+            continue
+        value, before, after, first, last = risen
+        told = (
+            f"column {name!r} is {shown(value)} in {100 * before:.0f} % of the first {seen.first} rows in the order of "
+            f"{seen.order}, and in {100 * after:.0f} % of rows {first + 1} to {last}. What a policy learns of a value "
+            "from a few early rows moves nearly every score later. "
+        )
+        cure: tuple[str | Remedy, ...] = ("Let the scale follow the column, ", ONLINE)
+        if not is_number(column):  # which has no scale
+            rows = min(10 * seen.first, len(column) // 2)
+            cure = ("Fit the features on more rows, ", Remedy("encoder", {"warm_up": rows}))
+        yield Finding(
+            "RARE_AT_FIRST", name, Message(told, *cure, ", or leave the column out: ", Remedy("drop", [name]))
+        )
+
+
+def _risen(column: NDArray[Any], fitted: int) -> tuple[Any, float, float, int, int] | None:
+    """Return the value that rises most from the first rows to a later tenth, both shares and the tenth; or None.
+
+    A number has few values, and one beyond the range of the first rows is a matter of ``moving_ranges``.
+    """
+    first = present(column[:fitted])
+    if len(column) <= fitted or len(first) < OWN_ROWS or (is_number(column) and len(np.unique(present(column))) > FEW):
+        return None
+    starts = edges(len(column), BLOCKS).tolist()
+    before, found = Counter(first.tolist()), []
+    for start, end in pairwise(starts):
+        later = Counter(present(column[start:end]).tolist())
+        if start < fitted or not later:
+            continue
+        value, rows = later.most_common(1)[0]
+        within = not is_number(column) or first.min() <= value <= first.max()
+        share, was = rows / (end - start), before[value] / fitted
+        if within and was < RARE and share > USUAL:
+            found.append((share - was, start, (value, was, share, start, end)))
+    return max(found, key=lambda one: (one[0], -one[1]))[2] if found else None
 
 
 #: Checks whose findings are notes of every replay.
 NOTED = (leaks, later_dates, foreign_dates, zones, infinite_cells, postcodes)
 
 
-def replay_notes(seen: Seen, moved: Sequence[Finding] = ()) -> list[Message]:
-    """Return what the readers of a replay should know of its columns: leaks, codes, and ranges that have moved."""
+def replay_notes(seen: Seen, moved: Sequence[Finding] = (), rare: Sequence[Finding] = ()) -> list[Message]:
+    """Return what the readers of a replay should know of its columns: leaks, codes, and columns that have moved."""
     notes = [finding.message for check in NOTED for finding in check(seen)]
     coded, left = [finding.column for finding in codes(seen)], [finding.column for finding in moved]
     if coded:
@@ -270,15 +328,22 @@ def replay_notes(seen: Seen, moved: Sequence[Finding] = ()) -> list[Message]:
         )
         notes.append(Message(told, "Give each value a weight of its own: ", Remedy("categories", coded[:NAMED])))
     if left:
-        told = f"columns that leave the range of the first {WARM_UP} rows, and are held at its edge: {_named(left)}. "
-        notes.append(Message(told, "If they move with time, leave them out: ", Remedy("drop", left[:NAMED])))
-    return notes
+        edge = f"range of the first {seen.first} rows, and are held at its edge"
+        told = f"columns that leave the {edge}: {_named(left)}. "
+        follow = ("If they move with time, let the range follow them, ", ONLINE, ", or leave out those that tell ")
+        notes.append(Message(told, *follow, "little: ", Remedy("drop", left[:NAMED])))
+    return [*notes, *(finding.message for finding in rare[:NAMED])]
 
 
 def _named(columns: Sequence[str | None]) -> str:
     """Return the first few of some columns, and how many more there are."""
     more = "" if len(columns) <= NAMED else f" and {len(columns) - NAMED} more"
     return ", ".join(map(repr, columns[:NAMED])) + more
+
+
+def shown(value: Any) -> str:
+    """Return a value of a column as a message has it."""
+    return f"{value:g}" if isinstance(value, float) else repr(str(value)[:30])
 
 
 def is_whole(values: NDArray[np.float64]) -> bool:

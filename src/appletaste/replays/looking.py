@@ -202,7 +202,7 @@ def look(
         order = np.argsort(clock, kind="stable")
         notes = mixed_zones(time, records.columns[time]) if records.columns[time].dtype == object else ()
         rest = replace(records, columns={name: column for name, column in records.columns.items() if name != time})
-        seen = Seen(rest[order], labels[order], clock[order] if dated else None, repr(time))
+        seen = Seen(rest[order], labels[order], clock[order] if dated else None, repr(time), True)
         table = seen.records
         counted = time if dated and time not in drop else None
         if counted is not None:

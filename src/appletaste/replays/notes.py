@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drift import Stability, Watch
+from ..drift import Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
 from ..features import Encoder, FeatureMap, Records
 from ..features.dates import Date, Days, written_otherwise
@@ -71,11 +72,11 @@ def stopped_notes(found: Tally, moved: Sequence[str | None]) -> list[str]:
 
 
 def column_notes(stream: Stream) -> list[str]:
-    """Return a note on columns whose later tenths are not distributed as the first; or none."""
+    """Return a note on columns whose later tenths are not distributed as the first, the worst first; or none."""
     starts = edges(len(stream), BLOCKS)
     if len(stream) < LEAST * BLOCKS or not isinstance(stream.records, Records):  # a matrix has no names to tell
         return []
-    found: list[tuple[str, int, Stability]] = []
+    found: list[tuple[str, int, float]] = []
     for name, column in stream.records.columns.items():
         if name in stream.records.dates:  # dates move, and their cycles do not
             continue
@@ -83,19 +84,19 @@ def column_notes(stream: Stream) -> list[str]:
         bins = Bins.of(head, 10)
         before = bins.count(head)
         rate = RATE / ((BLOCKS - 1) * len(stream.records.columns))
-        for first, last in zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True):
-            now = compare(bins, before, bins.count(column[first:last]))
-            if now.value > max(SHIFT, now.critical(rate)):
-                found.append((name, first + 1, now))
-                break
+        later = {first: bins.count(column[first:last]) for first, last in pairwise(starts[1:].tolist())}
+        indices = {first: compare(bins, before, counts) for first, counts in later.items()}
+        shifted = {first: one.value for first, one in indices.items() if one.value > max(SHIFT, one.critical(rate))}
+        if shifted:
+            found.append((name, min(shifted) + 1, max(shifted.values())))
     if not found:
         return []
-    found.sort(key=lambda one: -one[2].value)
-    worst = ", ".join(f"{name!r} from item {first} ({one.value:.2f})" for name, first, one in found[:NAMED])
+    found.sort(key=lambda one: -one[2])
+    worst = ", ".join(f"{name!r} from item {first} ({value:.2f})" for name, first, value in found[:NAMED])
     rest = "" if len(found) <= NAMED else f" and {len(found) - NAMED} more"
     return [
-        f"columns whose values have shifted since the first tenth (stability index above {SHIFT:g} and above chance; "
-        f"above {LARGE:g} is large): {worst}{rest}"
+        f"columns whose values have shifted since the first tenth (stability index of the worst tenth, above {SHIFT:g} "
+        f"and above chance; above {LARGE:g} is large): {worst}{rest}"
     ]
 
 

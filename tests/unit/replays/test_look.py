@@ -10,8 +10,9 @@ import pytest
 import appletaste as at
 from appletaste.decision import UNKNOWN
 from appletaste.features import Records
+from appletaste.remedies import Remedy
 from appletaste.replays import look
-from appletaste.replays.findings import Seen, codes, leaks, moving_ranges
+from appletaste.replays.findings import ONLINE, Seen, codes, leaks, moving_ranges, rare_at_first
 from appletaste.replays.telling import disorder, rising, told_apart
 
 ROWS = 2000
@@ -73,8 +74,9 @@ def test_findings(code, make):
     finding = next(one for one in found.findings if one.code == code)
     assert "'x'" in finding.message
     if code != "MISSING":
-        assert finding.remedy.value == ["x"]
-        assert finding.remedy.option == ("categories" if code == "CODE" else "drop")
+        named = next(part for part in finding.message.parts if isinstance(part, Remedy) and part != ONLINE)
+        assert named == Remedy("categories" if code == "CODE" else "drop", ["x"])
+        assert (finding.remedy == ONLINE) == (code == "MOVING_RANGE")
 
 
 def test_cells_that_are_infinite_are_counted(tmp_path):
@@ -133,6 +135,47 @@ def test_a_date_after_the_time_is_known_only_afterwards():
     assert "DATE_AFTER" not in found.codes.get("born", [])
     assert {column.name: column.kind for column in found.columns}["settled"] == "date"
     assert "DATE_AFTER" not in str(look(table(**later), "bad"))  # without a time nothing is later
+
+
+WARM_UP = "encoder={'warm_up': 1000}"
+RISING = np.where(np.arange(ROWS) > 900, 1.0, 0.0)
+RISING[:500:25] = 1.0  # 4 % of the first 500 rows
+
+
+@pytest.mark.parametrize(
+    ("values", "remedy", "words"),
+    [
+        (
+            RISING,
+            "encoder={'online': True}",
+            "'x' is 1 in 4 % of the first 500 rows in the order of 't', and in",
+        ),
+        (np.where(RISING, "web", "shop").tolist(), WARM_UP, "'x' is 'web' in 4 % of the first 500 rows"),
+        (np.where(np.arange(ROWS) > 900, "app", "shop").tolist(), WARM_UP, "'x' is 'app' in 0 % of the first 500"),
+    ],
+)
+def test_a_value_that_is_rare_at_first_and_usual_later(values, remedy, words):
+    rows = table(x=lambda *_: values, t=lambda *_: np.arange(ROWS))
+    found = look(rows, "bad", time="t")
+    assert found.codes == {"x": ["RARE_AT_FIRST"]}
+    assert words in found.findings[0].message
+    assert "100 % of rows 1001 to 1200. What a policy learns" in found.findings[0].message
+    assert str(found.findings[0].remedy) == remedy
+    assert "RARE_AT_FIRST" not in str(look(rows, "bad", drop=["t"]))  # an order that says nothing
+
+
+def test_what_is_not_rare_at_first():
+    """A number beyond the first range, one of many values, a value that stays below a half, and one that was usual."""
+    rng = np.random.default_rng(3)
+    late = np.arange(ROWS) > 900
+    columns = {
+        "beyond": late.astype(float),
+        "amounts": np.where(late & (rng.random(ROWS) < 0.8), 0.0, rng.normal(size=ROWS)),
+        "third": np.where(rng.random(ROWS) < np.where(late, 0.35, 0.02), "a", rng.choice(["b", "c"], ROWS)).tolist(),
+        "tenth": np.where(rng.random(ROWS) < np.where(late, 0.9, 0.2), "a", "b").tolist(),
+    }
+    found = look(table(t=lambda *_: np.arange(ROWS)) | columns, "bad", time="t")
+    assert found.codes == {"beyond": ["MOVING_RANGE"]}
 
 
 def test_rows_and_labels():
@@ -213,8 +256,8 @@ def test_noise_raises_no_alarm():
     rng, found = np.random.default_rng(3), []
     for rows, base in ((150, 0.1), (1000, 0.015), (1000, 0.5), (3000, 0.1)):
         for _ in range(10):
-            seen = Seen(Records(noise(rng, rows, 70)), (rng.random(rows) < base).astype(np.int8))
-            found += [one for check in (leaks, codes, moving_ranges) for one in check(seen)]
+            seen = Seen(Records(noise(rng, rows, 70)), (rng.random(rows) < base).astype(np.int8), ordered=True)
+            found += [one for check in (leaks, codes, moving_ranges, rare_at_first) for one in check(seen)]
             assert max((told for told in seen.telling.values() if told == told), default=0) < 0.95
     assert found == []
 

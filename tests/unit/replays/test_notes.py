@@ -1,5 +1,7 @@
 """What a replay says of the table and of its policies: leaks, moved ranges, and a policy that has nearly stopped."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,35 @@ def test_leaks_codes_and_moved_ranges_are_noted():
     assert any(note.startswith(said) for note in notes_of(year, order="as is"))
     assert any("'year' from item 901" in note for note in notes_of(year, order="as is"))  # the stability index sees it
     assert not any("leave the range" in note for note in notes_of(year, shuffles=1))  # no order, no range that moves
+
+
+def test_the_columns_that_have_shifted_most_are_named_first():
+    """By the worst tenth: a column that is nearly as before at first, and turns over later, comes before the others."""
+    rng, table = made()
+    rows = len(table["bad"])
+    mild = {f"mild{k}": rng.normal(size=rows) + (np.arange(rows) > 300) for k in range(6)}
+    share = np.select([np.arange(rows) < 300, np.arange(rows) < 1500], [0.05, 0.2], 1.0)
+    year = np.where(rng.random(rows) < share, 2018.0, 2017.0)
+    (note,) = (n for n in notes_of({**table, **mild, "year": year}, order="as is") if "have shifted" in n)
+    assert "is large): 'year' from item 301 (" in note
+    assert note.endswith(" and 2 more")
+    values = [float(text) for text in re.findall(r"\((\d+\.\d+)\)", note)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] > 2 * values[1]
+
+
+def test_a_value_that_was_rare_at_first_is_noted_with_what_helps():
+    _, table = made()
+    year = np.where((np.arange(3000) > 1400) | (np.arange(3000) % 50 == 0), 2018.0, 2017.0)
+    count = np.arange(3000.0)
+    told = notes_of({**table, "year": year, "count": count}, order="as is")
+    (rare,) = (note for note in told if "'year' is 2018 in 2 % of the first 500 rows in the order of the file" in note)
+    assert rare.endswith("encoder={'online': True}, or leave the column out: drop=['year']")
+    (range_,) = (note for note in told if "leave the range" in note)
+    assert "let the range follow them, encoder={'online': True}, or leave out those that tell little" in range_
+    followed = notes_of({**table, "year": year, "count": count}, order="as is", encoder={"online": True})
+    assert not any("leave the range" in note or "of the first 500 rows" in note for note in followed)  # it was taken
+    assert not any("of the first 500 rows" in note for note in notes_of({**table, "year": year}, shuffles=1))
 
 
 def test_a_date_after_the_time_is_noted():
