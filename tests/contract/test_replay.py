@@ -117,6 +117,39 @@ def test_a_folder_of_tables_and_pictures(capsys, loans, tmp_path):
     assert "holds other files" in err
 
 
+def test_settings_of_the_encoder_change_the_default_one(capsys, loans, tmp_path):
+    asked = arguments(loans, "--order", "as-is", "--encoder", "online=true", "--out", tmp_path / "out")
+    assert call(capsys, *asked)[0] == 0
+    used = json.loads((tmp_path / "out" / "manifest.json").read_text())["encoder"]
+    assert all(f"{one}=" + text in used for one, text in [("online", "True"), ("curves", "True"), ("spare", "8")])
+    code, _, err = call(capsys, *arguments(tmp_path / "none.csv", "--encoder", "levels=0"))
+    assert (code, "levels" in err) == (2, True)  # before the file is read
+
+
+def test_where_a_constant_costs_less_the_first_line_says_so(capsys, loans):
+    """A policy that passes by a coin, beside always acting: in words above the table, in data for machines."""
+    head, *rows = loans.read_text().splitlines(keepends=True)
+    loans.write_text("".join([head, *rows, *rows]))
+    careless = ["--policy", "greedy[epsilon=0.9]", "--costs", "miss=50,false_alarm=1,hit=0"]
+    code, out, _ = call(capsys, *arguments(loans, *careless, "--order", "as-is"))
+    assert code == 0
+    first, second = out.splitlines()[:2]
+    assert first.startswith("always acting costs ")
+    assert "do not go live with greedy[epsilon=0.9] on this stream. Try scales that follow their columns" in first
+    assert "--encoder online=true" in first
+    assert second.startswith("600 items")
+    code, out, err = call(capsys, *arguments(loans, *careless, "--order", "as-is", "--json"))
+    assert err.splitlines()[0] == first
+    rows = {row["policy"]: row["against_constant"] for row in json.loads(out)}
+    assert (rows["greedy"]["constant"], rows["greedy"]["verdict"], rows["always"]) == ("always", "loses", None)
+    code, out, _ = call(capsys, *arguments(loans, *careless, "--shuffles", 2, "--sweep", "miss=0.001,1"))
+    never, always, tries, title = out.splitlines()[:4]
+    assert never.startswith("miss x0.001: never acting costs ")
+    assert always.startswith("miss x1: always acting costs ")
+    assert tries == "Are the label, the costs and the columns the right ones?"
+    assert title.startswith("600 items")
+
+
 def test_help_teaches(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["replay", "--help"])

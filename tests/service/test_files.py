@@ -147,6 +147,19 @@ def test_a_replay_is_that_of_the_library(post, file, tmp_path):
     assert "never acting" in told["words"][0]
 
 
+def test_a_constant_that_costs_less_is_the_first_word():
+    """Nothing can be learnt of noise, and looking into it has a price."""
+    rng = np.random.default_rng(1)
+    noise = {f"x{k}": rng.normal(size=700) for k in range(6)} | {"bad": (rng.random(700) < 0.05).astype(int)}
+    result = at.replay(noise, "bad", costs={"miss": 2, "false_alarm": 1, "hit": 1}, order="as is")
+    words = first_use.replay_words(result)
+    assert words[0].startswith("Never acting costs ")
+    assert (
+        "do not go live with voi on this stream. Try scales that follow their columns, on the command line" in words[0]
+    )
+    assert words[1].startswith("Every 1,000 items would have cost")
+
+
 def test_what_is_wrong_with_a_replay_is_said(service, post, file):
     before = service.digest()
     for change, word in (

@@ -215,6 +215,8 @@ def run(args: argparse.Namespace) -> None:
         return
     if args.json:  # what was found is printed first: a disk may be full
         print_json(list(result.as_dict().values()))
+        if result.verdict is not None:
+            print(as_flags(result.verdict), file=sys.stderr)
         for note in result.notes:
             print(f"note: {as_flags(note)}", file=sys.stderr)
     else:
@@ -251,6 +253,7 @@ def _print_sweep(found: Sweep, as_json: bool) -> None:
     if as_json:
         print_json(found.as_dict())
         return
+    print("".join(f"{as_flags(verdict)}\n" for verdict in found.verdicts), end="")
     show_table(found.table())
     for told in (*found.findings, *found.notes):
         print(f"note: {as_flags(told)}")
@@ -260,6 +263,8 @@ def _print(result: ReplayResult) -> None:
     """Print the table, for a stream with an order the drift, and what else there is to know."""
     from .console import show_table
 
+    if result.verdict is not None:
+        print(as_flags(result.verdict))
     show_table(result.table())
     if not result.plan.shuffled:
         print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,13 @@ import numpy as np
 
 from ..pages.charts import colours_of, require_pyplot, save_figure, shade
 from .comparators import COMPARATORS
+from .verdict import said_of
 
 if TYPE_CHECKING:
     from .result import ReplayResult
 
+#: Letters of a line above the panels.
+WIDE = 150
 DASHES = {"oracle": ":", "full-information": "--", "always": "-.", "never": "-"}
 
 
@@ -24,7 +28,7 @@ def draw_replay(result: ReplayResult, targets: Sequence[Path]) -> None:
     colours = colours_of(list(result))
     _saved(axes[0], result, colours)
     _blocks(axes[1], axes[2], result, colours)
-    figure.suptitle(result.title, fontsize=10)
+    figure.suptitle("\n".join([*textwrap.wrap(said_of(result) or "", WIDE), result.title]), fontsize=10)
     save_figure(figure, targets)
 
 

@@ -68,6 +68,7 @@ def write_folder(result: ReplayResult, folder: Path, pictures: bool = True) -> N
         "delay": {"law": plan.delay.law, "scale": plan.delay.scale, "sigma": plan.delay.sigma},
         "seed": plan.seed,
         "encoder": repr(plan.encoder),
+        "verdict": result.verdict,
         "notes": list(result.notes),
         "policies": list(found.values()),
         "versions": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from .._files import for_json
 from ..errors import OptionError
 from ..logs import DecisionLog
 from ..pages.table import Table, show
+from ..remedies import Message
 from ..simulate import Entry
 from ..simulate.metrics import Summary, summarise
 from .comparators import TODAY
 from .passes import Plan
 from .tally import BLOCKS, POINTS, Tally, edges
+from .verdict import standing_of, verdict_on
 
 #: Comparators that are not played item by item.
 UNTAUGHT = ("never", "always", TODAY, "oracle")
@@ -147,6 +150,14 @@ class ReplayResult:
         """Return what a policy saves against another per 1,000 items, paired over passes."""
         return summarise(self[against].costs_per_1000 - self[name].costs_per_1000)
 
+    @cached_property
+    def verdict(self) -> Message | None:
+        """What to read before the table: that never or always acting costs no more than a policy; None: neither does.
+
+        A difference within two standard errors is called a draw.
+        """
+        return verdict_on(self)
+
     def table(self) -> Table:
         """Return the table of all policies; where items have costs of their own, recall is also in money."""
         by_item = self.plan.stream.costs is not None
@@ -185,10 +196,12 @@ class ReplayResult:
         return Table("by tenths of the stream", header, rows)
 
     def __str__(self) -> str:
-        return "\n".join([self.table().text(), *(f"note: {note}" for note in self.notes)])
+        first = [] if self.verdict is None else [self.verdict]
+        return "\n".join([*first, self.table().text(), *(f"note: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
-        return f"<ReplayResult: {self.title}; {', '.join(self.policies)}>"
+        first = "" if self.verdict is None else f"{self.verdict}; "
+        return f"<ReplayResult: {first}{self.title}; {', '.join(self.policies)}>"
 
     def as_dict(self) -> dict[str, dict[str, Any]]:
         """Return one object for each policy, by name, for JSON; numbers that do not exist are None."""
@@ -196,7 +209,7 @@ class ReplayResult:
         return found
 
     def _found(self, label: str) -> dict[str, Any]:
-        one = self[label]
+        one, standing = self[label], standing_of(self, label)
         return {
             "policy": one.entry.name,
             "items": one.items,
@@ -213,6 +226,7 @@ class ReplayResult:
             "labels_learnt": np.mean([tally.learnt for tally in one.tallies]),
             "money_recall": one.money_recall,
             "blocks": one.blocks(),
+            "against_constant": None if standing is None else {**standing._asdict(), "verdict": standing.verdict},
         }
 
     def save(self, folder: str | PathLike[str], pictures: bool = True) -> None:

@@ -13,11 +13,13 @@ from ..costs_by_item import CostsByItem
 from ..errors import AppleTasteError, CostsError, OptionError
 from ..features import read_records
 from ..pages.table import Table, show
+from ..remedies import Message
 from ..simulate.metrics import Summary
 from .comparators import COMPARATORS
 from .comparison import replay
 from .result import ReplayResult
 from .vectors import is_matrix
+from .verdict import advice_for, said_of
 
 #: Half, once and twice.
 FACTORS = (0.5, 1.0, 2.0)
@@ -51,6 +53,14 @@ class Sweep:
                 cells += [show(one.cost_per_1000.mean, 1), show(one.act_rate, 3), show(one.recall, 3)]
             rows.append(tuple(cells))
         return Table(f"{self._first.title}; {self.outcome} times the factor", tuple(header), rows)
+
+    @property
+    def verdicts(self) -> list[Message]:
+        """What to read before the table: at which factors never or always acting costs no more, and what to try."""
+        said = {factor: said_of(result) for factor, result in self.results.items()}
+        lines = [Message(f"{self.outcome} x{factor:g}: {told}") for factor, told in said.items() if told is not None]
+        tries = [advice_for(result) for result in self.results.values()]
+        return [*lines, *list(dict.fromkeys(one for one in tries if one is not None))]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -106,14 +116,17 @@ class Sweep:
         return found
 
     def __str__(self) -> str:
-        return "\n".join([self.table().text(), *(f"note: {told}" for told in (*self.findings, *self.notes))])
+        return "\n".join(
+            [*self.verdicts, self.table().text(), *(f"note: {told}" for told in (*self.findings, *self.notes))]
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
         plays = [
             {"factor": factor, "policies": list(result.as_dict().values())} for factor, result in self.results.items()
         ]
-        return {"outcome": self.outcome, "plays": plays, "findings": self.findings, "notes": list(self.notes)}
+        said = {"verdicts": list(self.verdicts), "findings": self.findings, "notes": list(self.notes)}
+        return {"outcome": self.outcome, "plays": plays, **said}
 
 
 def sweep(

@@ -24,11 +24,12 @@ from ...evaluate.answers import brief
 from ...features import read_records
 from ...live import Stream
 from ...logs.stores import Store
+from ...remedies import worded
 from ...replays import ReplayResult, replay
 from ...times import DAY
 from .bodies import FileStream, Played
 from .file_answers import MoneyPoint, ReplayRead, ReplayRow
-from .file_look import words_of
+from .file_look import in_words, words_of
 from .files import latest_rows, unreadable
 
 #: Rows that are played at most, the latest; and in how many orders a file without a time is played, if it is short.
@@ -125,8 +126,9 @@ def replay_words(result: ReplayResult) -> list[str]:
     said.append(f"It acts on {per_cent(mine.act_rate)} of the items.{right}{found}")
     best = result["oracle"].cost_per_1000.mean
     said.append(f"Nobody can do better than {brief(best)}: that is hindsight, which acts on the positives alone.")
-    if min(never, always) < 0:
-        said.append("Learning did not pay on this file: are the costs, the label and the columns the right ones?")
+    if result.verdict is not None:
+        first = worded(result.verdict, in_words)
+        said.insert(0, f"{first[0].upper()}{first[1:]}{'' if first.endswith('?') else '.'}")
     return said
 
 
