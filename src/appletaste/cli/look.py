@@ -29,6 +29,7 @@ findings, each with what to do:
   FEW_POSITIVES  too few of the rarer label to learn from
   CALENDAR       a year, month, week or day that moves with the order of the rows
   MOVING_RANGE   later rows are beyond the range of the first 500
+  RARE_AT_FIRST  with --time: a value that is rare in the first 500 rows and usual later
   CODE           whole numbers in which the rate of positives has no order, or written
                  with zeros in front
   IDENTIFIER     another value in nearly every row; a date that may be --time
