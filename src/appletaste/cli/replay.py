@@ -30,7 +30,8 @@ Play a fully labelled file as a stream in which a label is seen only if you act.
 Every row has its label, so what any policy would have cost is known exactly. The
 table shows cost per 1,000 items (mean and standard error over shuffles), what is
 saved against never and always acting, precision and recall against the labels,
-and how many labels were bought. Beside your policies it always has
+and how many labels were bought. Where never or always acting costs no more than a
+policy, the first line says so, and what to try. Beside your policies the table has
 
   never, always      the two rules that need no learning
   oracle             hindsight: acts on exactly the positives; no policy reaches it

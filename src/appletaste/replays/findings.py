@@ -278,7 +278,7 @@ def rare_at_first(seen: Seen) -> Iterator[Finding]:
         if risen is None:
             continue
         value, before, after, first, last = risen
-        told = (
+        sentence = (
             f"column {name!r} is {shown(value)} in {100 * before:.0f} % of the first {seen.first} rows in the order of "
             f"{seen.order}, and in {100 * after:.0f} % of rows {first + 1} to {last}. What a policy learns of a value "
             "from a few early rows moves nearly every score later. "
@@ -288,7 +288,7 @@ def rare_at_first(seen: Seen) -> Iterator[Finding]:
             rows = min(10 * seen.first, len(column) // 2)
             cure = ("Fit the features on more rows, ", Remedy("encoder", {"warm_up": rows}))
         yield Finding(
-            "RARE_AT_FIRST", name, Message(told, *cure, ", or leave the column out: ", Remedy("drop", [name]))
+            "RARE_AT_FIRST", name, Message(sentence, *cure, ", or leave the column out: ", Remedy("drop", [name]))
         )
 
 
@@ -301,7 +301,7 @@ def _risen(column: NDArray[Any], fitted: int) -> tuple[Any, float, float, int, i
     if len(column) <= fitted or len(first) < OWN_ROWS or (is_number(column) and len(np.unique(present(column))) > FEW):
         return None
     starts = edges(len(column), BLOCKS).tolist()
-    before, found = Counter(first.tolist()), []
+    before, rises = Counter(first.tolist()), []
     for start, end in pairwise(starts):
         later = Counter(present(column[start:end]).tolist())
         if start < fitted or not later:
@@ -310,8 +310,8 @@ def _risen(column: NDArray[Any], fitted: int) -> tuple[Any, float, float, int, i
         within = not is_number(column) or first.min() <= value <= first.max()
         share, was = rows / (end - start), before[value] / fitted
         if within and was < RARE and share > USUAL:
-            found.append((share - was, start, (value, was, share, start, end)))
-    return max(found, key=lambda one: (one[0], -one[1]))[2] if found else None
+            rises.append((share - was, start, (value, was, share, start, end)))
+    return max(rises, key=lambda rise: (rise[0], -rise[1]))[2] if rises else None
 
 
 #: Checks whose findings are notes of every replay.

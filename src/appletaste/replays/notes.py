@@ -86,12 +86,12 @@ def column_notes(stream: Stream) -> list[str]:
         rate = RATE / ((BLOCKS - 1) * len(stream.records.columns))
         later = {first: bins.count(column[first:last]) for first, last in pairwise(starts[1:].tolist())}
         indices = {first: compare(bins, before, counts) for first, counts in later.items()}
-        shifted = {first: one.value for first, one in indices.items() if one.value > max(SHIFT, one.critical(rate))}
+        shifted = {first: psi.value for first, psi in indices.items() if psi.value > max(SHIFT, psi.critical(rate))}
         if shifted:
             found.append((name, min(shifted) + 1, max(shifted.values())))
     if not found:
         return []
-    found.sort(key=lambda one: -one[2])
+    found.sort(key=lambda column: -column[2])
     worst = ", ".join(f"{name!r} from item {first} ({value:.2f})" for name, first, value in found[:NAMED])
     rest = "" if len(found) <= NAMED else f" and {len(found) - NAMED} more"
     return [

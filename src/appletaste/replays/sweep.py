@@ -60,7 +60,7 @@ class Sweep:
         said = {factor: said_of(result) for factor, result in self.results.items()}
         lines = [Message(f"{self.outcome} x{factor:g}: {told}") for factor, told in said.items() if told is not None]
         tries = [advice_for(result) for result in self.results.values()]
-        return [*lines, *list(dict.fromkeys(one for one in tries if one is not None))]
+        return [*lines, *dict.fromkeys(advice for advice in tries if advice is not None)]
 
     @property
     def notes(self) -> tuple[str, ...]:

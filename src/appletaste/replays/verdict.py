@@ -58,8 +58,8 @@ def verdict_on(result: ReplayResult) -> Message | None:
 
 
 def _standings(result: ReplayResult) -> dict[str, Standing]:
-    found = {label: standing_of(result, label) for label in result}
-    return {label: standing for label, standing in found.items() if standing is not None}
+    standings = {label: standing_of(result, label) for label in result}
+    return {label: standing for label, standing in standings.items() if standing is not None}
 
 
 def said_of(result: ReplayResult) -> str | None:
@@ -73,18 +73,18 @@ def said_of(result: ReplayResult) -> str | None:
     costs = {label: brief(result[label].cost_per_1000.mean) for label in result}
     lost = [label for label, standing in behind.items() if standing.verdict == LOSES]
     drawn = [label for label in behind if label not in lost]
-    told = f"{constant} acting{limited} costs {costs[constant]} for 1,000 items"
+    line = f"{constant} acting{limited} costs {costs[constant]} for 1,000 items"
     sized = {label: f"{label} {costs[label]}{_more(result, standing)}" for label, standing in behind.items()}
     if lost:
-        told += f", {', '.join(sized[label] for label in lost)}: do not go live with {_either(lost)} on this stream"
+        line += f", {', '.join(sized[label] for label in lost)}: do not go live with {_either(lost)} on this stream"
     if drawn:
-        told += f"{'. No better:' if lost else ','} {', '.join(sized[label] for label in drawn)}: "
-        told += "a draw, since the difference is within 2 standard errors"
+        line += f"{'. No better:' if lost else ','} {', '.join(sized[label] for label in drawn)}: "
+        line += "a draw, since the difference is within 2 standard errors"
     better = [label for label in standings if label not in behind]
     if better:
         best = min(better, key=lambda label: result[label].cost_per_1000.mean)
-        told += f". {best} costs less, {costs[best]}"
-    return told
+        line += f". {best} costs less, {costs[best]}"
+    return line if better else line + _of_learning(result, standings)
 
 
 def _more(result: ReplayResult, standing: Standing) -> str:
@@ -107,18 +107,17 @@ def advice_for(result: ReplayResult) -> Message | None:
     plan, standings = result.plan, _standings(result)
     if not standings or any(standing.saved > 0.0 for standing in standings.values()):
         return None
-    first = _of_learning(result, standings)
     seen = None if plan.shuffled else Seen.of(plan.stream)
     if seen is None or not isinstance(plan.encoder, Encoder) or len(plan.stream) <= plan.encoder.warm_up:
-        return Message(f"{first}Are the label, the costs and the columns the right ones?")
+        return Message("Are the label, the costs and the columns the right ones?")
     if plan.encoder.online and not plan.encoder.curves:
-        return Message(f"{first}Let the policy forget with half_life, or leave out columns that move with time")
+        return Message("Let the policy forget with half_life, or leave out columns that move with time")
     tries: list[str | Remedy] = ["straight lines, ", Remedy("encoder", {"online": True, "curves": False})]
     if not plan.encoder.online:
         tries = ["scales that follow their columns, ", ONLINE]
         rare = [finding.column for finding in rare_at_first(seen.in_order(plan.encoder)) if plan.history is None]
         tries += [", or leave out what was rare at first, ", Remedy("drop", rare[:NAMED])] if rare else []
-    return Message(f"{first}Try ", *tries, "; play the file again before anything goes live")
+    return Message("Try ", *tries, "; play the file again before anything goes live")
 
 
 def _of_learning(result: ReplayResult, standings: dict[str, Standing]) -> str:
@@ -132,4 +131,4 @@ def _of_learning(result: ReplayResult, standings: dict[str, Standing]) -> str:
     if not late[0] < late[1]:
         return ""
     both = f"{best} costs {brief(late[0])} and {standings[best].constant} acting {brief(late[1])}"
-    return f"In the second half alone {both}: learning is what was dear, and a longer file would say more. "
+    return f". In the second half alone {both}: learning is what was dear, and a longer file would say more"
