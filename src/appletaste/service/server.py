@@ -55,7 +55,7 @@ def logging_config() -> dict[str, Any]:
         "formatters": {"lines": {"()": JsonLines}},
         "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}},
         "loggers": {
-            "appletaste.service": {"handlers": ["lines"], "level": "INFO", "propagate": False},
+            "appletaste": {"handlers": ["lines"], "level": "INFO", "propagate": False},
             "uvicorn": quiet,
             "uvicorn.error": quiet,
         },

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event as Signal
-from threading import RLock, Thread
+from threading import Lock, RLock, Thread
 from typing import Any
 
 from ...errors import MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
@@ -19,10 +20,13 @@ try:
 except ImportError:
     raise MissingExtraError("a stream in PostgreSQL", "postgres") from None
 
+log = logging.getLogger("appletaste.stores")
 #: The first half of the advisory locks of this package; the second is the number of the stream.
 LOCKS = 0x4150
 #: An owner is heard of this often, in seconds.
 HEARTBEAT = 1.0
+#: Seconds that closing a store waits until the bytes of what was erased are gone; PostgreSQL goes on by itself.
+TIDYING = 5.0
 _ROW = "seq, kind, id, body, item, digest"
 
 
@@ -45,6 +49,8 @@ class PostgresStore:
                 self._migrate()
         except psycopg.Error as error:
             raise StoreError(f"{self.address} cannot be opened as a store: {type(error).__name__}") from error
+        self._tidying, self._untidy = Lock(), False
+        self._tidier: Thread | None = None
         self._over = Signal()
         self._heart = Thread(target=self._beat, name="appletaste owner", daemon=True)
         if not read_only:
@@ -157,7 +163,8 @@ class PostgresStore:
                 raise in_use(name)
             self.ask(
                 "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s "
-                "AND objid = %s AND pid <> pg_backend_pid() AND granted",
+                "AND objid = %s AND objsubid = 2 AND pid <> pg_backend_pid() AND granted "
+                "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
                 (LOCKS, number),
             )
             time.sleep(0.1)
@@ -186,6 +193,28 @@ class PostgresStore:
         with self.writing() as cursor:
             cursor.execute("DELETE FROM small_values WHERE space = %s AND key = %s", (space, key))
 
+    def tidy(self) -> None:
+        """Have the bytes of what was erased removed by a session of its own: a vacuum may wait long for others."""
+        with self._tidying:
+            self._untidy = True
+            if self._tidier is None:
+                self._tidier = Thread(target=self._tidy, name="appletaste vacuum", daemon=True)
+                self._tidier.start()
+
+    def _tidy(self) -> None:
+        while True:
+            with self._tidying:
+                if not self._untidy:
+                    self._tidier = None
+                    return
+                self._untidy = False
+            try:
+                with psycopg.connect(self._dsn, autocommit=True, application_name="appletaste vacuum") as connection:
+                    connection.execute("VACUUM events, snapshots, chunks")
+            except psycopg.Error as error:
+                told = "what was erased is in the files of the database until its next vacuum"
+                log.warning(told, extra={"error": type(error).__name__})
+
     def check(self) -> list[str]:
         """Return nothing: PostgreSQL checks its pages by itself where checksums are on."""
         return []
@@ -199,6 +228,9 @@ class PostgresStore:
             self.connection.close()
         if self._heart.is_alive():
             self._heart.join()
+        tidier = self._tidier
+        if tidier is not None:
+            tidier.join(TIDYING)
 
 
 class PostgresPlace:
@@ -309,13 +341,12 @@ class PostgresPlace:
     def erase(
         self, row: Row, before: Head, item: int, snapshot: tuple[int, bytes], seqs: Iterable[int], keep: Iterable[bytes]
     ) -> None:
-        """Append a row, forget the features of event ``item``, and keep a snapshot; VACUUM removes the old bytes."""
+        """Append a row, forget the features of event ``item``, and keep a snapshot; the bytes go afterwards."""
         with self._store.writing() as cursor:
             self._append(cursor, [row], before)
             cursor.execute("UPDATE events SET item = NULL WHERE stream = %s AND seq = %s", (self.number, item))
             self._put_snapshot(cursor, snapshot, seqs, keep)
-        with self._store.lock:
-            self._store.connection.execute("VACUUM events")
+        self._store.tidy()
 
     def release(self) -> None:
         """Let go of the stream, so that another process may own it at once."""
