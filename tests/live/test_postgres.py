@@ -46,7 +46,7 @@ def until(holds):
 
 
 def test_erasing_waits_for_no_lock_of_another_session_and_the_bytes_go_afterwards():
-    """As CREATE INDEX CONCURRENTLY, or a long vacuum, holds one: decisions go on beside the lock, and so must erasing."""
+    """CREATE INDEX CONCURRENTLY and a long vacuum hold such a lock; decisions go on beside it, and so must erasing."""
     address = fresh_database()
     with (
         psycopg.connect(address) as busy,

@@ -16,13 +16,12 @@ from ..logs.kept import Clock, KeptRecord, checked
 from ..logs.stores.base import NOTHING, Head, Place, Store
 from ..policies import Player
 from ..policies.player import named, part_of
-from ..posteriors import Arrays
 from ..remedies import Message, Remedy
 from ..streams.rebuilding import rebuild_player
 from ..times import span
 from .items import Reader
 from .modes import check_mode
-from .snapshots import Manifest, describe, load_arrays, put_chunks, read_manifest
+from .snapshots import describe, load_arrays, put_chunks, read_manifest
 from .state import State, with_seed
 
 #: The version of the settings of a stream.
@@ -82,23 +81,15 @@ def begin(
         "mode": mode,
         "fallback": bool(fallback),
     }
-    place = store.create(name, seed.to_bytes(SEED_BITS // 8, "big"))
-    try:
-        return _first_event(place, clock, settings, manifest, arrays)
-    except BaseException:
-        place.release()
-        raise
 
+    def fill(place: Place) -> None:
+        put_chunks(place, manifest, arrays)
+        place.put_snapshot(0, manifest.packed(), (), manifest.chunks())
+        record = KeptRecord(place, clock)
+        record.add(Created(settings, sha256(manifest.packed()).digest()), record.now())
+        record.write()
 
-def _first_event(
-    place: Place, clock: Clock, settings: dict[str, Any], manifest: Manifest, arrays: Arrays
-) -> KeptRecord:
-    put_chunks(place, manifest, arrays)
-    place.put_snapshot(0, manifest.packed(), (), manifest.chunks())
-    record = KeptRecord(place, clock)
-    record.add(Created(settings, sha256(manifest.packed()).digest()), record.now())
-    record.write()
-    return record
+    return KeptRecord(store.create(name, seed.to_bytes(SEED_BITS // 8, "big"), fill), clock)
 
 
 def _check_map(features: FeatureMap, player: Player) -> None:
@@ -122,8 +113,8 @@ def settings_of(place: Place) -> Created:
     head = place.head()
     if head.seq == 0:
         raise RecordError(
-            f"stream {place.name!r} was never finished: its process ended while it was made. Create it under another "
-            "name",
+            f"stream {place.name!r} was never finished: its process ended while the stream was made. Create the "
+            "stream again",
             1,
         )
     for _, event in checked(place.read(), Head(0, NOTHING), {}):  # all that follows is read by these settings

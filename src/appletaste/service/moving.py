@@ -67,7 +67,7 @@ def export_stream(place: Place, path: str | PathLike[str]) -> int:
 
 
 def import_stream(path: str | PathLike[str], store: Store, name: str | None = None) -> Verified:
-    """Read a stream from a file into a store; nothing is written unless all of it verifies."""
+    """Read a stream from a file into a store, in one transaction; nothing is written unless all of it verifies."""
     rehearsal = MemoryStore()
     found: Place | None = None
     chunks: dict[bytes, bytes] = {}
@@ -89,11 +89,7 @@ def import_stream(path: str | PathLike[str], store: Store, name: str | None = No
         raise DataError(f"{path} ends too early: {len(rows)} of {events} events are there")
     _fill(found, manifests, chunks, rows)
     told = verify(found)
-    place = store.create(name or found.name, found.secret)
-    try:
-        _fill(place, manifests, chunks, rows)
-    finally:
-        place.release()
+    store.create(name or found.name, found.secret, lambda place: _fill(place, manifests, chunks, rows)).release()
     return told
 
 

@@ -88,6 +88,10 @@ class Place(Protocol):
         """Let go of the stream, so that another process may own it."""
 
 
+#: Writes the first things to a stream that is being made.
+Fill = Callable[[Place], None]
+
+
 class Store(Protocol):
     """A file or a database with any number of streams, and small values beside them.
 
@@ -100,8 +104,12 @@ class Store(Protocol):
     def names(self) -> list[str]:
         """Return the names of all streams."""
 
-    def create(self, name: str, secret: bytes) -> Place:
-        """Make a stream without events, and own it; a name that is taken is refused (``ConflictError``)."""
+    def create(self, name: str, secret: bytes, fill: Fill | None = None) -> Place:
+        """Make a stream, and own it; a name that is taken is refused (``ConflictError``).
+
+        All that ``fill`` writes to the stream is kept together with its name, or nothing is. A stream without an event
+        was never finished by an older version: another one takes its place.
+        """
 
     def open(self, name: str) -> Place:
         """Own a stream; refused while another process does (``NotOwnerError``), or if there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...errors import ConflictError, NotOwnerError, UnknownStreamError
-from .base import NOTHING, PART, Head, Row
+from .base import NOTHING, PART, Fill, Head, Row
 
 
 class MemoryPlace:
@@ -116,12 +116,17 @@ class MemoryStore:
         """Return the names of all streams."""
         return sorted(self._places)
 
-    def create(self, name: str, secret: bytes) -> MemoryPlace:
-        """Make a stream without events, and own it."""
-        if name in self._places:
+    def create(self, name: str, secret: bytes, fill: Fill | None = None) -> MemoryPlace:
+        """Make a stream, and own it; what ``fill`` writes is there with it, or nothing is."""
+        known = self._places.get(name)
+        if known is not None and (known.owned or known.head().seq):
             raise name_taken(name)
-        self._places[name] = MemoryPlace(name, secret)
-        return self.open(name)
+        made = MemoryPlace(name, secret)
+        made.owned = True
+        if fill is not None:
+            fill(made)
+        self._places[name] = made
+        return made
 
     def open(self, name: str) -> MemoryPlace:
         """Own a stream."""

@@ -11,7 +11,7 @@ from threading import Lock, RLock, Thread
 from typing import Any
 
 from ...errors import MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
-from .base import NOTHING, PART, Head, Row
+from .base import NOTHING, PART, Fill, Head, Row
 from .memory import in_use, name_taken, no_stream, not_owner, two_decisions
 from .migrations import POSTGRES, TABLE, still_to_run
 
@@ -125,16 +125,27 @@ class PostgresStore:
         """Return the names of all streams."""
         return [name for (name,) in self.ask('SELECT name FROM streams ORDER BY name COLLATE "C"')]
 
-    def create(self, name: str, secret: bytes) -> PostgresPlace:
-        """Make a stream without events, and own it."""
+    def create(self, name: str, secret: bytes, fill: Fill | None = None) -> PostgresPlace:
+        """Make a stream, and own it; what ``fill`` writes is in the same transaction, and nobody sees half of it."""
+        made: PostgresPlace | None = None
         try:
             with self.writing() as cursor:
                 cursor.execute(
-                    "INSERT INTO streams (name, secret, seq, digest) VALUES (%s, %s, 0, %s)", (name, secret, NOTHING)
+                    "INSERT INTO streams (name, secret, seq, digest) VALUES (%s, %s, 0, %s) "
+                    "ON CONFLICT (name) DO UPDATE SET secret = excluded.secret WHERE streams.seq = 0",
+                    (name, secret, NOTHING),
                 )
-        except psycopg.errors.UniqueViolation:
-            raise name_taken(name) from None
-        return self.open(name)
+                if not cursor.rowcount:
+                    raise name_taken(name)
+                made = self.open(name)
+                made.clear(cursor)
+                if fill is not None:
+                    fill(made)
+        except BaseException:
+            if made is not None:
+                made.release()
+            raise
+        return made
 
     def open(self, name: str) -> PostgresPlace:
         """Own a stream; one whose owner has not been heard of for some seconds is taken over."""
@@ -337,6 +348,11 @@ class PostgresPlace:
         kept = [seq, *seqs]
         cursor.execute("DELETE FROM snapshots WHERE stream = %s AND NOT seq = ANY(%s)", (number, kept))
         cursor.execute("DELETE FROM chunks WHERE stream = %s AND NOT digest = ANY(%s)", (number, list(chunks)))
+
+    def clear(self, cursor: Any) -> None:
+        """Forget what somebody wrote who never came to the first event."""
+        for table in ("snapshots", "chunks"):
+            cursor.execute(f"DELETE FROM {table} WHERE stream = %s", (self.number,))
 
     def erase(
         self, row: Row, before: Head, item: int, snapshot: tuple[int, bytes], seqs: Iterable[int], keep: Iterable[bytes]

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._files import take_lock
 from ...errors import InputError, InUseError, MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
-from .base import NOTHING
+from .base import NOTHING, Fill
 from .baton import Baton
 from .memory import in_use, name_taken, no_stream
 from .migrations import SQLITE, TABLE, Migration, still_to_run
@@ -154,12 +154,16 @@ class SqliteStore:
         """Give what runs a statement within one transaction, which is on disk after the block.
 
         Whatever fails in the machine leaves the outcome unknown, and the store writes no more: after a failed sync
-        nobody knows what the disk holds.
+        nobody knows what the disk holds. Within another such block it is a part of that one.
         """
-        with self.lock, self._watched() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
+        with self.lock:
+            if not self.broken and self.connection.in_transaction:
+                yield self.connection
+                return
+            with self._watched() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
 
     def begin(self, work: Callable[[Any], None]) -> Callable[[], None] | None:
         """Do some work in a transaction, and return what commits it, for any thread to call.
@@ -243,16 +247,27 @@ class SqliteStore:
         """Return the names of all streams."""
         return [name for (name,) in self.ask("SELECT name FROM streams ORDER BY name")]
 
-    def create(self, name: str, secret: bytes) -> SqlitePlace:
-        """Make a stream without events, and own it."""
+    def create(self, name: str, secret: bytes, fill: Fill | None = None) -> SqlitePlace:
+        """Make a stream, and own it; what ``fill`` writes is in the same transaction."""
+        made: SqlitePlace | None = None
         try:
             with self.writing() as connection:
                 connection.execute(
-                    "INSERT INTO streams (name, secret, seq, digest) VALUES (?, ?, 0, ?)", (name, secret, NOTHING)
+                    "INSERT INTO streams (name, secret, seq, digest) VALUES (?, ?, 0, ?) "
+                    "ON CONFLICT (name) DO UPDATE SET secret = excluded.secret WHERE seq = 0",
+                    (name, secret, NOTHING),
                 )
-        except apsw.ConstraintError:
-            raise name_taken(name) from None
-        return self.open(name)
+                if not connection.changes():
+                    raise name_taken(name)
+                made = self.open(name)
+                made.clear(connection)
+                if fill is not None:
+                    fill(made)
+        except BaseException:
+            if made is not None:
+                made.release()
+            raise
+        return made
 
     def open(self, name: str) -> SqlitePlace:
         """Own a stream; a store that only looks owns nothing."""

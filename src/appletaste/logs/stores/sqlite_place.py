@@ -196,6 +196,11 @@ class SqlitePlace:
             "DELETE FROM chunks WHERE stream = ? AND digest = ?", [(number, digest) for digest in gone]
         )
 
+    def clear(self, connection: Any) -> None:
+        """Forget what somebody wrote who never came to the first event."""
+        for table in ("snapshots", "chunks"):
+            connection.execute(f"DELETE FROM {table} WHERE stream = ?", (self._number,))
+
     def erase(
         self, row: Row, before: Head, item: int, snapshot: tuple[int, bytes], seqs: Iterable[int], keep: Iterable[bytes]
     ) -> None:
