@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 import sys
 import zipfile
 import zlib
@@ -34,6 +35,33 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def real_path(path: str | PathLike[str]) -> Path:
+    """Return the file that a name leads to, by whatever links."""
+    return Path(os.path.realpath(path))
+
+
+def lock_beside(path: str | PathLike[str]) -> int | None:
+    """Hold the lock of a file, whatever name it is called by; return what to close then. None: somebody else holds it.
+
+    The lock is a file of its own. It stays: a lock that is deleted may be held twice.
+    """
+    real = real_path(path)
+    lock = os.open(real.with_name(f".{real.name}.lock"), os.O_RDWR | os.O_CREAT, PRIVATE)
+    try:
+        take_lock(lock)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that its owner alone may read, whatever the umask; one that is there is refused."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
+
+
+#: The mode of files that hold a seed, features or tokens.
+PRIVATE = 0o600
 #: What made a run; written last, so it says that the run is whole.
 MANIFEST = "manifest.json"
 #: How a file of SQLite begins.
@@ -43,10 +71,11 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, AppleTasteError)
 
 
 @contextmanager
-def written_aside(path: str | PathLike[str]) -> Iterator[Path]:
+def written_aside(path: str | PathLike[str], private: bool = False) -> Iterator[Path]:
     """Give a name to write to; after the block it is on disk and renamed, so that no reader ever sees half a file.
 
-    Where the block fails, what stood there before still stands, and nothing is left beside it.
+    Where the block fails, what stood there before still stands, and nothing is left beside it. A ``private`` file is
+    for its owner alone from its first byte on; one that is written over keeps its mode.
 
     Examples
     --------
@@ -58,10 +87,17 @@ def written_aside(path: str | PathLike[str]) -> Iterator[Path]:
     ['note.txt']
     """
     target = Path(path)
+    if target.is_symlink():
+        target = real_path(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
     aside = _aside(target)
     try:
+        if private:
+            aside.unlink(missing_ok=True)
+            make_private(aside)
+            if target.exists():
+                aside.chmod(stat.S_IMODE(target.stat().st_mode))
         yield aside
         with aside.open("rb+") as file:
             os.fsync(file.fileno())
@@ -180,7 +216,7 @@ def write_archive(path: str | PathLike[str], header: Mapping[str, Any], state: M
     """Write a header and arrays to one zip of NumPy arrays, no pickle (docs/save-format.md)."""
     arrays: dict[str, Any] = {f"state.{name}": array for name, array in state.items()}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with written_aside(path) as aside, aside.open("wb") as file:
+    with written_aside(path, private=True) as aside, aside.open("wb") as file:
         np.savez(file, **arrays)
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import apsw
 import pytest
 
 import appletaste as at
@@ -108,6 +109,26 @@ def test_a_failed_commit_stops_the_service(tmp_path, monkeypatch, begun):
         again = running.ask("POST", path, {"id": "kept", "item": item(1)}, key=key)
         assert (again.status, again.body) == (200, kept.body)
         assert running.ask("POST", path, {"id": "lost", "item": item(2)}, key=key).status == 201
+    store.close()
+
+
+def test_a_stream_of_a_file_that_somebody_else_has_written_ends_the_service(tmp_path):
+    """Nobody else serves the file, so that an answer such as 404 would stand for ever."""
+    store = new_store(tmp_path)
+    key = secret_of(store)
+    with Running(store) as running:
+        assert running.ask("POST", ORDERS + "/decisions", {"id": "a", "item": item(1)}, key=key).status == 201
+        other = apsw.Connection(str(tmp_path / "desk.db"))
+        other.setbusytimeout(5000)
+        other.execute("UPDATE streams SET digest = zeroblob(32) WHERE name = 'orders'")
+        other.close()
+        told = running.ask("POST", ORDERS + "/decisions", {"id": "b", "item": item(2)}, key=key)
+        assert (told.status, told.problem) == (503, "not-ready")
+        soon(lambda: running.server.failure)
+        assert "another owner" in running.server.failure
+        assert not running.app.host.ready
+        running.thread.join(30)
+        assert not running.thread.is_alive()
     store.close()
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
-from .._files import take_lock
+from .._files import lock_beside
 from ..errors import InputError, SaveFileError
 from ..features import FeatureMap
 from ..streams import Ledger, load
@@ -61,24 +61,18 @@ def open_desk(path: str | PathLike[str]) -> Iterator[Ledger]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file; the machine lets go of it when this process ends, however it ends.
-
-    The lock is a file of its own, since the desk's file is replaced by each save. It stays: a lock that is deleted may
-    be held twice.
-    """
+    """Hold the lock of a file, which each save replaces; the machine lets go of it when this process ends."""
     if not path.exists():
         raise FileNotFoundError(f"there is no desk {path}: 'appletaste desk create' makes one")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name the file of the desk")
-    lock = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    lock = lock_beside(path)
+    if lock is None:
+        raise SaveFileError(
+            f"{path} is in use: another process decides or learns with this desk. Wait until that process is done, "
+            "and run the command again; nothing has been changed"
+        )
     try:
-        try:
-            take_lock(lock)
-        except OSError:
-            raise SaveFileError(
-                f"{path} is in use: another process decides or learns with this desk. Wait until that process is done, "
-                "and run the command again; nothing has been changed"
-            ) from None
         yield
     finally:
         os.close(lock)

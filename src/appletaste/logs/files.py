@@ -32,7 +32,7 @@ def write_log(columns: Columns, path: str | PathLike[str]) -> None:
     """Write the columns of a log to a file whose suffix says how."""
     target = Path(path)
     writer = check_log_path(target)
-    with written_aside(target) as aside:
+    with written_aside(target, private=True) as aside:
         writer(columns, aside)
 
 

@@ -75,12 +75,12 @@ class Hosting:
         return found
 
     def _stopped(self, writer: Writer) -> None:
-        """Take note of a writer that has stopped: without its stream the process is of no use, unless it was lost."""
+        """Take note of a writer that has stopped; the process ends, unless another one owns the stream by now."""
         if self._writers.get(writer.name) is writer:
             del self._writers[writer.name]
             self._followings.pop(writer.name, None)
         log.error("a writer has stopped", extra={"stream": writer.name, "lost": writer.lost})
-        if not writer.lost:
+        if not writer.lost or self.owners is None:
             self.fail(writer.stopped)
 
     def fail(self, reason: str) -> None:

@@ -40,7 +40,7 @@ def export_stream(place: Place, path: str | PathLike[str]) -> int:
     target = Path(path)
     if target.exists():
         raise InputError(f"{target} is there already: give another name, or delete the file first")
-    with written_aside(target) as aside, aside.open("wb") as file:
+    with written_aside(target, private=True) as aside, aside.open("wb") as file:
         file.write(MARK)
 
         def put(part: Any) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from ..._files import take_lock
+from ..._files import lock_beside, make_private, real_path
 from ...errors import InputError, InUseError, MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
 from .base import NOTHING, Fill
 from .baton import Baton
@@ -68,7 +68,7 @@ class SqliteStore:
     ) -> None:
         check_version(apsw.sqlite_lib_version())
         self.address, self.read_only, self._vfs = os.fspath(path), read_only, vfs
-        self._path = Path(self.address)
+        self._path = real_path(self.address)
         if self._path.is_dir() or not self._path.parent.is_dir():
             raise InputError(f"{self.address} cannot be a store: give the name of a file in a folder that is there")
         if (read_only or not create) and not self._path.exists():
@@ -81,6 +81,8 @@ class SqliteStore:
         self.places: dict[str, SqlitePlace] = {}
         self._guard: int | None = None if read_only else self._hold()
         try:
+            if not read_only:
+                self._own_file()
             self.connection = self._connect()
             if not read_only:
                 self._migrate()
@@ -95,16 +97,26 @@ class SqliteStore:
 
     def _hold(self) -> int:
         """Lock the file by one beside it: closing a second handle of the file itself would drop SQLite's own locks."""
-        guard = os.open(self._path.with_name(f".{self._path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            take_lock(guard)
-        except OSError:
-            os.close(guard)
+        guard = lock_beside(self._path)
+        if guard is None:
             raise InUseError(
                 f"{self.address} is in use by another process, or by another store of this one. One process writes a "
                 "file; others may look: open_store(path, read_only=True)"
-            ) from None
+            )
         return guard
+
+    def _own_file(self) -> None:
+        """Make a file that is not there for its owner alone, as SQLite makes its logs then; refuse one of two names."""
+        if self._vfs is not None:
+            return
+        if not self._path.exists():
+            make_private(self._path)
+        names = self._path.stat().st_nlink
+        if names > 1:  # each has a lock and a log of writes by its name, so that two processes would damage the file
+            raise StoreError(
+                f"{self.address} has {names} names (hard links), and a store that is written has one: delete the "
+                "others, or copy the file with 'appletaste stream backup'; links made with 'ln -s' are fine"
+            )
 
     def _let_go(self) -> None:
         if self._guard is not None:
@@ -320,6 +332,8 @@ class SqliteStore:
             raise InputError(f"{target} is there already: give another name, or delete the file first")
         aside = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
+            aside.unlink(missing_ok=True)
+            make_private(aside)
             copy = apsw.Connection(str(aside))
             with copy.backup("main", self.connection, "main") as work:
                 while not work.done:
