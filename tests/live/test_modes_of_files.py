@@ -1,4 +1,4 @@
-"""Who may read what is kept: files that hold a seed, features or tokens are for their owner alone, whatever the umask."""
+"""Who may read what is kept, and under which names: secrets are for their owner alone, and a lock is of the file."""
 
 import os
 import stat
