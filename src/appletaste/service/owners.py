@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import http.client
 import logging
+import selectors
 import threading
+import time
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import StoreError
@@ -28,11 +30,30 @@ SPACE = "owners"
 PERIOD = 1.0
 #: Seconds that an owner has for an answer that is passed on: to a decision or a label, and to any other question.
 QUICK, PATIENCE = 3.0, 60.0
+#: Seconds after which a connection to an owner is not used again; the owner keeps it for longer (``server.KEEP_ALIVE``).
+IDLE = 30.0
 #: Says that a request was passed on already.
 PASSED = "x-appletaste-passed-on"
 THREADS = 32
 #: Headers of an answer that go along with it.
 PASSED_BACK = ("Retry-After", "Allow", "Content-Disposition", "Content-Security-Policy")
+
+
+class Kept(NamedTuple):
+    """A connection to an owner that waits for its next request."""
+
+    address: str
+    since: float
+    connection: http.client.HTTPConnection
+
+    @property
+    def open(self) -> bool:
+        """Whether the owner has not hung up: between two answers there is nothing to read but the end."""
+        if self.connection.sock is None:
+            return False
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.connection.sock, selectors.EVENT_READ)
+            return not selector.select(0)
 
 
 class Owners:
@@ -44,7 +65,8 @@ class Owners:
         self._all: frozenset[str] = frozenset()
         self._task: asyncio.Task[None] | None = None
         self._threads = ThreadPoolExecutor(THREADS, "appletaste passing on")
-        self._own = threading.local()
+        self._kept: list[Kept] = []  # in the order of their last use
+        self._guard = threading.Lock()
 
     async def start(self) -> None:
         """Own what nobody owns, now and from now on."""
@@ -56,6 +78,8 @@ class Owners:
         if self._task is not None:
             self._task.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
+        for address in {kept.address for kept in self._kept}:
+            self._drop(address)
 
     async def _run(self) -> None:
         while True:
@@ -99,8 +123,8 @@ class Owners:
         self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, quick: bool
     ) -> Reply:
         """Return the answer of another process."""
-        loop, seconds = asyncio.get_running_loop(), QUICK if quick else PATIENCE
-        return await loop.run_in_executor(self._threads, self._ask, address, method, path, headers, body, seconds)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self.ask, address, method, path, headers, body, quick)
 
     async def watch(self, address: str, path: str, headers: dict[str, str]) -> Reply:
         """Return a live view that another process serves."""
@@ -117,25 +141,61 @@ class Owners:
             raise Problem("not-ready")
         return Reply(200, media=EVENTS, parts=_chunks(reader, writer), headers={"X-Accel-Buffering": "no"})
 
-    def _ask(
-        self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, seconds: float
+    def ask(
+        self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, quick: bool
     ) -> Reply:
-        pool = self._own.__dict__.setdefault("connections", {})
-        parts = urlsplit(address)
-        connection = pool.get(address)
+        """Return the answer of another process, which is waited for.
+
+        A kept connection that breaks before the answer is tried once more on a fresh one, unless the request would be
+        done twice then: one with ids of its own (``quick``) is not, nor is any but a POST.
+        """
+        parts, seconds = urlsplit(address), QUICK if quick else PATIENCE
+        connection = self._take(address)
+        again = connection is not None and (quick or method != "POST")
         if connection is None:
-            connection = pool[address] = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
+            connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
+        begun = False
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(seconds)
             connection.request(method, path, body, {**headers, PASSED: "1"})
             answer = connection.getresponse()
+            begun = True
             content = answer.read()
-        except (OSError, http.client.HTTPException):
-            pool.pop(address).close()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            if again and not begun and isinstance(error, ConnectionError):
+                self._drop(address)  # the owner was started anew, or its connections are cut: others are no better
+                return self.ask(address, method, path, headers, body, quick)
             raise Problem("outcome-unknown") from None
+        with self._guard:
+            self._kept.append(Kept(address, time.monotonic(), connection))
         extra = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
         return Reply(answer.status, content, answer.headers.get("Content-Type", ""), extra)
+
+    def _take(self, address: str) -> http.client.HTTPConnection | None:
+        """Return a kept connection to an owner that has not hung up; those that were not used for long are dropped."""
+        while True:
+            limit = time.monotonic() - IDLE
+            with self._guard:
+                old = [kept for kept in self._kept if kept.since <= limit]
+                mine = [kept for kept in self._kept if kept.address == address and kept.since > limit]
+                self._kept = [kept for kept in self._kept if kept not in old and kept not in mine[-1:]]
+            for kept in old:
+                kept.connection.close()
+            if not mine:
+                return None
+            if mine[-1].open:
+                return mine[-1].connection
+            mine[-1].connection.close()
+
+    def _drop(self, address: str) -> None:
+        """Close the kept connections to an owner."""
+        with self._guard:
+            gone = [kept for kept in self._kept if kept.address == address]
+            self._kept = [kept for kept in self._kept if kept.address != address]
+        for kept in gone:
+            kept.connection.close()
 
 
 async def _chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AsyncGenerator[bytes]:

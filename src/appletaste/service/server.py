@@ -29,6 +29,9 @@ log = logging.getLogger("appletaste.service")
 GRACE = 20
 #: Requests under way at most; beyond, 503 at once.
 CONNECTIONS = 2000
+#: Seconds that a connection without a request is kept: longer than proxies (60, usually) and other processes
+#: (``owners.IDLE``) keep theirs, or they would send requests to connections that are being closed.
+KEEP_ALIVE = 75
 #: Objects made and not freed before the next look for garbage; a request under way has about a hundred.
 GARBAGE = 20_000
 #: Fields of a log record that are not of the message.
@@ -114,6 +117,7 @@ class Server:
             date_header=False,
             limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=GRACE,
+            timeout_keep_alive=KEEP_ALIVE,
         )
         self.uvicorn = _Uvicorn(config, self.app, listening)
 
