@@ -67,7 +67,7 @@ def test_connections_are_dropped_before_the_owner_closes_them(two, monkeypatch):
 
 
 class Faltering:
-    """An owner that answers the first request of a connection, and hangs up on the second, before or within an answer."""
+    """An owner that answers the first request of a connection, and hangs up on the second after ``said``."""
 
     def __init__(self, said=b""):
         self.said, self.heard = said, []

@@ -1,5 +1,6 @@
 """What every route answers when it is asked as it is meant."""
 
+import http.client
 import json
 import socket
 
@@ -7,6 +8,8 @@ import pytest
 
 import appletaste as at
 from appletaste.live import Stream
+
+from .serving import hear
 
 ORDERS = "/v1/streams/orders"
 
@@ -211,9 +214,57 @@ def test_watchers(ask, service):
     assert "appletaste_commit_seconds_count" in told
     assert service.ask("GET", "/v1/nothing").problem == "unknown-route"
     patch = ask("PATCH", "/v1/streams")
-    assert (patch.status, patch.headers["allow"]) == (405, "GET, POST")
+    assert (patch.status, patch.headers["allow"]) == (405, "GET, HEAD, POST")
+    assert service.ask("PATCH", "/v1/streams").status == 401  # nobody learns more without a key
+    post = service.ask("POST", "/healthz")
+    assert (post.status, post.headers["allow"]) == (405, "GET, HEAD")
     document = service.ask("GET", "/openapi.json").json()
     assert document["paths"]["/v1/streams/{stream}/decisions"]["post"]["x-scope"] == "decide"
+
+
+def heads(told):
+    """Return what an answer says before its body; some bodies come in parts, and their length is not known before."""
+    return {name: value for name, value in told.headers.items() if name != "transfer-encoding"}
+
+
+def test_head_is_answered_as_get_is_without_a_body(ask, service, key):
+    """RFC 9110, 9.3.2; each on a connection that the next request uses, too: a body would be read as its answer."""
+    decide(ask, "seen")
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    open_to_all = ["/", "/healthz", "/readyz", "/openapi.json", "/desk/desk.css", "/v1/session", "/v1/nothing"]
+    wanted = ["/v1/streams", ORDERS, ORDERS + "/decisions/seen", ORDERS + "/log", ORDERS + "/decisions/nobody"]
+    for path, secret in [*((path, None) for path in [*open_to_all, ORDERS]), *((path, key) for path in wanted)]:
+        got = service.ask("GET", path, key=secret, connection=connection)
+        head = service.ask("HEAD", path, key=secret, connection=connection)
+        assert (head.status, heads(head), head.body) == (got.status, heads(got), b""), path
+    assert service.ask("HEAD", ORDERS + "/live", key=key).status == 200  # which never ends for GET
+    assert service.ask("HEAD", ORDERS + "/log", key=service.key("decide")).status == 403
+    connection.close()
+
+
+def test_head_of_what_is_only_written_is_refused(ask):
+    told = ask("HEAD", ORDERS + "/decisions")
+    assert (told.status, told.headers["allow"], told.body) == (405, "POST", b"")
+
+
+@pytest.mark.parametrize("scheme", ["bearer ", "BEARER ", "bEaReR   "])
+def test_the_scheme_of_a_key_is_named_in_any_case(service, key, scheme):
+    """RFC 9110, 11.1 and 11.4: one or more blanks follow."""
+    headers = {"Authorization": scheme + key}
+    assert service.ask("GET", ORDERS, headers=headers).status == 200
+    view = hear(service.port, ORDERS + "/live", headers)
+    service.app.host.wake()  # whoever may no longer look is told to go
+    decided = service.ask("POST", ORDERS + "/decisions", {"id": f"by {scheme}", "item": [1, 2, 3]}, headers=headers)
+    assert decided.status == 201
+    heard = b""
+    while f'"by {scheme}"'.encode() not in heard:
+        part = view.recv(65536)
+        assert part, "the view has ended"
+        heard += part
+    view.close()
+    for wrong in ("bearer" + key, "Basic " + key, key, "bearer\t" + key, "bearer"):
+        told = service.ask("GET", ORDERS, headers={"Authorization": wrong})
+        assert (told.status, told.headers["www-authenticate"]) == (401, "Bearer")
 
 
 def test_work_is_held_by_one_reviewer_at_a_time(ask):

@@ -14,13 +14,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from .bodies import decode
 from .hosting import Hosting
-from .keys import PREFIX, Key
+from .keys import PREFIX, Key, secret_in
 from .operations import EVENTS, JSON, Call, Operation, Reply, read_query
 from .owners import PASSED
 from .problems import MEDIA, Problem
 
 log = logging.getLogger("appletaste.service")
-_BEARER = b"Bearer "
 #: Headers that go along with a request that is passed on.
 PASSED_ON = (b"authorization", b"content-type", b"cookie", b"x-csrf-token", b"last-event-id")
 _NOBODY = Key("", "", (), (), 0.0)
@@ -31,7 +30,8 @@ class Endpoint:
 
     def __init__(self, host: Hosting, operations: Mapping[str, Operation]) -> None:
         self._host, self.operations = host, operations
-        self._allow = ", ".join(sorted(operations))
+        self._allow = ", ".join(sorted({*operations, *(["HEAD"] if "GET" in operations else [])}))
+        self._public = all(operation.scope is None for operation in operations.values())
         self._decoders = {
             method: msgspec.json.Decoder(operation.body)
             for method, operation in operations.items()
@@ -40,7 +40,8 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        operation = self.operations.get(scope["method"])
+        head = scope["method"] == "HEAD"  # answered as GET is, without a body
+        operation = self.operations.get("GET" if head else scope["method"])
         name = "" if operation is None else operation.name
         try:
             reply = await self._answer(operation, scope, receive)
@@ -52,14 +53,14 @@ class Endpoint:
             unforeseen = Problem("internal")
             reply = Reply(unforeseen.status, unforeseen.body(), MEDIA)
         self._host.metrics.requests[name, reply.status] += 1
-        await respond(reply, receive, send)
+        await respond(reply, receive, send, head)
 
     async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply:
         headers = dict(scope["headers"])
         if operation is None:
-            if b"authorization" in headers:
+            if not self._public and b"authorization" in headers:
                 self._key(headers)
-            else:
+            elif not self._public:
                 await self._host.sessions.key_of(headers, "GET")
             raise Problem("method-not-allowed", allow=self._allow)
         if operation.scope is None:
@@ -107,12 +108,10 @@ class Endpoint:
 
     def _key(self, headers: Mapping[bytes, bytes]) -> Key:
         """Return the key of a request, or the problem that it has none."""
-        given = headers.get(b"authorization", b"")
-        if given.startswith(_BEARER):
-            secret = given[len(_BEARER) :].decode("latin-1")
-            key = self._host.keys.find(secret) if secret.startswith(PREFIX) else None
-            if key is not None:
-                return key
+        secret = secret_in(headers.get(b"authorization", b""))
+        key = self._host.keys.find(secret) if secret.startswith(PREFIX) else None
+        if key is not None:
+            return key
         raise Problem("unauthenticated")
 
 
@@ -172,8 +171,8 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-async def respond(reply: Reply, receive: Receive, send: Send) -> None:
-    """Send an answer; one in parts ends early when whoever asked has gone."""
+async def respond(reply: Reply, receive: Receive, send: Send, head: bool = False) -> None:
+    """Send an answer; one in parts ends early when whoever asked has gone, or wants no body (``head``)."""
     headers = [(b"content-type", reply.media.encode()), (b"x-content-type-options", b"nosniff")]
     if reply.headers is None or "Cache-Control" not in reply.headers:
         headers.append((b"cache-control", b"no-store"))
@@ -188,7 +187,7 @@ async def respond(reply: Reply, receive: Receive, send: Send) -> None:
         try:
             async with aclosing(reply.parts) as parts:
                 async for part in parts:
-                    if gone.done():
+                    if head or gone.done():
                         break
                     await send({"type": "http.response.body", "body": part, "more_body": True})
         finally:

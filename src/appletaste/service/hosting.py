@@ -14,7 +14,7 @@ from .desk.files import Files
 from .desk.following import Following
 from .desk.past import Past
 from .desk.queue import Queue
-from .keys import Key, Keys
+from .keys import Key, Keys, secret_in
 from .metrics import Metrics
 from .owners import Owners
 from .problems import Problem, problem_of
@@ -99,7 +99,7 @@ class Hosting:
         given = headers.get(b"authorization")
         if given is None:
             return self.sessions.known(token_of(headers)) is not None
-        return self.keys.find(given.decode("latin-1").removeprefix("Bearer ")) is not None
+        return self.keys.find(secret_in(given)) is not None
 
     def wake(self) -> None:
         """Let live views look whether they may go on."""

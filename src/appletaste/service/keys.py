@@ -58,6 +58,18 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+def secret_in(authorization: bytes) -> str:
+    """Return the secret that a header ``Authorization`` names, by a scheme in any case (RFC 9110); empty: none.
+
+    Examples
+    --------
+    >>> secret_in(b"bearer at_abc"), secret_in(b"Basic at_abc")
+    ('at_abc', '')
+    """
+    scheme, _, secret = authorization.decode("latin-1").partition(" ")
+    return secret.lstrip(" ") if scheme.lower() == "bearer" else ""
+
+
 def check_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     """Return scopes in their order, or say which there are.
 

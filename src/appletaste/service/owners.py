@@ -30,7 +30,7 @@ SPACE = "owners"
 PERIOD = 1.0
 #: Seconds that an owner has for an answer that is passed on: to a decision or a label, and to any other question.
 QUICK, PATIENCE = 3.0, 60.0
-#: Seconds after which a connection to an owner is not used again; the owner keeps it for longer (``server.KEEP_ALIVE``).
+#: Seconds after which a connection to an owner is not used again; the owner keeps its end for longer (``KEEP_ALIVE``).
 IDLE = 30.0
 #: Says that a request was passed on already.
 PASSED = "x-appletaste-passed-on"
