@@ -85,6 +85,7 @@ KINDS: dict[str, Kind] = {
         422, "the request does not fit", "correct what 'errors' points to; GET /v1/streams/{stream} has the columns"
     ),
     "time-in-future": Kind(422, "the time lies more than a day ahead", "check the clock and the time zone"),
+    "headers-too-large": Kind(431, "the header is too long", "64 KiB and 100 lines before the body"),
     "internal": Kind(500, "an error of the service", "repeat the request with the same id; tell who runs the service"),
     "overloaded": Kind(503, "too many requests wait", "wait as Retry-After says, then repeat with the same id"),
     "not-ready": Kind(503, "the stream cannot be served now", "wait as Retry-After says, then repeat with the same id"),

@@ -23,6 +23,7 @@ try:
 except ImportError:
     raise MissingExtraError("a service", "service") from None
 from .app import Application, build
+from .protocol import Protocol
 
 log = logging.getLogger("appletaste.service")
 #: Seconds that requests under way have when the process is told to end.
@@ -107,7 +108,7 @@ class Server:
             host=host,
             port=port,
             loop="uvloop",
-            http="httptools",
+            http=Protocol,
             ws="none",
             lifespan="on",
             access_log=False,
