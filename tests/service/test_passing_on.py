@@ -1,5 +1,6 @@
 """A process that is not the owner of a stream passes requests on, by connections that it keeps while they are good."""
 
+import asyncio
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -125,7 +126,7 @@ def test_a_kept_connection_that_breaks_is_tried_once_more_where_that_is_safe(met
                 ask()
         assert owner.heard == [method] * (3 if again else 2)
     finally:
-        passing._drop(owner.address)
+        asyncio.run(passing.stop())
         owner.close()
 
 

@@ -78,8 +78,10 @@ class Owners:
         if self._task is not None:
             self._task.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for address in {kept.address for kept in self._kept}:
-            self._drop(address)
+        with self._guard:
+            for kept in self._kept:
+                kept.connection.close()
+            self._kept = []
 
     async def _run(self) -> None:
         while True:
@@ -142,7 +144,14 @@ class Owners:
         return Reply(200, media=EVENTS, parts=_chunks(reader, writer), headers={"X-Accel-Buffering": "no"})
 
     def ask(
-        self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, quick: bool
+        self,
+        address: str,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: bytes | None,
+        quick: bool,
+        fresh: bool = False,
     ) -> Reply:
         """Return the answer of another process, which is waited for.
 
@@ -150,7 +159,7 @@ class Owners:
         done twice then: one with ids of its own (``quick``) is not, nor is any but a POST.
         """
         parts, seconds = urlsplit(address), QUICK if quick else PATIENCE
-        connection = self._take(address)
+        connection = None if fresh else self._take(address)
         again = connection is not None and (quick or method != "POST")
         if connection is None:
             connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
@@ -165,8 +174,7 @@ class Owners:
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             if again and not begun and isinstance(error, ConnectionError):
-                self._drop(address)  # the owner was started anew, or its connections are cut: others are no better
-                return self.ask(address, method, path, headers, body, quick)
+                return self.ask(address, method, path, headers, body, quick, fresh=True)
             raise Problem("outcome-unknown") from None
         with self._guard:
             self._kept.append(Kept(address, time.monotonic(), connection))
@@ -188,14 +196,6 @@ class Owners:
             if mine[-1].open:
                 return mine[-1].connection
             mine[-1].connection.close()
-
-    def _drop(self, address: str) -> None:
-        """Close the kept connections to an owner."""
-        with self._guard:
-            gone = [kept for kept in self._kept if kept.address == address]
-            self._kept = [kept for kept in self._kept if kept.address != address]
-        for kept in gone:
-            kept.connection.close()
 
 
 async def _chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AsyncGenerator[bytes]:

@@ -223,8 +223,8 @@ class PostgresStore:
                 with psycopg.connect(self._dsn, autocommit=True, application_name="appletaste vacuum") as connection:
                     connection.execute("VACUUM events, snapshots, chunks")
             except psycopg.Error as error:
-                told = "what was erased is in the files of the database until its next vacuum"
-                log.warning(told, extra={"error": type(error).__name__})
+                told = "what was erased from %s stays in the files of the database until its next vacuum (%s)"
+                log.warning(told, self.address, type(error).__name__)
 
     def check(self) -> list[str]:
         """Return nothing: PostgreSQL checks its pages by itself where checksums are on."""
