@@ -70,7 +70,7 @@ def test_the_page_goes_on_when_the_service_is_started_again(process, opened):
 
 
 def test_a_hundred_cases_by_keyboard_and_the_server_killed(process, opened):
-    """At most 1.2 requests a case; the server is killed in the middle of them, and no label is lost."""
+    """At most 2.2 requests a case; the server is killed in the middle of them, and no label is lost."""
     page = opened(process)
     sign_in(page, process.secret)
     page.guard.allow(*AWAY)
@@ -82,7 +82,7 @@ def test_a_hundred_cases_by_keyboard_and_the_server_killed(process, opened):
     for number in range(100):
         if number == 40:
             process.kill()
-        if number == 46:  # by now the page has hardly any case left that it knows
+        if number == 42:  # by now the page has no other case that it knows
             expect(page.get_by_test_id("banner")).to_contain_text("labels wait here")
             process.start()
         given[id_] = number % 2
@@ -97,6 +97,6 @@ def test_a_hundred_cases_by_keyboard_and_the_server_killed(process, opened):
     work = [f"{one.method} {one.url}" for one in answered if "/v1/" in one.url and "/live" not in one.url]
     claims = [one for one in work if "/label" not in one]
     print(f"a hundred cases took {len(work)} requests, {len(claims)} of them for cases")
-    assert len(work) <= 120, work
-    assert len(claims) <= 8, claims  # 25 cases come at once; the labels alone are a hundred
+    assert len(work) <= 220, work
+    assert len(claims) <= 110, claims  # each step claims one more, two cases ahead; the labels alone are a hundred
     assert process.api("POST", "/v1/streams/orders/verify")["verifies"]

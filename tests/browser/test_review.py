@@ -99,6 +99,93 @@ def test_a_second_reviewer_meets_the_claim(desk, opened):
     expect(second.get_by_test_id("case-held")).to_be_visible()
 
 
+def held_by(desk, name):
+    """Return the places in the queue that somebody holds."""
+    return [place for place, item in enumerate(desk.of("/queue?limit=200")["items"]) if item["by"] == name]
+
+
+def eventually(page, ask, wanted):
+    """Wait until the service says something, as it does soon after a page has asked."""
+    for _ in range(100):
+        if (seen := ask()) == wanted:
+            return
+        page.wait_for_timeout(50)
+    assert seen == wanted
+
+
+def test_two_reviewers_share_a_queue(desk, opened):
+    """A claim is of the open case and the next two; what was walked past is free; a revoked key holds nothing."""
+    ann, ben = opened(desk), opened(desk)
+    ann.guard.allow(f"{REQUEST}.*(409|401)")
+    ben.guard.allow(f"{REQUEST}.*409")
+    sign_in(ann, desk.secret)
+    expect(ann.get_by_test_id("queue-row").first).to_be_visible()
+    sign_in(ben, desk.named("Ben", "read", "review", "label"))
+    expect(ben.get_by_test_id("queue-row").first).to_be_visible()  # before anything is held
+    queue = [item["id"] for item in desk.of("/queue?limit=20")["items"]]
+    ann.keyboard.press("j")
+    assert current(ann) == queue[0]
+    eventually(ann, lambda: held_by(desk, "Ann"), [0, 1, 2])
+    ann.keyboard.press("j")
+    other_case(ann, queue[0])
+    eventually(ann, lambda: held_by(desk, "Ann"), [1, 2, 3])  # the first is free again
+    ben.reload()
+    expect(ben.get_by_test_id("row-held").first).to_be_visible()
+    ben.keyboard.press("j")
+    assert current(ben) == queue[0]
+    eventually(ben, lambda: held_by(desk, "Ben"), [0, 4, 5])
+    ann.keyboard.press("j")  # Ann's list is older than Ben's claim
+    assert other_case(ann, queue[1]) == queue[2]
+    eventually(ann, lambda: held_by(desk, "Ann"), [2, 3, 6])
+    ann.keyboard.press("1")
+    assert other_case(ann, queue[2]) == queue[3]
+    ann.keyboard.press("0")
+    assert other_case(ann, queue[3]) == queue[6]  # not what Ben holds
+    expect(ann.get_by_test_id("case-held")).to_be_visible()
+    desk.api("DELETE", f"/v1/keys/{desk.secrets['Ann']}", key=desk.named("Cara"))
+    expect(ann.get_by_test_id("key")).to_be_visible()
+    assert {one["by"] for one in desk.api("GET", "/v1/streams/orders/queue", key=desk.named("Dan"))["items"]} == {
+        None,
+        "Ben",
+    }
+
+
+def test_a_short_queue_is_shared(desk, signed_in):
+    """With five cases left, the first reviewer holds two of them; with four, one."""
+    page = signed_in
+    for item in desk.of("/queue?limit=1000")["items"][5:]:
+        desk.api("PUT", f"/v1/streams/orders/decisions/{item['id']}/label", {"value": 0})
+    page.reload()
+    expect(page.get_by_test_id("queue-row")).to_have_count(5)
+    page.keyboard.press("j")
+    first = current(page)
+    eventually(page, lambda: held_by(desk, "Ann"), [0, 1])
+    page.keyboard.press("1")
+    other_case(page, first)
+    arrived(page, first)
+    eventually(page, lambda: held_by(desk, "Ann"), [0])
+    page.goto("/#/stream/orders/queue")  # nothing is open, nothing is held
+    eventually(page, lambda: held_by(desk, "Ann"), [])
+
+
+def test_an_admin_takes_a_case_over(desk, opened):
+    ann, ben = opened(desk), opened(desk)
+    ann.guard.allow(f"{REQUEST}.*409")
+    sign_in(ben, desk.named("Ben", "read", "review", "label"))
+    ben.get_by_test_id("start").click()
+    held = current(ben)
+    expect(ben.get_by_test_id("case-held")).to_be_visible()
+    sign_in(ann, desk.secret)
+    ann.get_by_test_id("queue-row").first.click()
+    assert current(ann) == held
+    ann.get_by_test_id("take-over").click()
+    expect(ann.get_by_test_id("case-held")).to_be_visible()
+    assert case_of(desk, held)["by"] == "Ann"
+    ben.reload()
+    expect(ben.get_by_test_id("case-held-by")).to_have_text("held by Ann")
+    expect(ben.get_by_test_id("take-over")).to_have_count(0)  # for admins
+
+
 def test_undo(desk, signed_in):
     page = signed_in
     page.get_by_test_id("start").click()

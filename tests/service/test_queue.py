@@ -271,6 +271,36 @@ def test_leases_end_with_time_with_the_label_and_outlive_the_process(desk):
     assert Queue(desk.store, "orders").leases.held(0.0).keys() == {"w0", "w3"}
 
 
+def test_a_lease_ends_with_its_key(desk):
+    secrets = {}
+    for name in ("ann", "bob"):
+        made = desk.ask("POST", "/v1/keys", {"name": name, "scopes": ["review", "read"]}, key=desk.secret).json()
+        secrets[name] = made["secret"], made["key"]["id"]
+
+    def claim(name, *wanted):
+        return desk.ask("POST", ORDERS_AT + "/queue:claim", {"ids": list(wanted)}, key=secrets[name][0])
+
+    assert ids(claim("ann", "w1", "w2")) == ["w1", "w2"]
+    assert ids(claim("bob", "w3")) == ["w3"]
+    assert claim("bob", "w2").problem == "claimed-by-other"
+    assert desk.ask("DELETE", f"/v1/keys/{secrets['ann'][1]}", key=desk.secret).status == 200
+    held = {item["id"]: item["by"] for item in desk.get("/queue").json()["items"] if item["by"]}
+    assert held == {"w3": "bob"}
+    assert desk.get("/cases/w1").json()["by"] is None
+    assert ids(claim("bob", "w2")) == ["w2"]
+    assert Queue(desk.store, "orders").leases.held(0.0).keys() == {"w2", "w3"}  # the store has forgotten the others
+
+
+def test_an_admin_frees_what_somebody_holds(desk):
+    made = desk.ask("POST", "/v1/keys", {"name": "eve", "scopes": ["review"]}, key=desk.secret).json()
+    desk.post("/queue:claim", {"by": "ann", "ids": ["w1", "w2"]})
+    refused = desk.ask("POST", ORDERS_AT + "/queue:release", {"ids": ["w1"], "force": True}, key=made["secret"])
+    assert (refused.problem, refused.json()["scope"]) == ("insufficient-scope", "admin")
+    assert desk.post("/queue:release", {"ids": ["w1"]}).problem == "claimed-by-other"
+    assert desk.post("/queue:release", {"ids": ["w1"], "force": True}).json() == {"released": ["w1"]}
+    assert {item["id"] for item in desk.get("/queue").json()["items"] if item["by"]} == {"w2"}
+
+
 def test_escalation(desk):
     desk.post("/queue:claim", {"by": "ann", "ids": ["w3"]})
     told = desk.post("/decisions/w3/escalation", {"text": "odd", "by": "ann"})

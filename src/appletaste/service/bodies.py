@@ -136,10 +136,11 @@ class Correction(Body, frozen=True):
 
 
 class Release(Body, frozen=True):
-    """Work that a reviewer gives back."""
+    """Work that a reviewer gives back; with ``force``, for admin, whoever holds the work."""
 
     ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST)]
     by: Who | None = None
+    force: bool = False
 
 
 class ModeBody(Body, frozen=True):

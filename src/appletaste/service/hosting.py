@@ -145,7 +145,7 @@ class Hosting:
     def queue(self, name: str) -> Queue:
         """Return the work of a stream."""
         if name not in self._queues:
-            self._queues[name] = Queue(self.store, name)
+            self._queues[name] = Queue(self.store, name, self.keys.opens)
         return self._queues[name]
 
     def past(self, name: str) -> Past:

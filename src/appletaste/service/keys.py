@@ -153,6 +153,11 @@ class Keys:
         found = self._known.get(digest)
         return found if found is not None and found.valid(time.time()) else None
 
+    def opens(self, id: str) -> bool:
+        """Return whether there is a key with an id that opens anything now."""
+        now = time.time()
+        return any(key.id == id and key.valid(now) for key in self._known.values())
+
     def all(self) -> list[Key]:
         """Return every key, the oldest first."""
         return sorted(self._known.values(), key=lambda key: key.created)

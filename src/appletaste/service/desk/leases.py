@@ -6,7 +6,7 @@ what is in memory is what is in the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -18,6 +18,7 @@ class Lease(msgspec.Struct, frozen=True):
 
     by: str
     until: float
+    key: str = ""  #: the id of the key that claimed the item: a lease ends with its key; empty: not known
 
 
 class Leases:
@@ -36,16 +37,19 @@ class Leases:
     {'b': Lease(by='ann', until=100.0)}
     """
 
-    def __init__(self, store: Store, stream: str) -> None:
-        self._store, self._space = store, f"held {stream}"
+    def __init__(self, store: Store, stream: str, opens: Callable[[str], bool] = lambda key: True) -> None:
+        self._store, self._space, self._opens = store, f"held {stream}", opens
         self._all: dict[str, Lease] = {}
         for by, value in store.values(self._space).items():
-            held = msgspec.json.decode(value, type=dict[str, float])
-            self._all |= {id: Lease(by, until) for id, until in held.items()}
+            held = msgspec.json.decode(value, type=dict[str, float | tuple[float, str]])
+            for id, kept in held.items():
+                until, key = (kept, "") if isinstance(kept, float) else kept
+                self._all[id] = Lease(by, until, key)
 
     def held(self, now: float) -> dict[str, Lease]:
-        """Return the leases that are not over."""
-        return {id: lease for id, lease in self._all.items() if lease.until > now}
+        """Return the leases that are not over: neither their time nor, where ``opens`` says so, their key."""
+        closed = {key for key in {lease.key for lease in self._all.values()} if key and not self._opens(key)}
+        return {id: lease for id, lease in self._all.items() if lease.until > now and lease.key not in closed}
 
     def take(self, ids: Iterable[str], lease: Lease) -> None:
         """Hold items, anew where they are held already."""
@@ -61,11 +65,12 @@ class Leases:
 
     def forget(self, now: float) -> None:
         """Forget the leases that are over."""
-        self.drop([id for id, lease in self._all.items() if lease.until <= now])
+        held = self.held(now)
+        self.drop([id for id in self._all if id not in held])
 
     def _keep(self, holders: set[str]) -> None:
         for by in sorted(holders):
-            held = {id: lease.until for id, lease in self._all.items() if lease.by == by}
+            held = {id: (lease.until, lease.key) for id, lease in self._all.items() if lease.by == by}
             if held:
                 self._store.put(self._space, by, msgspec.json.encode(held))
             else:

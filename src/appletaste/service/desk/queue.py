@@ -126,11 +126,14 @@ class Changes(NamedTuple):
 
 
 class Queue:
-    """What waits in one stream; whoever uses it holds ``lock``, since threads work on it."""
+    """What waits in one stream; whoever uses it holds ``lock``, since threads work on it.
 
-    def __init__(self, store: Store, stream: str) -> None:
+    ``opens`` says whether the key with an id opens anything now.
+    """
+
+    def __init__(self, store: Store, stream: str, opens: Callable[[str], bool] = lambda key: True) -> None:
         self.lock = asyncio.Lock()
-        self._store, self._stream = store, stream
+        self._store, self._stream, self._opens = store, stream, opens
         self._known: dict[str, Waiting] = {}
         self._orders: dict[str, list[Waiting]] = {name: [] for name in ORDERS}
         self._places = 0
@@ -163,7 +166,8 @@ class Queue:
     def _read_beside(self) -> tuple[Leases, Escalations]:
         with self._reading:
             if self._beside is None:
-                self._beside = Leases(self._store, self._stream), Escalations(self._store, self._stream)
+                leases = Leases(self._store, self._stream, self._opens)
+                self._beside = leases, Escalations(self._store, self._stream)
             return self._beside
 
     # ---- what has changed

@@ -88,7 +88,7 @@ async def claim(call: Call) -> Reply:
     async with queue.lock:
         await refreshed(call, queue)
         now = time.time()
-        lease = Lease(by, now + 60.0 * asked.minutes)
+        lease = Lease(by, now + 60.0 * asked.minutes, call.key.id)
         items = await _chosen(call, queue, by, now)
         if items:
             await asyncio.to_thread(queue.hold, items, lease, now)
@@ -117,13 +117,15 @@ async def _chosen(call: Call, queue: Queue, by: str, now: float) -> list[Waiting
 
 
 async def release(call: Call) -> Reply:
-    """Give items back that a reviewer holds; what nobody holds is passed over."""
-    queue, by = call.host.queue(call.stream), call.who(call.body.by)
+    """Give items back that a reviewer holds, or with ``force`` anybody; what nobody holds is passed over."""
+    queue, by, force = call.host.queue(call.stream), call.who(call.body.by), call.body.force
+    if force and "admin" not in call.key.scopes:
+        raise Problem("insufficient-scope", scope="admin")
 
     def give_back() -> Reply:
         held = queue.leases.held(time.time())
         mine = [id for id in dict.fromkeys(call.body.ids) if id in held]
-        if any(held[id].by != by for id in mine):
+        if not force and any(held[id].by != by for id in mine):
             raise Problem("claimed-by-other")
         queue.leases.drop(mine)
         return Reply.of(Released(mine))
@@ -168,7 +170,7 @@ OPERATIONS = (
         "release",
         "POST",
         STREAM + "/queue:release",
-        "Give items back that a reviewer holds",
+        "Give items back that a reviewer holds; with force, for admin, those of anybody",
         release,
         "review",
         {200: Released},

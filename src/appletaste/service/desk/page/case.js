@@ -165,7 +165,8 @@ function actionBar(found, { actions, said, context }) {
     button("skip", "s", "Skip", actions.skip), button("escalate", "e", "Escalate", actions.escalate)];
   if (said) content = quiet("just-said", "You said: ", h("strong", WORDS[said.value]), ".");
   else if (known !== null) content = [quiet("known", "The label is ", h("strong", WORDS[known]), "."), button("correct", "u", "Correct the label", context.can("correct") && actions.correct)];
-  else if (found.by && found.by !== context.key.name) content = [quiet("taken", h("strong", found.by), " holds this case until ", moment(found.until), "."), button("next", "j", "Next case", actions.next)];
+  else if (found.by && found.by !== context.key.name) content = [quiet("taken", h("strong", found.by), " holds this case until ", moment(found.until), "."), button("next", "j", "Next case", actions.next),
+    actions.takeOver && h("button.button#take-over", { onclick: actions.takeOver }, "Take over")];
   else if (!label && !actions.escalate) content = quiet("only-look", "This key looks at cases, and gives no labels.");
   return h("footer.actions#actions", { role: "group", "aria-label": "What to do with this case" }, content);
 }

@@ -148,7 +148,7 @@ class DeskView {
     this.root.classList.toggle("with-case", id !== null);
     if (id === null) {
       // others went on meanwhile
-      if (this.id !== null) this.loading = this.refresh();
+      if (this.id !== null) this.loading = this.work.release().then(() => this.refresh());
       this.id = this.found = null;
       this.list.current = null;
       this.list.draw();
@@ -206,7 +206,8 @@ class DeskView {
       context, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
       actions: {
         back: () => context.go("queue"), label: mayLabel && ((value) => this.say(value)), skip: mayLabel && (() => this.skip()),
-        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(), correct: () => this.correct(id, this.label),
+        escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(),
+        takeOver: work.claims && context.can("admin") && (() => this.takeOver()), correct: () => this.correct(id, this.label),
       },
     });
     if (written) this.pane.querySelector("#note-text").value = written;
@@ -256,6 +257,17 @@ class DeskView {
     if (this.id === null) return;
     this.work.skip(this.id);
     await this.advance();
+  }
+
+  /** Take a case from whoever holds it, and hold it here. */
+  async takeOver() {
+    const { id } = this;
+    try {
+      await this.work.takeOver(id);
+    } catch (error) {
+      notify(`The case was not freed. ${problemOf(error).words}`, { bad: true });
+    }
+    await this.open(id);
   }
 
   escalate() {

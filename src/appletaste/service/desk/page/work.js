@@ -1,19 +1,23 @@
 // The work of one reviewer in one stream: cases that are held for them, what they said, and what comes next.
 //
 //   const work = new Work(context, rows)
-//   await work.case(id, true)     the whole case; claims it, and with `true` the next ones too, 25 at a time
+//   await work.case(id, true)     the whole case; claims it, and with `true` the next two as well
 //   work.next(id), work.previous(id), work.label(id, value), work.skip(id), await work.release()
 //
-// A claim brings whole cases, so that a hundred cases cost about four claims and a hundred labels.
+// A claim brings whole cases, so that the next case is there before it is needed. What is held is the open case and what
+// comes next, never what was walked past: the rest of the queue is for others.
 
 import { api, problemOf, session } from "./api.js";
 import { outbox } from "./outbox.js";
 
-const AT_ONCE = 25;
+// cases that are held beside the open one, at most
+const AHEAD = 2;
+// free cases behind the open one for each that is held ahead: a short queue is shared
+const SHARE = 4;
 // minutes after which others may take what somebody left behind
 const LEASE = 30;
-// with so few cases left, the next ones are claimed
-const AHEAD = 3;
+// times that a claim is tried while others are faster
+const TRIES = 3;
 const KEPT = 100;
 
 export class Work {
@@ -26,7 +30,9 @@ export class Work {
     // id → { value, entry }: labels that were given here
     this.said = new Map();
     this.skipped = new Set();
-    this.claiming = null;
+    // the case that was asked for last, and the claims and releases under way, one after the other
+    this.wanted = null;
+    this.turn = Promise.resolve();
   }
 
   get claims() {
@@ -45,17 +51,17 @@ export class Work {
   }
 
   async case(id, ahead = false) {
-    if (this.cases.has(id)) {
-      if (ahead) void this.#more(id);
+    this.wanted = id;
+    if (this.cases.has(id) && (this.held.has(id) || this.said.has(id))) {
+      void this.#hold(id, ahead).catch(() => {});
       return this.cases.get(id);
     }
-    await this.claiming?.catch(() => {});
-    if (this.cases.has(id)) return this.cases.get(id);
     const item = this.rows.at(this.rows.place(id));
-    if (item && this.free({ ...item, escalated: false }) && await this.#claim(ahead ? this.#following(id) : [id])) return this.cases.get(id);
+    // a service that is away is waited for below
+    if (item && this.free({ ...item, escalated: false }) && await this.#hold(id, ahead).catch(unlessAway)) return this.cases.get(id);
     const found = await this.look(id);
     // what the list said was old
-    if (found.state === "pending" && !found.by && await this.#claim([id])) return this.cases.get(id);
+    if (found.state === "pending" && !found.by && await this.#hold(id, ahead)) return this.cases.get(id);
     return found;
   }
 
@@ -63,54 +69,83 @@ export class Work {
   async look(id) {
     const found = await api.get(this.context.path("cases", id), { signal: this.context.signal });
     if (this.held.has(id)) this.#keep(found);
-    const item = this.rows.at(this.rows.place(id));
-    if (item) Object.assign(item, { by: found.by, until: found.until, escalated: found.escalated });
+    this.#mark(id, { by: found.by, until: found.until, escalated: found.escalated });
     return found;
   }
 
   /** The next rows behind a case to go on with, as far as they are loaded. */
-  #behind(id, most, wanted = () => true) {
+  #behind(id, most) {
     const found = [];
     for (let place = this.rows.place(id) + 1; found.length < most && this.rows.at(place); place += 1) {
       const item = this.rows.at(place);
-      if (this.free(item) && wanted(item.id)) found.push(item.id);
+      if (this.free(item)) found.push(item.id);
     }
     return found;
   }
 
+  /** A case and what comes next: two cases, or fewer where few are free. */
   #following(id) {
-    return [id, ...this.#behind(id, AT_ONCE - 1, (one) => !this.held.has(one))];
+    const behind = this.#behind(id, AHEAD * SHARE);
+    return [id, ...behind.slice(0, Math.floor(behind.length / SHARE))];
   }
 
-  /** Claim the next cases before they are needed. */
-  async #more(id) {
-    const next = this.#behind(id, AHEAD + 1).find((one) => !this.held.has(one));
-    if (next && !this.claiming) await this.#claim(this.#following(next)).catch(() => {});
+  /** Hold a case, with `ahead` what comes next too, and nothing else; false where the case is not to be had. */
+  #hold(id, ahead) {
+    return this.#inTurn(() => this.#take(id, ahead));
   }
 
-  /** Claim cases; false where the key does not allow it, or where somebody else was faster with the first one. */
-  async #claim(ids) {
-    if (!this.claims) return false;
-    this.claiming = this.#ask(ids).finally(() => { this.claiming = null; });
-    return this.claiming;
+  #inTurn(work) {
+    const done = this.turn.then(work);
+    this.turn = done.catch(() => {});
+    return done;
   }
 
-  async #ask(ids) {
-    try {
-      const told = await api.post(this.context.path("queue:claim"), { ids, minutes: LEASE }, { signal: this.context.signal });
-      for (const { id, by, until, case: found } of told.items) {
-        const item = this.rows.at(this.rows.place(id));
-        if (item) Object.assign(item, { by, until });
-        this.held.add(id);
-        this.#keep(found);
+  async #take(id, ahead) {
+    for (let turn = 1; this.claims && id === this.wanted; turn += 1) {
+      const wanted = ahead && turn < TRIES ? this.#following(id) : [id];
+      try {
+        await this.#claim(wanted.filter((one) => !this.held.has(one) && !this.said.has(one)));
+        await this.#giveBack([...this.held].filter((one) => !wanted.includes(one)));
+        break;
+      } catch (error) {
+        if (problemOf(error).status !== 409) throw error;
+        if (turn === TRIES) break;
+        // somebody was faster with one of them: see who holds what by now
+        const place = Math.max(0, this.rows.place(id));
+        await this.rows.need(place, place + AHEAD * SHARE, true);
       }
-      this.context.state?.pending(told.waiting);
-      return this.held.has(ids[0]);
-    } catch (error) {
-      if (problemOf(error).status !== 409) throw error;
-      // somebody was faster with one of them
-      return ids.length > 1 && this.#ask(ids.slice(0, 1));
     }
+    return this.held.has(id);
+  }
+
+  async #claim(ids) {
+    if (!ids.length) return;
+    const told = await api.post(this.context.path("queue:claim"), { ids, minutes: LEASE }, { signal: this.context.signal });
+    for (const { id, by, until, case: found } of told.items) {
+      this.#mark(id, { by, until });
+      this.held.add(id);
+      this.#keep(found);
+    }
+    this.context.state?.pending(told.waiting);
+  }
+
+  async #giveBack(ids, options = {}) {
+    if (!ids.length || !this.claims || !session.state) return;
+    for (const id of ids) {
+      this.held.delete(id);
+      this.#mark(id, { by: null, until: null });
+    }
+    try {
+      await api.post(this.context.path("queue:release"), { ids }, options);
+    } catch (error) {
+      // leases are over by themselves
+      problemOf(error);
+    }
+  }
+
+  #mark(id, held) {
+    const item = this.rows.at(this.rows.place(id));
+    if (item) Object.assign(item, held);
   }
 
   #keep(found) {
@@ -179,16 +214,22 @@ export class Work {
     return this.rows.remove(id);
   }
 
-  /** Give back what is held here, as when the page closes. */
-  async release(keepalive = false) {
-    const ids = [...this.held];
-    if (!ids.length || !this.claims || !session.state) return;
-    this.held.clear();
-    try {
-      await api.post(this.context.path("queue:release"), { ids }, { keepalive });
-    } catch (error) {
-      // leases are over by themselves
-      problemOf(error);
-    }
+  /** Free a case that somebody else holds; for a key with `admin`. */
+  async takeOver(id) {
+    await api.post(this.context.path("queue:release"), { ids: [id], force: true });
+    this.#mark(id, { by: null, until: null });
   }
+
+  /** Give back what is held here; at once where the page closes. */
+  async release(keepalive = false) {
+    this.wanted = null;
+    if (keepalive) return this.#giveBack([...this.held], { keepalive });
+    return this.#inTurn(() => this.#giveBack([...this.held]));
+  }
+}
+
+/** False for a service that does not answer; other errors go on. */
+function unlessAway(error) {
+  if (problemOf(error).passing) return false;
+  throw error;
 }
