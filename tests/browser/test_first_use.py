@@ -12,7 +12,7 @@ from .conftest import sign_in
 from .test_numbers import shown
 
 
-def to_replay(page, path):
+def to_replay(page, path, miss="95"):
     """Go from the first step to the outcome of the replay; stop at each step on the way."""
     yield 1
     page.get_by_test_id("file-input").set_input_files(path)
@@ -25,7 +25,7 @@ def to_replay(page, path):
     yield 2
     page.get_by_test_id("next").click()
     expect(page.get_by_test_id("step-3")).to_be_visible()
-    for name, value in (("miss", "95"), ("false_alarm", "6"), ("hit", "4")):
+    for name, value in (("miss", miss), ("false_alarm", "6"), ("hit", "4")):
         page.get_by_test_id(f"cost-{name}").fill(value)
     yield 3
     page.get_by_test_id("next").click()
@@ -44,6 +44,7 @@ def test_from_a_file_to_shadow_mode(empty_desk, opened, tmp_path):
     assert page.get_by_test_id("replay-table").locator("tbody tr").count() >= 3
     saved = shown(page, "saved_against_never", "[data-testid=replay-headline]")
     assert saved[0] > 0
+    expect(page.get_by_test_id("replay-headline")).to_contain_text("for every 1,000 items, against passing everything")
     page.get_by_test_id("next").click()
     expect(page.get_by_role("radio", name="In shadow mode")).to_be_checked()
     page.get_by_test_id("stream-name").fill("orders")
@@ -62,3 +63,21 @@ def test_from_a_file_to_shadow_mode(empty_desk, opened, tmp_path):
     page.get_by_test_id("open-stream").click()
     expect(page.get_by_test_id("view-stream")).to_be_visible()
     expect(page.get_by_test_id("mode")).to_have_text("shadow")
+
+
+def test_the_gain_is_told_against_the_better_constant(empty_desk, opened, tmp_path):
+    """With misses as dear as these acting on everything is the one to beat."""
+    path = tmp_path / "orders.csv"
+    write_orders(path, 1500)
+    page = opened(empty_desk)
+    sign_in(page, empty_desk.secret)
+    assert list(to_replay(page, path, miss="400")) == [1, 2, 3, 4]
+    own = page.get_by_test_id("replay-table").locator("tr.own")
+    gains = {
+        name: float(own.locator(f"[data-name={name}]").get_attribute("data-value"))
+        for name in ("saved_against_never", "saved_against_always")
+    }
+    assert gains["saved_against_always"] < gains["saved_against_never"]
+    headline = page.get_by_test_id("replay-headline")
+    assert shown(page, "saved_against_always", "[data-testid=replay-headline]") == [gains["saved_against_always"]]
+    expect(headline).to_contain_text("acting on everything")

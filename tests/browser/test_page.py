@@ -2,6 +2,10 @@
 
 import re
 
+import numpy as np
+
+import appletaste as at
+
 from .conftest import sign_in
 from .looking import settled
 
@@ -52,3 +56,25 @@ def test_all_script_together_is_small(desk, opened):
     scripts = {name.rsplit("/", 1)[1]: size for name, size in sizes.items() if name.endswith(".js")}
     assert len(scripts) >= 15
     assert 0 < sum(scripts.values()) <= MOST_SCRIPT, scripts
+
+
+def test_the_tables_of_a_report_fit_a_page(browser, tmp_path):
+    """Twelve months in tens of millions, and the truth beside each answer: nothing has to be scrolled at 1,200 px."""
+    rng = np.random.default_rng(2)
+    n = 6000
+    act, truth = rng.random(n) < 0.3, (rng.random(n) < 0.4).astype(int)
+    known = act & (np.arange(n) < 0.9 * n)
+    log = at.DecisionLog.from_columns(
+        {"id": np.arange(n), "act": act, "probability": np.full(n, 0.3), "chance": np.full(n, 0.4), "truth": truth}
+        | {"label": [int(y) if k else None for y, k in zip(truth, known, strict=True)]}
+        | {"miss": np.full(n, 95e3), "false_alarm": np.full(n, 6e3), "hit": np.full(n, 4e3)}
+        | {"time": [f"2024-{1 + 12 * k // n:02d}-{1 + k % 28:02d}T12:00:00" for k in range(n)]}
+        | {"stratum": [("prepaid invoice", "bank")[k % 2] for k in range(n)]}
+    )
+    at.write_report(log, tmp_path, currency="EUR")
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.goto((tmp_path / "index.html").as_uri())
+    sizes = page.evaluate("[...document.querySelectorAll('.wide')].map((one) => [one.scrollWidth, one.clientWidth])")
+    page.close()
+    assert len(sizes) >= 5
+    assert all(needed <= there for needed, there in sizes), sizes

@@ -2,7 +2,9 @@
 
 Among the acts of a block of consecutive rounds and of one lane (audits, or the policy's own acts) the share q of labels
 that have arrived is known. Audits have their own, because another team may answer them. An item that was passed would
-have been acted on by either lane; it has the mean of both, by how acts of about its probability were divided.
+have been acted on by either lane; it has the mean of both, by how acts of about its probability were divided. Recent
+blocks, of whose acts hardly any has a label, are set apart before lanes are: forty audits may be those of a month, and
+the labels that the last days have not yet are not missing in the first ones.
 
 Labels may also be lost by what they say: a share a of positives and b of negatives. Given the model's chance c of an
 item a label then arrives with probability 1 - b - (a - b) c, so the slope s of arrival on chance within blocks is
@@ -62,6 +64,12 @@ class Arrival:
         """What a standard error of s moves 1 / q(y) by, for each label that has arrived."""
         return self.slope_error * self.tilt / self.seen**2
 
+    def among(self, some: NDArray[np.bool_]) -> Arrival:
+        """Return the same of some of the decisions, as a log of these has them."""
+        here, place = some[self.known], np.cumsum(some) - 1
+        known, seen, tilt = place[self.known[here]], self.seen[here], self.tilt[here]
+        return Arrival(self.share[some], known, seen, tilt, self.slope, self.slope_error, self.unequal)
+
     def sway(self, values: Floats) -> float:
         """Return how far a standard error of s moves the sum of values / q(y), a value for each label that arrived."""
         return abs(float((values * self.pull).sum()))
@@ -95,6 +103,11 @@ def labelled_shares(log: DecisionLog) -> Floats:
     return _by_lane(log)[0]
 
 
+def block_shares(log: DecisionLog) -> Floats:
+    """Return for each decision the labelled share of the acts in its block of rounds, whatever their lane."""
+    return _blocks(log, log.act, by_round(log))[0]
+
+
 def by_round(log: DecisionLog) -> Places | None:
     """Return the places of decisions in the order of rounds; None where that is the order of the log."""
     if (log.round[1:] >= log.round[:-1]).all():  # as good as always, and sorting takes time and memory
@@ -114,14 +127,23 @@ class _Acts(NamedTuple):
         block = np.concatenate([self.block, other.block + self.block.max(initial=-1) + 1])
         return _Acts(np.concatenate([self.rows, other.rows]), block, np.concatenate([self.share, other.share]))
 
+    def at(self, some: NDArray[np.bool_]) -> _Acts:
+        """Return the acts among some of the decisions."""
+        kept = some[self.rows]
+        return _Acts(self.rows[kept], self.block[kept], self.share[kept])
+
 
 def _by_lane(log: DecisionLog) -> tuple[Floats, _Acts]:
     """Return q of each decision, and the acts with their blocks."""
     order = by_round(log)
-    audits = log.audit & log.act
-    if min(int(audits.sum()), int((log.act & ~audits).sum())) < LEAST_AUDITS:
-        return _blocks(log, log.act, order)
-    share, own = _blocks(log, log.act & ~audits, order)
+    by_block, all_acts = _blocks(log, log.act, order)
+    recent = by_block < LEAST_SHARE
+    if recent.all():
+        recent[:] = False
+    audits, others = log.act & log.audit & ~recent, log.act & ~log.audit & ~recent
+    if min(int(audits.sum()), int(others.sum())) < LEAST_AUDITS:
+        return by_block, all_acts
+    share, own = _blocks(log, others, order)
     lane_share, lane = _blocks(log, audits, order)
     band = np.empty(len(log), dtype=np.int8)
     counts = np.zeros((2, _BANDS))
@@ -134,7 +156,8 @@ def _by_lane(log: DecisionLog) -> tuple[Floats, _Acts]:
         part, mine = audited[band[some]], share[some]
         mixed = part * lane_share[some] + (1.0 - part) * mine
         share[some] = np.where(audits[some], lane_share[some], np.where(log.act[some], mine, mixed))
-    return share, own.joined(lane)
+        share[some] = np.where(recent[some], by_block[some], share[some])
+    return share, own.joined(lane).joined(all_acts.at(recent))
 
 
 def _blocks(log: DecisionLog, acts: NDArray[np.bool_], order: Places | None) -> tuple[Floats, _Acts]:

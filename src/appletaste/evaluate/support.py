@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..logs.decision_log import DecisionLog
 from ..times import DAY, instant
 from .answers import Refusal
-from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, labelled_shares
+from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, block_shares
 from .honesty import contradiction
 from .pieces import pieces
 
@@ -71,8 +71,8 @@ def check_question(log: DecisionLog, verb: str, level: float, floor: float) -> N
 def settled(log: DecisionLog) -> DecisionLog:
     """Return the decisions of blocks in which at least a fifth of the labels have arrived; if none is, the log itself.
 
-    Blocks are left out whole, by how many labels have arrived and never by what they say, so the rest is a log like
-    another. Late labels leave out the last days.
+    Blocks of rounds are left out whole, by how many labels have arrived and never by what they say or by which lane an
+    item went, so the rest is a log like another. Late labels leave out the last days.
 
     Examples
     --------
@@ -81,8 +81,14 @@ def settled(log: DecisionLog) -> DecisionLog:
     >>> len(settled(DecisionLog.from_rows(rows)))
     100
     """
-    kept = labelled_shares(log) >= LEAST_SHARE
-    return log.where(kept) if kept.any() and not kept.all() else log
+    kept = settled_rows(log)
+    return log if kept.all() else log.where(kept)
+
+
+def settled_rows(log: DecisionLog) -> NDArray[np.bool_]:
+    """Return which decisions ``settled`` keeps."""
+    kept = block_shares(log) >= LEAST_SHARE
+    return kept if kept.any() else ~kept
 
 
 def excluded(left_out: int) -> str:

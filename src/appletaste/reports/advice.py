@@ -12,15 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..drift.alarms import FEATURES
 from ..errors import AppleTasteError
 from ..evaluate import Estimate, Refusal, WhatIf, plan_audit
 from ..evaluate.honesty import contradiction
 from .facts import Facts
 from .overdue import overdue_labels
-from .reviews import value_of_a_review
+from .reviews import scarce, value_of_a_review
 from .wording import Writer, count, ends
 
 #: Things to change that are told.
@@ -84,17 +82,19 @@ def more_reviews(facts: Facts, money: Writer) -> Advice | None:
 def other_threshold(facts: Facts, money: Writer) -> Advice | None:
     """Say which threshold would have saved more, if one surely would and the reviews are there for it."""
     sure = [(t, found, saving) for t, found, saving in held_together(facts) if saving.low > 0.0]
-    if _scarce(facts):
+    if scarce(facts.log):
         sure = [(t, found, saving) for t, found, saving in sure if found.acts <= found.logged_acts]
     if not sure:
         return None
     t, found, saving = max(sure, key=lambda one: one[2].value)
-    where = f"{t:.3g} times each item's own threshold" if facts.by_item else f"a chance of {t:.3g}"
+    where = f"from {t:.3g} times each item's own threshold on" if facts.by_item else f"from a chance of {t:.3g} on"
+    if t == 0.0:
+        where = "on every item" + ("" if found.acts == found.decisions else " on which acting can pay")
     interval = f"{100 * facts.level:.0f} % interval {ends(saving, money)}"
     exact = saving.low == saving.high  # fewer acts than were made: every label that counts has been seen
     return Advice(
         "threshold",
-        f"Act from {where} on",
+        f"Act {where}",
         f"that would have saved {money(saving.value)}, with {count(found.acts)} acts instead of "
         f"{count(found.logged_acts)}",
         "known exactly" if exact else f"{interval}, so wide that all thresholds asked about hold at once",
@@ -111,11 +111,6 @@ def held_together(facts: Facts) -> list[tuple[float, WhatIf, Estimate]]:
     return [(t, found, saving) for t, found, saving in told if isinstance(saving, Estimate)]
 
 
-def _scarce(facts: Facts) -> bool:
-    """Return whether acts had a price: a capacity that was not enough."""
-    return facts.log.price is not None and bool(np.nansum(facts.log.price[:]) > 0.0)
-
-
 def other_audits(facts: Facts, money: Writer) -> Advice | None:
     """Say whether audits are too few to know what is missed, or more than that takes."""
     log, missed, audits = facts.log, facts.whole.missed, facts.whole.audits
@@ -124,12 +119,8 @@ def other_audits(facts: Facts, money: Writer) -> Advice | None:
     if (wrong := contradiction(log)) is not None:
         return Advice("audits", "Log the probability with which each action was drawn", wrong.reason, "certain")
     if isinstance(missed, Refusal):
-        return Advice(
-            "audits",
-            "Audit a share of the items that are passed, 2 % say",
-            f"what is missed cannot be said yet ({missed.reason}), so {NO_MONEY}",
-            "certain",
-        )
+        do, sure = _for_an_answer(facts)
+        return Advice("audits", do, f"what is missed cannot be said yet ({missed.reason}), so {NO_MONEY}", sure)
     if missed.value <= 0.0 or not audits:
         return None
     known = log.labelled & log.audit
@@ -155,6 +146,19 @@ def other_audits(facts: Facts, money: Writer) -> Advice | None:
     return None
 
 
+def _for_an_answer(facts: Facts) -> tuple[str, str]:
+    """Return what to do so that the log can say what is missed, and what is there by now: audits, and their labels."""
+    log, audits = facts.log, facts.whole.audits
+    if not audits:
+        return "Audit a share of the items that are passed, 2 % say", "certain"
+    labels = int((log.audit & log.labelled).sum())
+    here = f"counted: {count(labels)} of {count(audits)} audits have a label"
+    if labels < audits:
+        others = "1 audit that has" if audits - labels == 1 else f"{count(audits - labels)} audits that have"
+        return f"Get the labels of {others} none yet", here
+    return f"Go on auditing, for longer or a larger share: {count(audits)} audits are too few", here
+
+
 def _audits_for(facts: Facts, audits: int) -> tuple[float, str]:
     """Return how many audits halve the interval: well placed where chances are logged, else four times as many.
 
@@ -178,12 +182,16 @@ def late_labels(facts: Facts, money: Writer) -> Advice | None:
     if found is None:
         return None
     many = f"{count(found.labels)} label{'' if found.labels == 1 else 's'}"
+    others = f"{count(found.other_clock)} label{'' if found.other_clock == 1 else 's'}"
+    clock = (
+        f", not counting {others} with times long after all decisions, as of another clock" if found.other_clock else ""
+    )
     hang = NO_MONEY if found.money is None else f"{money(found.money)} of savings hang on them, by the model's chances"
     return Advice(
         "labels",
         f"Chase {many} that {'is' if found.labels == 1 else 'are'} overdue, the oldest of {found.since}",
         hang,
-        f"counted: 95 % of labels arrive within {found.usual}",
+        f"counted: 95 % of labels arrive within {found.usual}{clock}",
         found.money,
     )
 

@@ -100,6 +100,14 @@ def reported(log: DecisionLog, first_day: Any = None, last_day: Any = None) -> R
     return Reported(log.where(inside), wanted, before, earlier, there[0] > earlier.first)
 
 
+def both_of(log: DecisionLog, chosen: Reported) -> tuple[DecisionLog, str] | None:
+    """Return the decisions of the days of a report and of those before together, and their name; None: none before."""
+    if chosen.days is None or chosen.days_before is None or chosen.before is None:
+        return None
+    both = Days(chosen.days_before.first, chosen.days.last)
+    return log.where(_within(days_of(log), both)), str(both)
+
+
 def _day(option: str, text: Any) -> date:
     try:
         return text if type(text) is date else date.fromisoformat(str(text))

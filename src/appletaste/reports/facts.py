@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._files import for_json
 from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
-from ..evaluate.alternatives import OwnThreshold
+from ..evaluate.alternatives import Acting, OwnThreshold
 from ..evaluate.answers import Answer
 from ..evaluate.arrival import Arrival, arrival_of
 from ..evaluate.by_design import by_design
@@ -22,14 +22,14 @@ from ..evaluate.missed import FLOOR
 from ..evaluate.money_missed import money_missed
 from ..evaluate.pieces import pieces
 from ..evaluate.questions import changes
-from ..evaluate.support import Support, settled, support_of
+from ..evaluate.support import Support, settled_rows, support_of
 from ..evaluate.together import Together, together
 from ..evaluate.truths import beside, design_beside, positives_among
 from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
-from .days import Reported, reported
+from .days import Reported, both_of, reported
 from .periods import periods_of
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
@@ -96,8 +96,10 @@ class Facts:
     threshold: float  #: that the logged costs imply, in the middle
     by_item: bool  #: whether that differs from item to item; ``thresholds`` are then multiples of each item's own
     unsettled: int  #: recent items, most of whose labels have not arrived
+    unheard: int  #: acts beside those of which the saving says nothing: no label of their lane has arrived
     thresholds: tuple[tuple[float, WhatIf], ...]
     together: Together  #: how much wider their intervals are where all of them are to hold at once
+    everything: WhatIf  #: acting on every item
     period: str  #: month, week, day or block
     periods: tuple[Slice, ...]
     strata: tuple[Slice, ...]
@@ -106,6 +108,7 @@ class Facts:
     drift: DriftReport
     reported: Reported  #: the days that the facts are about
     before: Slice | None = None  #: the days before, where somebody chose days
+    both: Slice | None = None  #: these days and those before together, where these alone cannot say what is missed
 
     @property
     def known(self) -> bool:
@@ -125,8 +128,10 @@ class Facts:
             "threshold": self.threshold,
             "thresholds_are_multiples": self.by_item,
             "unsettled": self.unsettled,
+            "unheard": self.unheard,
             "thresholds": asked,
             "together_factor": self.together.factor,
+            "acting_on_everything": self.everything.saving,
             "period": self.period,
             "periods": self.periods,
             "strata": self.strata,
@@ -134,6 +139,7 @@ class Facts:
             "oldest_pending": self.oldest,
             "alarms": self.drift.alarms,
             "before": self.before,
+            "both": self.both,
         }
         return {name: for_json(part) for name, part in facts.items()}
 
@@ -160,7 +166,7 @@ def gather(
     >>> facts.whole.acts == int(log.act.sum()), facts.period, len(facts.periods)
     (True, 'block', 6)
     """
-    chosen = reported(log, first_day, last_day)
+    given, chosen = log, reported(log, first_day, last_day)
     log = chosen.log
     found = missed(log, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
@@ -168,12 +174,17 @@ def gather(
     middle, by_item = _own(log)
     asked = tuple((t, ask(ground, OwnThreshold(t) if by_item else t)) for t in _thresholds(middle, by_item))
     shared = together(ground, [t for t, answer in asked if answer.saving], by_item)
+    everything = ask(ground, Acting(np.broadcast_to(1.0, len(ground.log))))
     unsettled, arrival = ground.left_out, ground.support.arrival
     supported = round((1.0 - found.unsupported_share) * len(log))
     caught = _caught(ground.log, arrival, level)
     money = Money(ground.logged, caught, found.money.cost, len(ground.log), supported)
-    del ground, arrival  # of a long log it is large, and the rest does not need it
-    kind, of = periods_of(log, period)
+    counted, (kind, of) = Counted(settled_rows(nameless), ground.log, arrival), periods_of(log, period)
+    periods = tuple(slices(nameless, of, level, latest=True, counted=counted))
+    strata = () if log.stratum is None else tuple(slices(nameless, log.stratum, level, counted=counted))
+    unheard = int((ground.log.act & (arrival.share == 0.0)).sum())
+    del ground, arrival, counted  # of a long log it is large, and the rest does not need it
+    both = both_of(given, chosen) if isinstance(found.design.missed, Refusal) else None
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
@@ -184,16 +195,19 @@ def gather(
         threshold=middle,
         by_item=by_item,
         unsettled=unsettled,
+        unheard=unheard,
         thresholds=asked,
         together=shared,
+        everything=everything,
         period=kind,
-        periods=tuple(slices(nameless, of, level, latest=True)),
-        strata=() if log.stratum is None else tuple(slices(nameless, log.stratum, level)),
+        periods=periods,
+        strata=strata,
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
         reported=chosen,
         before=None if chosen.before is None else _slice(chosen.before, str(chosen.days_before), level),
+        both=None if both is None else _slice(*both, level),
     )
 
 
@@ -220,19 +234,50 @@ def _thresholds(middle: float, by_item: bool) -> list[float]:
     return asked if by_item else [m * middle for m in asked]
 
 
-def slices(log: DecisionLog, names: Coded | NDArray[np.str_], level: float, latest: bool = False) -> Sequence[Slice]:
+@dataclass(frozen=True)
+class Counted:
+    """The decisions of a log that amounts count, without recent ones, and how their labels arrive."""
+
+    rows: NDArray[np.bool_]  #: where they are in the log
+    log: DecisionLog
+    arrival: Arrival
+
+    @classmethod
+    def of(cls, log: DecisionLog) -> Counted:
+        """Return what amounts of a log count."""
+        rows = settled_rows(log)
+        done = log if rows.all() else log.where(rows)
+        return cls(rows, done, arrival_of(done))
+
+    def among(self, some: NDArray[np.bool_]) -> Counted:
+        """Return those among some of the decisions, so that the amounts of all parts come to that of the whole."""
+        inside = some[self.rows]
+        return Counted(self.rows[some], self.log.where(inside), self.arrival.among(inside))
+
+
+def slices(
+    log: DecisionLog,
+    names: Coded | NDArray[np.str_],
+    level: float,
+    latest: bool = False,
+    counted: Counted | None = None,
+) -> Sequence[Slice]:
     """Return the decisions of each name by themselves, in the order of names; of many the largest, or the last."""
-    counts = counts_of(names)
+    counts, counted = counts_of(names), Counted.of(log) if counted is None else counted
     kept = list(counts)[-MOST:] if latest else sorted(sorted(counts, key=lambda name: -counts[name])[:MOST])
-    return [_slice(log.where(names == name), name, level) for name in kept]
+    places = ((name, np.asarray(names == name)) for name in kept)
+    return [_slice(log.where(some), name, level, counted.among(some)) for name, some in places]
 
 
-def _slice(part: DecisionLog, name: str, level: float) -> Slice:
-    support, done = support_of(part, FLOOR), settled(part)
+def _slice(part: DecisionLog, name: str, level: float, counted: Counted | None = None) -> Slice:
+    support = support_of(part, FLOOR)
     design = design_beside(by_design(part, support, level, FLOOR), part, support)
-    arrival = support.arrival if done is part else arrival_of(done)
+    done = Counted.of(part) if counted is None else counted
     lost = money_missed(part, support, level, design.missed).cost
-    money = Money(logged_cost(done, arrival, level), _caught(done, arrival, level), lost, len(done), _usable(support))
+    cost, caught = logged_cost(done.log, done.arrival, level), _caught(done.log, done.arrival, level)
+    if not len(done.log):
+        cost = caught = Refusal("most of the labels of these items have not arrived yet", "wait for labels")
+    money = Money(cost, caught, lost, len(done.log), _usable(support))
     return slice_of(name.strip(), part, level, design.recall, money)
 
 

@@ -14,10 +14,11 @@ from ..pages.page import html_picture
 from ..pages.table import Table
 from .advice import Advice, advise
 from .charts import draw_money
-from .facts import Facts, Slice
-from .money import Outcome, cost_sheet, not_counted, now_and_before, per_thousand
+from .constants import better_constant
+from .facts import Facts, Slice, minus
+from .money import HANDFUL, Outcome, cost_sheet, not_counted, now_and_before, per_thousand, to_compare
 from .slice_table import by_loss
-from .wording import NOT_YET, Writer, count, ends, in_words, percent
+from .wording import NOT_YET, Writer, count, ends, in_words, percent, short
 from .words import Words
 
 #: Strata on the first page.
@@ -54,6 +55,7 @@ class FirstPage:
     sheet: tuple[Outcome, ...]
     compared: tuple[Slice, Slice] | None
     notes: tuple[str, ...]
+    constant: str = ""  #: the first line, where acting on every item, or on none, would surely have cost less
 
     def draw(self, target: Path) -> None:
         """Draw the picture of the page into a file."""
@@ -66,6 +68,7 @@ class FirstPage:
             {
                 **{line.name: line.answer for line in self.headlines},
                 "days": None if self.facts.reported.days is None else str(self.facts.reported.days),
+                "constant": self.constant or None,
                 "compared": {"now": now, "before": before},
                 "what_to_change": self.advice,
                 "cost_sheet": self.sheet,
@@ -80,7 +83,7 @@ class FirstPage:
     def sentences(self) -> list[str]:
         """Return the page in a few sentences, for a terminal."""
         level = f"{100 * self.facts.level:.0f} %"
-        said = [f"{self.about()}. Intervals are {level}."]
+        said = [*([self.constant] if self.constant else []), f"{self.about()}. Intervals are {level}."]
         said += [
             f"{_named(line)}: {in_words(line.answer, self.money)}. {' '.join(line.beside)}" for line in self.headlines
         ]
@@ -101,27 +104,21 @@ class FirstPage:
     def tables(self) -> list[Table]:
         """Return the cost sheet and, where the log has strata, the strata by loss."""
         rows = [
-            (self.words.told(OUTCOMES[one.name]), self._short(one.decisions, count), self._short(one.cost, self.money),
-             self._short(one.saved, self.money))
+            (self.words.told(OUTCOMES[one.name]), short(one.decisions, count), short(one.cost, self.money),
+             short(one.saved, self.money))
             for one in self.sheet
         ]  # fmt: skip
         tables = [Table("Cost sheet", ("outcome", self.words.items, "cost", "saved against passing"), rows)]
         strata = by_loss(self.facts.strata)[:MOST_STRATA]
         if strata:
             rows = [
-                (one.name or "(none)", count(one.decisions), self._short(one.missed, self.money),
-                 self._short(one.saved, self.money))
+                (one.name or "(none)", count(one.decisions), short(one.missed, self.money),
+                 short(one.saved, self.money))
                 for one in strata
             ]  # fmt: skip
             header = ("stratum", self.words.items, "missed", "saved")
             tables.append(Table("Where it is lost: strata, the largest loss first", header, rows))
         return tables
-
-    def _short(self, answer: Answer, write: Writer) -> str:
-        if not isinstance(answer, Estimate):
-            return NOT_YET
-        known = answer.low == answer.high or answer.low != answer.low
-        return write(answer.value) if known else f"{write(answer.value)} ({ends(answer, write)})"
 
     def html(self, title: str, source: str, figure: Path) -> str:
         """Return the page as the first part of the report."""
@@ -137,8 +134,9 @@ class FirstPage:
         changes = "".join(f"<li>{html.escape(told(one))}</li>" for one in self.changes())
         sheets = "".join(table.html() for table in self.tables())
         notes = html.escape(" ".join(told(note) for note in self.notes))
+        constant = f'<p class="constant">{html.escape(told(self.constant))}</p>' if self.constant else ""
         return (
-            f'<section class="first"><h1>{html.escape(title)}</h1>'
+            f'<section class="first"><h1>{html.escape(title)}</h1>{constant}'
             f"<p>{html.escape(told(self.about()))}. {level} From {html.escape(source)}.</p>"
             f'<div class="tiles">{tiles}</div><h2>What to change</h2><ol class="changes">{changes}</ol>'
             f'<div class="picture">{html_picture(told(PICTURE), figure)}</div>{sheets}'
@@ -150,6 +148,7 @@ class FirstPage:
         told = self.words.told
         lines = [
             f"# {title}\n",
+            *([f"**{told(self.constant)}**\n"] if self.constant else []),
             f"{told(self.about())}. Intervals are {100 * self.facts.level:.0f} %. From {source}.\n",
         ]
         for line in self.headlines:
@@ -184,9 +183,11 @@ def first_page(facts: Facts, words: Words, money: Writer) -> FirstPage:
         left = [f"Doing nothing would have cost that; what was done cost {money(stake.value - saved.value)}."]
     elif isinstance(whole.caught, Estimate):
         left = [f"At least {money(whole.caught.value)}, which the positives that were caught would have cost."]
+    rivals = ["Against passing everything.", *_against_acting(facts, money)]
+    lost = ["Positives among the passed items.", *_with_before(facts, money)]
     beside = [
-        ("saved", saved, ["Against passing everything.", *_against(compared, "saved", money)]),
-        ("missed", whole.missed, ["Positives among the passed items.", *_against(compared, "missed", money)]),
+        ("saved", saved, [*rivals, *_about(whole, "settled"), *_against(compared, "saved", money)]),
+        ("missed", whole.missed, [*lost, *_about(whole, "supported"), *_against(compared, "missed", money)]),
         ("at_stake", stake, [*left, *_against(compared, "at_stake", money)]),
     ]
     notes = not_counted(facts)
@@ -203,16 +204,46 @@ def first_page(facts: Facts, words: Words, money: Writer) -> FirstPage:
         sheet=cost_sheet(facts),
         compared=compared,
         notes=tuple(notes),
+        constant=better_constant(facts, money),
     )
+
+
+def _about(whole: Slice, counted: str) -> list[str]:
+    """Say how many items an amount is about, where these are not all of them."""
+    answer, items = {"settled": (whole.saved, whole.settled), "supported": (whole.missed, whole.supported)}[counted]
+    if items == whole.decisions or not isinstance(answer, Estimate):
+        return []
+    why = (
+        "most labels of the others have not arrived yet" if counted == "settled" else "of the others the log is silent"
+    )
+    return [f"That is about {count(items)} of {count(whole.decisions)} items; {why}."]
+
+
+def _against_acting(facts: Facts, money: Writer) -> list[str]:
+    """Say what was saved against acting on everything, where the log can tell."""
+    saved = minus(facts.everything.saving)
+    if not isinstance(saved, Estimate) or facts.log.act.all():
+        return []
+    return [f"Against acting on everything: {money(saved.value)} ({ends(saved, money)})."]
+
+
+def _with_before(facts: Facts, money: Writer) -> list[str]:
+    """Say what is missed in these days and those before together, where these alone cannot say."""
+    both = facts.both
+    if both is None or not isinstance(both.missed, Estimate):
+        return []
+    recall = f", a recall of {percent(both.recall.value)}" if isinstance(both.recall, Estimate) else ""
+    said = f"{money(both.missed.value)} ({ends(both.missed, money)}) in {count(both.supported)} items{recall}"
+    return [f"Together with the days before, {both.name}, that can be said: {said}."]
 
 
 def _alone(facts: Facts) -> str:
-    days = facts.reported.days_before
-    return (
-        "Nothing before to compare with."
-        if days is None
-        else f"The log has no decision from {days.first} to {days.last} to compare with."
-    )
+    days, few = facts.reported.days_before, [some.name for some in to_compare(facts) if some.decisions < HANDFUL]
+    if days is not None and facts.before is None:
+        return f"The log has no decision from {days.first} to {days.last} to compare with."
+    if few:
+        return f"Nothing is compared: fewer than {HANDFUL} items are of {', and of '.join(few)}."
+    return "Nothing before to compare with."
 
 
 def _against(pair: tuple[Slice, Slice] | None, name: str, money: Writer) -> list[str]:

@@ -15,6 +15,9 @@ from ..evaluate.support import excluded
 from ..logs import DecisionLog
 from .facts import Facts, Slice, added
 
+#: Items below which a period is compared with no other: its amount is that of one or two of them.
+HANDFUL = 30
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -82,14 +85,20 @@ def _of_passes(log: DecisionLog, number: Answer, level: float) -> Answer:
 
 
 def now_and_before(facts: Facts) -> tuple[Slice, Slice] | None:
-    """Return what to compare: the days chosen and those before, or the last period of the log and the one before.
+    """Return what to compare: the days chosen and those before, or the last two periods of the log.
 
-    None where there is nothing before.
+    Periods of a handful of items are passed over. None where there is nothing to compare.
     """
-    if facts.before is not None:
-        return replace(facts.whole, name=str(facts.reported.days)), facts.before
-    chosen = facts.reported.days_before is not None
-    return None if chosen or len(facts.periods) < 2 else (facts.periods[-1], facts.periods[-2])
+    enough = [some for some in to_compare(facts) if some.decisions >= HANDFUL]
+    return (enough[-1], enough[-2]) if len(enough) > 1 else None
+
+
+def to_compare(facts: Facts) -> list[Slice]:
+    """Return the days before and the days chosen, or, where nobody chose days, the periods of the log in order."""
+    if facts.reported.days_before is None:
+        return list(facts.periods)
+    now = replace(facts.whole, name=str(facts.reported.days))
+    return [now] if facts.before is None else [facts.before, now]
 
 
 def per_thousand(some: Slice) -> dict[str, Answer]:
@@ -116,6 +125,8 @@ def not_counted(facts: Facts) -> list[str]:
     notes = []
     if facts.unsettled:
         notes.append(f"Saved: {excluded(facts.unsettled)}.")
+    if facts.unheard:
+        notes.append(f"Saved: {facts.unheard:,} acts are not counted: no label of their kind has arrived yet.")
     if facts.missed.unsupported_passes and facts.whole.missed:
         passes = facts.missed.unsupported_passes
         notes.append(f"Missed: {passes:,} passed items are excluded, of which the log cannot speak (yet).")

@@ -21,6 +21,8 @@ from ..times import DAY, instants
 USUAL = 0.95
 #: Labels with a time of arrival, below which nobody can say how long labels take.
 LEAST = 20
+#: Seconds without a label, after the last decision, behind which labels have the times of another clock.
+SILENCE = 180 * DAY
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,13 @@ class Overdue:
     since: str  #: the time of the oldest of these decisions
     usual: str  #: how long labels take
     money: float | None  #: what acting on the items saved, by the model's chances
+    other_clock: int = 0  #: labels that do not count: they came long after all decisions, as by another clock
 
 
 def overdue_labels(log: DecisionLog) -> Overdue | None:
     """Return the labels that are overdue by the last time in the log; None if none is, or the log has no times.
+
+    Labels with the times of another clock than that of decisions do not say how late labels are, and are left out.
 
     Examples
     --------
@@ -42,12 +47,15 @@ def overdue_labels(log: DecisionLog) -> Overdue | None:
     >>> rows = [{"id": k, "time": float(k), "label": 0, "label_time": k + 2.0, **row} for k in range(100)]
     >>> rows[7] |= {"label": None, "label_time": None}
     >>> overdue_labels(DecisionLog.from_rows(rows))
-    Overdue(labels=1, since='time 7', usual='2', money=2.5)
+    Overdue(labels=1, since='time 7', usual='2', money=2.5, other_clock=0)
     """
     pending = np.flatnonzero(np.asarray(log.state == PENDING))
     if log.time is None or log.label_time is None or not len(pending):
         return None
     decided, arrived = _seconds(log.time), _seconds(log.label_time)
+    dated = log.time.dtype.kind == "U"
+    other = _other_clock(decided, arrived) if dated else np.zeros(len(log), dtype=np.bool_)
+    arrived[other] = np.nan
     took = np.maximum((arrived - decided)[log.labelled & ~np.isnan(arrived)], 0.0)  # a day is taken as its beginning
     if len(took) < LEAST:
         return None
@@ -57,7 +65,6 @@ def overdue_labels(log: DecisionLog) -> Overdue | None:
     if not len(late):
         return None
     oldest = late[np.argmin(decided[late])]
-    dated = log.time.dtype.kind == "U"
     chance = None if log.chance is None else log.chance[late]
     money = None if chance is None or np.isnan(chance).any() else float((chance * log.catch_gain[late]).sum())
     return Overdue(
@@ -65,7 +72,20 @@ def overdue_labels(log: DecisionLog) -> Overdue | None:
         since=str(log.time[int(oldest)])[:10] if dated else f"time {log.time[int(oldest)]:g}",
         usual=f"{usual / DAY:.1f} days" if dated else f"{usual:g}",
         money=money,
+        other_clock=int(other.sum()),
     )
+
+
+def _other_clock(decided: NDArray[np.float64], arrived: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which labels came behind a silence of half a year, longer than the log until then.
+
+    Labels came before the silence, too: where all of them are late, that is how late labels are.
+    """
+    last, times = float(np.nanmax(decided)), np.sort(arrived[~np.isnan(arrived)])
+    ends = np.concatenate([[last], times[times > last]])
+    silent = np.flatnonzero(np.diff(ends) > np.maximum(SILENCE, ends[:-1] - float(np.nanmin(decided))))
+    other = arrived > (ends[silent[0]] if len(silent) else np.inf)
+    return other if len(times) - int(other.sum()) >= LEAST else np.zeros(len(arrived), dtype=np.bool_)
 
 
 def usual_delay(took: NDArray[np.float64], waited: NDArray[np.float64]) -> float:

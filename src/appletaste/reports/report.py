@@ -123,5 +123,6 @@ def as_html(sections: Sequence[Section], figures: Path) -> list[str]:
         if section.draw is not None:
             picture = html_picture(section.title, figures / f"{section.name}.svg")
             parts.append(f'<div class="picture">{picture}</div>')
-        parts += [table.html("text" if section.worded else "") for table in section.tables]
+        kind = "text" if section.worded else "folded" if section.folded else ""
+        parts += [table.html(kind) for table in section.tables]
     return parts

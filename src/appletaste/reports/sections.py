@@ -18,7 +18,7 @@ from ..logs.coded import Coded, counts_of
 from ..logs.stored import each_batch
 from ..pages.table import Table
 from . import charts as pictures
-from .facts import Facts
+from .facts import Facts, minus
 from .slice_table import by_loss, left_out, slice_table
 from .wording import HEADINGS, Currency, Writer, cell, count, in_words, labels_awaited, percent
 from .words import Words
@@ -41,6 +41,7 @@ class Section:
     draw: Callable[[Path, Words], None] | None = None
 
     worded: bool = False  #: whether cells of its tables are sentences
+    folded: bool = False  #: whether cells of its tables may take two lines, since there are many of them
 
     def told(self, words: Words) -> Section:
         """Return the section in the user's words; cells that hold names and numbers stay."""
@@ -72,6 +73,7 @@ def in_short(facts: Facts, money: Writer = PLAIN) -> Section:
         f"{count(whole.labels)} labels have arrived, {count(whole.positives)} of them positives"
         + (f": a precision of {in_words(whole.precision, percent)}." if whole.precision else "."),
         f"Saved against passing everything: {in_words(whole.saved, money)}{unsettled}.",
+        f"Saved against acting on everything: {in_words(minus(facts.everything.saving), money)}.",
         f"Positives among the passed items: {in_words(design.missed, count)}{unknown if design.missed else ''}.",
         f"Money missed, what those positives cost: {in_words(facts.missed.money.cost, money)}."
         if design.missed
@@ -105,11 +107,20 @@ def decided(facts: Facts, money: Writer = PLAIN) -> Section:
         f"How many items came, how many were acted on, and how many positives were found, by {facts.period}?",
         [f"By {facts.period}: precision is the share of labelled acts that were positives; saved is against passing "
          "everything, whose own cost nobody can know, without recent items, most of whose labels have not arrived; "
-         "missed is what the positives that were passed cost, from the logged probabilities alone.",
+         "missed is what the positives that were passed cost, from the logged probabilities alone. "
+         f"Intervals are in brackets.{_counted(facts)}",
          *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
         [slice_table(facts.periods, facts.period, money, facts.known)],
         lambda target, words: pictures.draw_periods(facts, target, money, words),
+        folded=True,
     )  # fmt: skip
+
+
+def _counted(facts: Facts) -> str:
+    """Say which of the items what was saved is about, where these are not all of them."""
+    if not facts.unsettled:
+        return ""
+    return " The column *counted* has the items that what was saved is about, those of the first page."
 
 
 def by_stratum(facts: Facts, money: Writer = PLAIN) -> Section | None:
@@ -123,6 +134,7 @@ def by_stratum(facts: Facts, money: Writer = PLAIN) -> Section | None:
         ["The same numbers for each stratum by itself, the largest loss first.",
          *left_out(facts.strata, facts.whole, "the largest")],
         [slice_table(by_loss(facts.strata), "stratum", money, facts.known)],
+        folded=True,
     )  # fmt: skip
 
 
@@ -208,6 +220,7 @@ def thresholds(facts: Facts, money: Writer = PLAIN) -> Section:
         sentences,
         [Table("", header, rows)] if answered else [],
         (lambda target, words: pictures.draw_thresholds(facts, target, money, words)) if answered else None,
+        folded=True,
     )
 
 
@@ -231,6 +244,8 @@ def _told_together(facts: Facts, answered: Sequence[tuple[float, Estimate]], mon
             sentences.append(f"By those, acting from {_listed(which)}{times} would have {told}.")
     if others:
         sentences.append(f"The log cannot tell {_listed(others)}{times} from what was done.")
+    if answered[0][0] == 0.0:
+        sentences.append(f"Acting from 0{times} is acting on every item.")
     if abs(best - (1.0 if facts.by_item else facts.threshold)) <= 1e-9:
         sentences.append(
             f"The best estimate is that of {best:.3g}, the threshold that the costs imply, so it is no finding that "

@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from ..evaluate import Estimate
 from ..pages.table import Table
 from .facts import Slice
-from .wording import HEADINGS, Writer, cell, count, percent
+from .wording import HEADINGS, Writer, cell, count, percent, short
 
 
 def slice_table(slices: Sequence[Slice], what: str, money: Writer, known: bool) -> Table:
-    """Return slices as a table, with the truth where the log knows it."""
-    beside = HEADINGS[: 1 + known]
-    header = (what, "items", "acted", "audits", "labels", "positives", "precision", "saved", *beside, "missed", *beside,
-              "recall", *beside)  # fmt: skip
+    """Return slices as a table, with the truth where the log knows it, and how many items count where not all do."""
+    some = any(one.settled != one.decisions for one in slices)
+    truth = HEADINGS[1:] * known
+    numbers = ("items", *["counted"] * some, "acted", "audits", "labels", "positives", "precision")
     rows = []
     for one in slices:
-        numbers = (one.decisions, one.acts, one.audits, one.labels, one.positives)
-        amounts = (*cell(one.saved, money, known), *cell(one.missed, money, known))
-        shares = (cell(one.precision, percent)[0], *amounts, *cell(one.recall, percent, known))
-        rows.append((one.name, *map(count, numbers), *shares))
-    return Table("", header, rows)
+        counts = (one.decisions, *[one.settled] * some, one.acts, one.audits, one.labels, one.positives)
+        answers = ((one.saved, money), (one.missed, money), (one.recall, percent))
+        told = [part for answer, write in answers for part in (short(answer, write), *cell(answer, write, known)[2:])]
+        rows.append((one.name, *map(count, counts), cell(one.precision, percent)[0], *told))
+    return Table("", (what, *numbers, "saved", *truth, "missed", *truth, "recall", *truth), rows)
 
 
 def by_loss(slices: Sequence[Slice]) -> list[Slice]:

@@ -96,6 +96,21 @@ def ends(answer: Answer, write: Writer) -> str:
     return "exact" if answer.low == answer.high else f"{write(answer.low)} to {write(answer.high)}"
 
 
+def short(answer: Answer, write: Writer) -> str:
+    """Return an answer for one cell: the number, with its interval where there is one.
+
+    Examples
+    --------
+    >>> from ..evaluate import Estimate
+    >>> short(Estimate(5.0, 4.0, 7.0, 0.9, ""), count), short(Estimate(5.0, 5.0, 5.0, 0.9, ""), count)
+    ('5 (4 to 7)', '5')
+    """
+    if isinstance(answer, Refusal):
+        return NOT_YET
+    known = answer.low == answer.high or answer.low != answer.low
+    return write(answer.value) if known else f"{write(answer.value)} ({ends(answer, write)})"
+
+
 def cell(answer: Answer, write: Writer, known: bool = False) -> tuple[str, ...]:
     """Return an answer for a table: the number, its interval and, if ``known``, the truth; dashes where refused."""
     if isinstance(answer, Refusal):

@@ -126,6 +126,27 @@ def with_late_labels(late):
                 chance=0.4)  # fmt: skip
 
 
+def test_who_audits_is_not_told_to_audit():
+    """Two in a hundred of the passed items are audited, and hardly any of the audits has a label."""
+    rng = np.random.default_rng(5)
+    n = 3000
+    surely, lot = rng.random(n) < 0.2, rng.random(n) < 0.02
+    audit, truth = lot & ~surely, rng.random(n) < 0.1
+    given = {"act": surely | audit, "audit": audit, "probability": np.where(surely, 1.0, 0.02)}
+    waiting = made(n, label=labelled(surely | (audit & (np.arange(n) < 300)), truth), **given)
+    known, all_audits = int((waiting.audit & waiting.labelled).sum()), int(audit.sum())
+    advice = other_audits(gather(waiting), EUROS)
+    assert advice.do == f"Get the labels of {all_audits - known} audits that have none yet"
+    assert advice.sure == f"counted: {known} of {all_audits} audits have a label"
+    few = made(
+        300, **{name: column[:300] for name, column in {**given, "label": labelled(surely | audit, truth)}.items()}
+    )
+    advice = other_audits(gather(few), EUROS)
+    assert advice.do == f"Go on auditing, for longer or a larger share: {int(audit[:300].sum())} audits are too few"
+    none = made(n, label=labelled(surely, truth), act=surely, probability=np.where(surely, 1.0, 0.0))
+    assert other_audits(gather(none), EUROS).do.startswith("Audit a share of the items that are passed, 2 % say")
+
+
 def test_no_audit_mends_probabilities_that_are_not_those_of_the_actions():
     act = np.arange(600) % 2 == 0
     log = made(600, act=act, probability=0.05, label=labelled(act, np.arange(600) % 6 == 0))
@@ -142,6 +163,25 @@ def test_labels_are_overdue_after_longer_than_nearly_all_took():
     assert str(advice).startswith("Chase 2 labels that are overdue, the oldest of 2024-05-05: €4.00 of savings")
     assert overdue_labels(with_late_labels({249})) is None
     assert overdue_labels(made(50, label=[None] * 50)) is None
+
+
+def test_labels_by_another_clock_do_not_say_how_late_labels_are():
+    """Labels take two days; those that a reviewer gave have the time of the machine, years later."""
+    n = 300
+    asked = [f"2024-05-{1 + k // 10:02d}T12:00:00" for k in range(n)]
+    came = [f"2024-05-{min(31, 3 + k // 10):02d}T12:00:00" for k in range(n)]
+    labels = [None if k == 7 else 0 for k in range(n)]
+    came = [
+        ("" if k == 7 else f"2026-11-16T17:00:{k % 60:02d}" if k % 20 == 3 else time) for k, time in enumerate(came)
+    ]
+    log = made(n, time=asked, label=labels, label_time=came, probability=1.0, chance=0.3)
+    found = overdue_labels(log)
+    assert (found.labels, found.usual, found.other_clock) == (1, "2.0 days", 15)
+    usual, others = "95 % of labels arrive within 2.0 days", "15 labels with times long after all decisions"
+    assert late_labels(gather(log), EUROS).sure == f"counted: {usual}, not counting {others}, as of another clock"
+    late = [f"2025-05-{1 + k // 10:02d}T12:00:00" if label is not None else "" for k, label in enumerate(labels)]
+    found = overdue_labels(made(n, time=asked, label=labels, label_time=late, probability=1.0))
+    assert (found.labels, found.usual, found.other_clock) == (1, "365.0 days", 0)  # all of them are a year late
 
 
 def test_how_long_labels_take_is_not_what_those_that_arrived_took():
@@ -167,6 +207,22 @@ def test_a_column_that_changed_is_to_be_checked():
     assert advice.money is None
     assert "since about item 1,001" in advice.worth
     assert changed_columns(gather(drifting(0.0), names=["amount"]), EUROS) is None
+
+
+def test_acting_from_nothing_on_is_acting_on_every_item():
+    """Half of the items are positive, a miss costs 50 times a false alarm, and three of four were passed."""
+    rng = np.random.default_rng(8)
+    n = 2000
+    act, truth, miss = rng.random(n) < 0.25, rng.random(n) < 0.5, np.where(np.arange(n) % 2, 40.0, 60.0)
+    chance = rng.uniform(0.0, 0.002, n)  # far too low, and below a quarter of every item's own threshold
+    log = made(n, act=act, probability=0.25, label=labelled(act, truth), miss=miss, chance=chance)
+    facts = gather(log)
+    assert facts.by_item
+    advice = other_threshold(facts, EUROS)
+    assert advice.do == "Act on every item"
+    assert f"with 2,000 acts instead of {int(act.sum())}" in advice.worth
+    plain = other_threshold(gather(log.unchecked(miss=np.full(n, 50.0))), EUROS)
+    assert plain.do == "Act on every item"
 
 
 def test_at_most_three_the_most_money_first_and_nothing_where_nothing_pays():

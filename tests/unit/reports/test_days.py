@@ -8,15 +8,19 @@ from appletaste import DecisionLog
 from appletaste.errors import OptionError
 from appletaste.reports import gather
 from appletaste.reports.days import Days, reported
-from appletaste.reports.money import now_and_before
+from appletaste.reports.first_page import first_page
+from appletaste.reports.money import HANDFUL, now_and_before
+from appletaste.reports.wording import Currency
+from appletaste.reports.words import Words
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0, "act": True, "probability": 0.5, "label": 1}
 
 
-def daily(first, last, month=5):
+def daily(first, last, month=5, each=1):
     return DecisionLog.from_rows(
-        {"id": f"{month}-{day}", "time": f"2024-{month:02d}-{day:02d}T23:30:00-05:00", **COSTS}
+        {"id": f"{month}-{day}" + "'" * k, "time": f"2024-{month:02d}-{day:02d}T23:30:00-05:00", **COSTS}
         for day in range(first, last + 1)
+        for k in range(each)
     )
 
 
@@ -55,12 +59,29 @@ def test_days_that_cannot_be_chosen_are_refused():
 
 
 def test_the_report_of_some_days_counts_those_and_compares_with_those_before():
-    log = daily(1, 20)
+    log = daily(1, 20, each=HANDFUL)
     facts = gather(log, first_day="2024-05-11", last_day="2024-05-15")
-    assert (facts.whole.decisions, facts.before.decisions, facts.before.name) == (5, 5, "2024-05-06 to 2024-05-10")
+    assert (facts.whole.decisions, facts.before.decisions, facts.before.name) == (150, 150, "2024-05-06 to 2024-05-10")
     now, then = now_and_before(facts)
-    assert (now.name, now.decisions, now.saved) == ("2024-05-11 to 2024-05-15", 5, facts.whole.saved)
+    assert (now.name, now.decisions, now.saved) == ("2024-05-11 to 2024-05-15", 150, facts.whole.saved)
     assert then is facts.before
     whole = gather(log, period="day")
     assert [one.name for one in now_and_before(whole)] == ["2024-05-20", "2024-05-19"]
     assert now_and_before(gather(log, last_day="2024-05-15")) is None
+
+
+def test_a_handful_of_items_is_compared_with_nothing():
+    """One order of 30 April is no month."""
+    few, many = (log.rows() for log in (daily(30, 30, 4), daily(1, 20, each=HANDFUL)))
+    log = DecisionLog.from_rows([*few, *many])
+    facts = gather(log)
+    assert [one.name for one in facts.periods] == ["2024-04", "2024-05"]
+    page = first_page(facts, Words(), Currency())
+    assert page.compared is None
+    assert not any("Per 1,000" in said for line in page.headlines for said in line.beside)
+    assert page.notes[-1] == "Nothing is compared: fewer than 30 items are of 2024-04."
+    chosen = gather(log, first_day="2024-05-01", last_day="2024-05-31")
+    assert now_and_before(chosen) is None
+    june = daily(1, 20, 6, each=HANDFUL).rows()
+    between = gather(DecisionLog.from_rows([*many, *june, *daily(1, 3, 7).rows()]))
+    assert [one.name for one in now_and_before(between)] == ["2024-06", "2024-05"]

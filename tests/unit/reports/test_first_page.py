@@ -120,6 +120,93 @@ def test_the_page_speaks_in_euros_and_orders_and_names_no_method_before_its_appe
     assert report.first.sentences()[0].startswith("2024-06: 2,000 orders")
 
 
+def constant(miss, share, act_share=0.25, n=2000, **more):
+    """Return a log that acts by lot, and the first page of its report in the words of a hotel."""
+    rng = np.random.default_rng(4)
+    act, truth = rng.random(n) < act_share, rng.random(n) < share
+    columns = {"miss": miss, "false_alarm": 12.0, "hit": 4.0, "probability": act_share, "chance": share, **more}
+    log = at.DecisionLog.from_columns(
+        {"id": np.arange(n), "act": act, "label": [int(y) if a else None for a, y in zip(act, truth, strict=True)]}
+        | {name: np.full(n, value) for name, value in columns.items()}
+    )
+    own = Words.of("booking,cancellation")
+    return log, first_page(gather(log), own, Currency()), truth
+
+
+def test_where_a_constant_wins_the_first_line_says_so(tmp_path):
+    log, page, truth = constant(100.0, 0.4)
+    everything = np.where(truth, 4.0, 12.0).sum()
+    done = np.where(log.act, np.where(truth, 4.0, 12.0), np.where(truth, 100.0, 0.0)).sum()
+    first = page.sentences()[0]
+    told = re.fullmatch(
+        r"Acting on every booking would have cost ([\d,]+), what was done ([\d,]+): "
+        rf"([\d,]+) more \(([\d,]+) to ([\d,]+)\), with 2,000 acts instead of {log.act.sum()}\.",
+        first,
+    )
+    cost, was, more, low, high = (float(part.replace(",", "")) for part in told.groups())
+    assert was - cost == pytest.approx(more, abs=1.5)
+    assert low < done - everything < high
+    assert cost == pytest.approx(everything, rel=0.3)
+    write_report(log, tmp_path, words="booking,cancellation")
+    for name in ("index.html", "report.md"):
+        text = re.sub(r"<style>.*?</style>|<[^>]+>", " ", (tmp_path / name).read_text(), flags=re.S)
+        assert text.index("Acting on every booking would have cost") < text.index("What we saved")
+    told = json.loads((tmp_path / "report.json").read_text())
+    assert told["first_page"]["constant"].startswith("Acting on every item would have cost")
+    saved = page.headlines[0].beside[1]
+    assert re.fullmatch(r"Against acting on everything: -[\d,]+ \(-[\d,]+ to -[\d,]+\)\.", saved)
+    _, page, _ = constant(100.0, 0.01)
+    assert re.match(r"Passing every booking would have cost [\d,.]+, what was done [\d,.]+: ", page.sentences()[0])
+
+
+def test_where_no_interval_says_so_no_constant_wins():
+    _, page, _ = constant(24.0, 0.375)  # acting pays from a chance of 0.375 on: a draw
+    assert page.constant == ""
+    assert page.sentences()[0].startswith("2,000 bookings")
+    _, scarce, _ = constant(100.0, 0.4, price=3.0)  # nobody was there to act on every booking
+    assert scarce.constant == ""
+    certain, _, _ = constant(100.0, 0.4)
+    silent = certain.unchecked(probability=np.where(certain.act, 1.0, 0.0))  # the log says nothing of what was passed
+    page = first_page(gather(silent), Words(), Currency())
+    assert page.constant == ""
+    assert not any("acting on everything" in said for line in page.headlines for said in line.beside)
+
+
+def test_an_amount_says_how_many_items_it_is_about(log):
+    late = log.unchecked(
+        label=np.where(np.arange(4000) < 3000, log.label, -1).astype(np.int8),
+        state=np.where((np.arange(4000) < 3000) | (log.state != "observed"), log.state, "pending"),
+    )
+    page = first_page(gather(late), Words(), Currency())
+    counted = page.facts.whole.settled
+    assert 2950 < counted < 3100
+    said = f"That is about {counted:,} of 4,000 items; most labels of the others have not arrived yet."
+    assert said in page.headlines[0].beside
+    counted = page.facts.whole.supported
+    said = f"That is about {counted:,} of 4,000 items; of the others the log is silent."
+    assert said in page.headlines[1].beside
+    whole = first_page(gather(log), Words(), Currency())
+    assert not any("That is about" in said for line in whole.headlines[:1] for said in line.beside)
+
+
+def test_what_these_days_cannot_say_those_before_may(log):
+    """In June no label of an item that might have been passed has arrived."""
+    hidden = (np.arange(4000) >= 2000) & (log.probability < 1)
+    june = log.unchecked(
+        label=np.where(hidden, -1, log.label).astype(np.int8),
+        state=np.where(hidden & (log.state == "observed"), "pending", log.state),
+    )
+    page = first_page(gather(june, first_day="2024-06-01", last_day="2024-06-30"), Words(), Currency())
+    assert not page.headlines[1].answer
+    (said,) = [one for one in page.headlines[1].beside if one.startswith("Together")]
+    assert re.match(
+        r"Together with the days before, 2024-05-01 to 2024-06-30, that can be said: [\d,]+ \([\d,]+ to", said
+    )
+    both = gather(june, first_day="2024-05-01", last_day="2024-06-30").whole
+    assert f"{Currency()(both.missed.value)} (" in said
+    assert gather(log, first_day="2024-06-01", last_day="2024-06-30").both is None
+
+
 def test_nothing_is_worth_changing_is_said():
     costs = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0, "chance": 0.9}
     rows = [{"id": str(k), "act": True, "probability": 1.0, "label": 1, **costs} for k in range(100)]

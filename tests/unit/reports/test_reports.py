@@ -6,6 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.evaluate.support import settled
 from appletaste.reports.facts import MOST, gather, share, slices
+from appletaste.reports.money import not_counted
 from appletaste.reports.periods import periods_of
 from appletaste.reports.sections import by_stratum, changed, decided
 
@@ -83,6 +84,61 @@ def test_rounds_with_a_fifth_of_their_labels_are_settled():
     )
     assert len(settled(fewer)) < 600
     assert len(slices(whole, np.full(1000, "one"), 0.9)) == 1
+
+
+def audited(n=6000, settled_until=0.6, audit=0.02, seed=3):
+    """Return a month of a desk that acts on a fifth and audits 2 % of the rest; labels of its last days are missing."""
+    rng = np.random.default_rng(seed)
+    surely = rng.random(n) < 0.2
+    audits = ~surely & (rng.random(n) < audit)
+    truth = rng.random(n) < np.where(surely, 0.3, 0.03)
+    here = rng.random(n) < np.where(np.arange(n) < settled_until * n, 0.6, 0.02)
+    rows = [
+        {
+            "id": str(k), "act": bool(surely[k] or audits[k]), "audit": bool(audits[k]),
+            "chance": 0.3 if surely[k] else 0.03, "probability": 1.0 if surely[k] else audit,
+            "time": f"2024-06-{1 + 29 * k // n:02d}T12:00:00",
+            "label": int(truth[k]) if here[k] and (surely[k] or audits[k]) else None, **COSTS,
+        }
+        for k in range(n)
+    ]  # fmt: skip
+    return at.DecisionLog.from_rows(rows)
+
+
+def test_recent_rounds_are_left_out_whatever_was_done_in_them():
+    """Audits are few, so forty of them are of many days: their missing labels are those of the last days."""
+    log = audited()
+    kept = np.isin(log.id, settled(log).id)
+    edge = int(np.flatnonzero(kept)[-1]) + 1
+    assert kept[:edge].all()  # passes and audits as well as acts
+    assert 0.58 * len(log) < edge < 0.65 * len(log)
+
+
+def test_rows_of_a_report_are_about_the_items_of_its_headline():
+    facts = gather(audited(), period="week")
+    whole, weeks = facts.whole, facts.periods
+    assert whole.settled == len(settled(facts.log)) == whole.decisions - facts.unsettled
+    assert sum(one.settled for one in weeks) == whole.settled
+    said = [one.saved.value for one in weeks if one.saved]
+    assert sum(said) == pytest.approx(whole.saved.value)
+    assert not weeks[-1].saved  # no label of its items counts
+    assert weeks[-1].saved.reason.startswith("most of the labels of these items have not arrived")
+    done = facts.log.act & (np.arange(len(facts.log)) < whole.settled)
+    positives = done.sum() * 0.3
+    assert whole.saved.covers(5 * positives - (done.sum() - positives))
+
+
+def test_acts_of_which_no_label_arrived_are_counted_out_in_words():
+    """Another team answers audits, and has not begun."""
+    log = audited(settled_until=1.0)
+    silent = log.unchecked(
+        label=np.where(log.audit, -1, log.label).astype(np.int8),
+        state=np.where(log.audit & (log.state == "observed"), "pending", log.state),
+    )
+    facts = gather(silent)
+    assert facts.unheard == int(log.audit.sum())
+    assert f"Saved: {facts.unheard} acts are not counted: no label of their kind has arrived yet." in not_counted(facts)
+    assert gather(log).unheard == 0
 
 
 def test_a_stream_that_changes_raises_an_alarm_in_the_report():

@@ -29,12 +29,14 @@ class Leases:
     >>> from appletaste.logs.stores import MemoryStore
     >>> store = MemoryStore()
     >>> leases = Leases(store, "orders")
-    >>> leases.take(["a", "b"], Lease("ann", 100.0))
+    >>> leases.take(["a", "b"], Lease("ann", 100.0, "d5"))
     >>> sorted(leases.held(99.0)), sorted(leases.held(100.0))
     (['a', 'b'], [])
     >>> leases.drop(["a"])
     >>> Leases(store, "orders").held(99.0)
-    {'b': Lease(by='ann', until=100.0)}
+    {'b': Lease(by='ann', until=100.0, key='d5')}
+    >>> Leases(store, "orders", opens=lambda key: key != "d5").held(99.0)
+    {}
     """
 
     def __init__(self, store: Store, stream: str, opens: Callable[[str], bool] = lambda key: True) -> None:

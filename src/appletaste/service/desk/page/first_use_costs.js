@@ -20,7 +20,7 @@ function priceOf({ by, sum, share, column }) {
   if (by === "sum") return numeric(sum);
   const [part, rest] = [numeric(share), sum.trim() === "" ? 0 : numeric(sum)];
   if (part === null || rest === null || !column) return null;
-  const quote = /^[A-Za-z_]\w*$/.test(column) ? "" : ['"', "'", "`"].find((one) => !column.includes(one)) ?? "";
+  const quote = /^[A-Za-z_]\w*$/.test(column) ? "" : ['"', "'", "\x60"].find((one) => !column.includes(one)) ?? "";
   return `${quote}${column}${quote}*${part / 100}${rest < 0 ? "-" : "+"}${Math.abs(rest)}`;
 }
 

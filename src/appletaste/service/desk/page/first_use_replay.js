@@ -47,12 +47,15 @@ export function replayStep(state, played, ready) {
 
 const own = ({ rows }) => rows.find((row) => !(row.name in WORDS)) ?? rows[0];
 
+/** What the policy saves against the better of the two that need no policy. */
 function told(replayed) {
-  const saved = own(replayed).saved_against_never;
-  const [verb, words] = saved > 0 ? ["Saves ", " for every 1,000 items, against passing everything."]
-    : ["Costs ", " more for every 1,000 items than passing everything: look at the costs and the columns again."];
-  return h("p.headline#replay-headline", verb, figure("saved_against_never", saved, money(Math.abs(saved)),
-    { class: "headline-number" }), words);
+  const row = own(replayed);
+  const [key, other] = row.saved_against_always < row.saved_against_never ? ["saved_against_always", "acting on"]
+    : ["saved_against_never", "passing"];
+  const [verb, words] = row[key] > 0 ? ["Saves ", `, against ${other} everything.`]
+    : ["Costs ", ` more than ${other} everything: look at the costs and the columns again.`];
+  return h("p.headline#replay-headline", verb, figure(key, row[key], money(Math.abs(row[key])),
+    { class: "headline-number" }), ` for every 1,000 items${words}`);
 }
 
 function pictureOf({ rows, money: points }) {

@@ -262,11 +262,7 @@ class DeskView {
   /** Take a case from whoever holds it, and hold it here. */
   async takeOver() {
     const { id } = this;
-    try {
-      await this.work.takeOver(id);
-    } catch (error) {
-      notify(`The case was not freed. ${problemOf(error).words}`, { bad: true });
-    }
+    await this.work.takeOver(id).catch((error) => notify(problemOf(error).words, { bad: true }));
     await this.open(id);
   }
 
@@ -274,8 +270,7 @@ class DeskView {
     const { id } = this;
     if (id === null || this.taken) return;
     escalate(this.context, id, () => {
-      const item = this.rows.at(this.rows.place(id));
-      if (item) Object.assign(item, { escalated: true, by: null });
+      this.work.mark(id, { escalated: true, by: null });
       this.work.held.delete(id);
       this.work.forget(id);
       notify(`${id} is escalated.`);

@@ -18,7 +18,6 @@ const SHARE = 4;
 const LEASE = 30;
 // times that a claim is tried while others are faster
 const TRIES = 3;
-const KEPT = 100;
 
 export class Work {
   constructor(context, rows) {
@@ -58,7 +57,8 @@ export class Work {
     }
     const item = this.rows.at(this.rows.place(id));
     // a service that is away is waited for below
-    if (item && this.free({ ...item, escalated: false }) && await this.#hold(id, ahead).catch(unlessAway)) return this.cases.get(id);
+    const away = (error) => { if (!problemOf(error).passing) throw error; };
+    if (item && this.free({ ...item, escalated: false }) && await this.#hold(id, ahead).catch(away)) return this.cases.get(id);
     const found = await this.look(id);
     // what the list said was old
     if (found.state === "pending" && !found.by && await this.#hold(id, ahead)) return this.cases.get(id);
@@ -68,8 +68,8 @@ export class Work {
   /** Look at a case as it is now, without claiming it. */
   async look(id) {
     const found = await api.get(this.context.path("cases", id), { signal: this.context.signal });
-    if (this.held.has(id)) this.#keep(found);
-    this.#mark(id, { by: found.by, until: found.until, escalated: found.escalated });
+    if (this.held.has(id)) this.cases.set(id, found);
+    this.mark(id, { by: found.by, until: found.until, escalated: found.escalated });
     return found;
   }
 
@@ -122,9 +122,9 @@ export class Work {
     if (!ids.length) return;
     const told = await api.post(this.context.path("queue:claim"), { ids, minutes: LEASE }, { signal: this.context.signal });
     for (const { id, by, until, case: found } of told.items) {
-      this.#mark(id, { by, until });
+      this.mark(id, { by, until });
       this.held.add(id);
-      this.#keep(found);
+      this.cases.set(id, found);
     }
     this.context.state?.pending(told.waiting);
   }
@@ -133,28 +133,16 @@ export class Work {
     if (!ids.length || !this.claims || !session.state) return;
     for (const id of ids) {
       this.held.delete(id);
-      this.#mark(id, { by: null, until: null });
-    }
-    try {
-      await api.post(this.context.path("queue:release"), { ids }, options);
-    } catch (error) {
-      // leases are over by themselves
-      problemOf(error);
-    }
-  }
-
-  #mark(id, held) {
-    const item = this.rows.at(this.rows.place(id));
-    if (item) Object.assign(item, held);
-  }
-
-  #keep(found) {
-    this.cases.delete(found.id);
-    this.cases.set(found.id, found);
-    for (const id of this.cases.keys()) {
-      if (this.cases.size <= KEPT) break;
       this.cases.delete(id);
+      this.mark(id, { by: null });
     }
+    // where that fails, leases are over by themselves
+    await api.post(this.context.path("queue:release"), { ids }, options).catch(problemOf);
+  }
+
+  /** Note in the row of a case who holds the case, or that it was escalated. */
+  mark(id, told) {
+    Object.assign(this.rows.at(this.rows.place(id)) ?? {}, told);
   }
 
   /** The next row; with `free` only one to go on with. Loads its window where it is not there; null: none is left. */
@@ -215,9 +203,8 @@ export class Work {
   }
 
   /** Free a case that somebody else holds; for a key with `admin`. */
-  async takeOver(id) {
-    await api.post(this.context.path("queue:release"), { ids: [id], force: true });
-    this.#mark(id, { by: null, until: null });
+  takeOver(id) {
+    return api.post(this.context.path("queue:release"), { ids: [id], force: true });
   }
 
   /** Give back what is held here; at once where the page closes. */
@@ -226,10 +213,4 @@ export class Work {
     if (keepalive) return this.#giveBack([...this.held], { keepalive });
     return this.#inTurn(() => this.#giveBack([...this.held]));
   }
-}
-
-/** False for a service that does not answer; other errors go on. */
-function unlessAway(error) {
-  if (problemOf(error).passing) return false;
-  throw error;
 }
