@@ -11,7 +11,9 @@ import appletaste as at
 from appletaste.evaluate import Refusal
 from appletaste.live.earlier import policy_at
 from appletaste.logs.stores import MemoryStore
+from appletaste.reports import gather
 from appletaste.reports.periods import days_of as days_of_log
+from appletaste.reports.wording import Currency
 from appletaste.service.desk.days import amount_of, days_of, money_of
 from appletaste.service.desk.following import Following
 from appletaste.service.desk.routes_report import Rows, table_from
@@ -244,6 +246,12 @@ def test_the_report_of_a_month(shop, following, ask):
     assert told.headers["content-disposition"] == 'attachment; filename="shop-2024-05.html"'
     assert b"<title>shop, 2024-05</title>" in told.body
     assert b'src="http' not in told.body
+    days = ask("GET", SHOP + "/days?from=2024-05-01&to=2024-05-31").json()["totals"]
+    facts = gather(table_from(following, date(2024, 4, 1), date(2024, 5, 31)), first_day="2024-05-01")
+    same = ((days["saved"], facts.whole.saved), (days["missed"], facts.missed.design.missed))
+    for shown, asked in (*same, (days["recall"], facts.missed.design.recall)):  # the same question of the same items
+        assert (shown["estimate"], shown["low"], shown["high"]) == (asked.value, asked.low, asked.high)
+    assert f'<p class="amount">{Currency()(days["saved"]["estimate"])}</p>'.encode() in told.body
     assert ask("GET", SHOP + "/report.html?month=2024-01").problem == "no-answer"
     assert "2024-05-01" in ask("GET", SHOP + "/report.html?month=2024-01").json()["detail"]
     assert ask("GET", SHOP + "/report.html?month=2024-13").status == 422

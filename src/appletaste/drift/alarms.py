@@ -40,10 +40,15 @@ class Alarm:
         """Whether the alarm is about the beginning of the stream, when the model knew next to nothing."""
         return self.kind == LABELS and self.since <= BEGINNING
 
-    def __str__(self) -> str:
+    @property
+    def seen(self) -> str:
+        """The alarm without what to do about it."""
         when = f"item {self.item}" + ("" if self.time is None else f" ({self.time})")
         still = "" if self.until == self.item else f", and until item {self.until}"
-        return f"{when}: {self.meaning}{still}. {self.advice}"
+        return f"{when}: {self.meaning}{still}."
+
+    def __str__(self) -> str:
+        return f"{self.seen} {self.advice}"
 
 
 def label_alarm(sign: int, statistic: float, threshold: float, item: int, since: int, time: Any) -> Alarm:

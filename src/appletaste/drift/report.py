@@ -34,7 +34,22 @@ class DriftReport:
     def __str__(self) -> str:
         many = f"{len(self.alarms)} alarm{'' if len(self.alarms) == 1 else 's'}" if self.alarms else "no alarm"
         head = f"{many} in {self.items} items and {self.labels} labels"
-        return "\n".join([head, *(f"- {alarm}" for alarm in self.alarms), *(f"note: {note}" for note in self.notes)])
+        return "\n".join([head, *_grouped(self.alarms), *(f"note: {note}" for note in self.notes)])
+
+
+def _grouped(alarms: Sequence[Alarm]) -> list[str]:
+    """Return alarms as lines: those with the same advice together, and of each column, or way of labels, the first."""
+    by_advice: dict[str, dict[str, list[Alarm]]] = {}
+    for alarm in alarms:
+        subject = alarm.change if alarm.feature is None else alarm.feature
+        by_advice.setdefault(alarm.advice, {}).setdefault(subject, []).append(alarm)
+    lines = []
+    for advice, subjects in by_advice.items():
+        for first, *others in subjects.values():
+            more = f" And {len(others)} more like that, the last at item {others[-1].item}." if others else ""
+            lines.append(f"- {first.seen}{more}")
+        lines.append(f"  {advice}")
+    return lines
 
 
 def check(log: Log, baseline: Log | None = None, names: Sequence[str] | None = None, **settings: Any) -> DriftReport:

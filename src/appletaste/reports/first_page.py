@@ -224,7 +224,13 @@ def _against_acting(facts: Facts, money: Writer) -> list[str]:
     saved = minus(facts.everything.saving)
     if not isinstance(saved, Estimate) or facts.log.act.all():
         return []
-    return [f"Against acting on everything: {money(saved.value)} ({ends(saved, money)})."]
+    return [f"Against acting on everything: {_beside(saved, money)}."]
+
+
+def _beside(answer: Estimate, money: Writer) -> str:
+    """Return an amount with its interval, whose level is known, and the truth where the log knows it."""
+    truth = "" if answer.truth is None else f"; {known_truth(money(answer.truth))}"
+    return f"{money(answer.value)} ({ends(answer, money)}{truth})"
 
 
 def _with_before(facts: Facts, money: Writer) -> list[str]:
@@ -233,7 +239,7 @@ def _with_before(facts: Facts, money: Writer) -> list[str]:
     if both is None or not isinstance(both.missed, Estimate):
         return []
     recall = f", a recall of {percent(both.recall.value)}" if isinstance(both.recall, Estimate) else ""
-    said = f"{money(both.missed.value)} ({ends(both.missed, money)}) in {count(both.supported)} items{recall}"
+    said = f"{_beside(both.missed, money)} in {count(both.supported)} items{recall}"
     return [f"Together with the days before, {both.name}, that can be said: {said}."]
 
 

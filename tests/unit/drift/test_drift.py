@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import appletaste as at
+from appletaste.drift.alarms import feature_alarm, label_alarm
 from appletaste.drift.page_hinkley import threshold_for
 from appletaste.errors import DataError, FeedbackError, InputError, OptionError
 
@@ -317,3 +318,19 @@ def test_labels_of_a_log_without_features_have_their_place():
         == at.drift.check(log).alarms[0].item
         > 5
     )
+
+
+def test_alarms_that_say_the_same_are_told_together():
+    """Two columns that go on changing, and labels: three lines and what to do about each kind once."""
+    stability = at.drift.psi(["a"] * 90 + ["b"] * 10, ["a"] * 10 + ["b"] * 90)
+    moved = [feature_alarm(name, stability, 0.1, item, item, None) for item in (1000, 2000, 3000) for name in "xy"]
+    labels = [label_alarm(1, 30.0, 20.0, item, item - 50, None) for item in (1500, 2500)]
+    report = at.drift.DriftReport((*moved, *labels), 4000, 900)
+    told = str(report).splitlines()
+    assert told[0] == "8 alarms in 4000 items and 900 labels"
+    assert [line.split(" has ")[0] for line in told[1:3]] == ["- item 1000: 'x'", "- item 1000: 'y'"]
+    assert told[1].endswith(". And 2 more like that, the last at item 3000.")
+    assert told[4].startswith("- item 1500: more positives among the acts")
+    assert told[4].endswith(". And 1 more like that, the last at item 2500.")
+    assert (told[3].strip(), told[5].strip()) == (moved[0].advice, labels[0].advice)
+    assert len(told) == 6
