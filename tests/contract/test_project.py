@@ -79,7 +79,7 @@ def test_documents_name_everything():
     assert "make test" in readme
     assert all(f"`{name}`" in (ROOT / "docs" / "which-policy.md").read_text() for name in POLICIES)
     prose = re.sub(r"^\|.*?$|^```.*?^```", "", readme, flags=re.S | re.M)
-    assert len(prose.split()) < 560  # a door, and not the house
+    assert len(prose.split()) < 730  # a door, and not the house
     assert all(name in paper for name in PROBLEMS)
     assert at.__version__ in (ROOT / "CHANGELOG.md").read_text()
 
