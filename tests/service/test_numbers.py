@@ -115,7 +115,7 @@ def test_a_day_is_computed_again_where_it_has_changed():
 def test_too_few_audits_are_said():
     store = MemoryStore()
     policy = at.policy("ts", n_features=1, costs=at.Costs(5, 1, 0))
-    stream = at.Stream.create(store, "a", policy)
+    stream = at.Stream.create(store, "a", policy, seed=3)
     for k in range(30):
         stream.decide([1.0], id=str(k), time=float(k))
     days = days_of(Following(Reading(stream)).catch_up(), None, None, None)
