@@ -55,7 +55,7 @@ def overdue_labels(log: DecisionLog) -> Overdue | None:
     decided, arrived = _seconds(log.time), _seconds(log.label_time)
     dated = log.time.dtype.kind == "U"
     other = _other_clock(decided, arrived) if dated else np.zeros(len(log), dtype=np.bool_)
-    arrived[other] = np.nan
+    arrived = np.where(other, np.nan, arrived)
     took = np.maximum((arrived - decided)[log.labelled & ~np.isnan(arrived)], 0.0)  # a day is taken as its beginning
     if len(took) < LEAST:
         return None
