@@ -1,7 +1,7 @@
 """Committed copies of what users and their programs meet: doors, numbers and files written before.
 
-A difference is in CHANGELOG.md, or it is a mistake. ``python -m tests.golden.test_copies`` writes doors and numbers anew;
-``stream.db`` and ``policy.at`` were written once, by an earlier layout of the package, and are never written again.
+A difference is in CHANGELOG.md, or it is a mistake. ``python -m tests.golden.test_copies`` writes doors and numbers
+anew; ``stream.db`` and ``policy.at`` were written once, by an earlier layout of the package, and never again.
 """
 
 import argparse
