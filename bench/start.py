@@ -26,7 +26,7 @@ BIN = Path(sys.executable).parent
 #: What a script prints at its end.
 SECONDS = """
 import resource
-from appletaste.kernels._cache import KernelCache
+from appletaste.kernels._numba import KernelCache
 used = resource.getrusage(resource.RUSAGE_SELF)
 print("SECONDS", used.ru_utime + used.ru_stime + KernelCache.waited)
 """

@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.errors import (
-    FeedbackError,
-    SaveFileError,
-    ThreadsError,
-)
+from appletaste.errors import FeedbackError, SaveFileError, ThreadsError
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
 SHEET = at.Costs(**COSTS)

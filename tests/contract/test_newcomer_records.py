@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.errors import (
-    DataError,
-    InputError,
-    OptionError,
-)
+from appletaste.errors import DataError, InputError, OptionError
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
 TABLE = {"x": [float(k) for k in range(50)], "bad": [k % 3 == 0 for k in range(50)]}

@@ -7,12 +7,7 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.errors import (
-    DataError,
-    FeedbackError,
-    InputError,
-    OptionError,
-)
+from appletaste.errors import DataError, FeedbackError, InputError, OptionError
 from appletaste.times import dates_in
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}

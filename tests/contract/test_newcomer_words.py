@@ -7,12 +7,7 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.errors import (
-    DataError,
-    InputError,
-    OptionError,
-    PositiveClassWarning,
-)
+from appletaste.errors import DataError, InputError, OptionError, PositiveClassWarning
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
 TABLE = {"x": [float(k) for k in range(50)], "bad": [k % 3 == 0 for k in range(50)]}

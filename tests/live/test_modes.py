@@ -5,11 +5,7 @@ import json
 import pytest
 
 import appletaste as at
-from appletaste.errors import (
-    ConflictError,
-    InputError,
-    RecordError,
-)
+from appletaste.errors import ConflictError, InputError, RecordError
 
 from .playing import COSTS, ITEMS, LABELS, acts, made, play, seated, state
 

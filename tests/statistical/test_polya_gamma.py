@@ -9,7 +9,7 @@ from scipy import stats
 
 from appletaste import Key, random_polyagamma
 from appletaste.kernels import polya_gamma as kernels
-from appletaste.kernels.ziggurat import CELLS, CUT, LAYERS, density, tail_areas
+from appletaste.kernels.polya_gamma import CELLS, CUT, LAYERS, density, tail_areas
 from tests.checks import chi_square_p, pg_cdf, pg_laplace, pg_mean, pg_quantiles, pg_variance, z_of_mean
 
 N = 1_000_000

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .flags import as_flags
-from .options import add_date_options, add_desk_options, add_json, add_reading_options, add_score, add_verb
+from .options import (
+    add_date_options,
+    add_desk_options,
+    add_json,
+    add_reading_options,
+    add_score,
+    add_verb,
+)
 
 if TYPE_CHECKING:
     from ..desks import Created

@@ -22,7 +22,17 @@ from .questions import Question, changed
 from .savings import saving_of
 from .support import Support, check_question, excluded, settled, support_of
 from .truths import beside, cost_of_acting
-from .weighting import Draws, Errors, Noise, Seen, doubly_robust, effective_sample_size, ips, snips, weighted_sum
+from .weighting import (
+    Draws,
+    Errors,
+    Noise,
+    Seen,
+    doubly_robust,
+    effective_sample_size,
+    ips,
+    snips,
+    weighted_sum,
+)
 
 #: The share of the alternative's acts on items with no support, beyond which there is no answer.
 TOLERATED = 0.05

@@ -18,7 +18,15 @@ from .dates import are_dates
 from .files import Raw, check_separator, columns_of, read_file
 from .frames import is_frame, read_frame
 from .label_column import read_labels
-from .records import Records, are_padded, convert_levels, convert_numbers, count_infinite, looks_numeric, place
+from .records import (
+    Records,
+    are_padded,
+    convert_levels,
+    convert_numbers,
+    count_infinite,
+    looks_numeric,
+    place,
+)
 from .values import MISSING
 
 #: How many rows at the start may be looked at together, before the first decision.

@@ -1,4 +1,4 @@
-"""The only place that knows how kernels are compiled.
+"""The decorators that compile kernels, and names for the arrays that kernels take.
 
 Every kernel takes float64 arrays and scalars, validates nothing, allocates nothing, releases the GIL and is
 cached on disk. With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain Python: slow, and the specification.
@@ -12,12 +12,26 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from .._files import written_aside
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+#: Items in blocks [block, feature, place in the block].
+Blocks: TypeAlias = NDArray[np.float64]
+#: What a chain went through [states or proposals, step, feature].
+Walk: TypeAlias = NDArray[np.float64]
+Word: TypeAlias = np.uint64
+Words: TypeAlias = NDArray[np.uint64]
+Indices: TypeAlias = NDArray[np.int64]
+#: One word: the state of a random stream, advanced in place.
+Stream: TypeAlias = NDArray[np.uint64]
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,13 +40,12 @@ KERNELS: dict[str, Any] = {}
 
 #: The file beside compiled code that says of which sources all of it was made.
 STAMP = "appletaste.sources"
-#: The versions of Numba, from and to, whose inside ``_cache.py`` and ``_inner.py`` know; others compile as they do.
+#: The versions of Numba, from and to, whose inside ``_numba.py`` knows; others compile as they do.
 TRIED = ((0, 61), (0, 68))
 IS_TRIED = TRIED[0] <= tuple(numba.version_info.short) <= TRIED[1]
 
 if IS_TRIED:
-    from ._cache import KernelCache
-    from ._inner import InnerCompiler, KernelDispatcher
+    from ._numba import InnerCompiler, KernelCache, KernelDispatcher
 
 INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])
 if INTERPRETED:

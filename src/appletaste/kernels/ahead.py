@@ -2,7 +2,7 @@
 
 While one process makes its first decisions, another compiles what learning will need. The kernels of a renewal take
 most of the time, and all of them are asked for when the first label has been learnt. The two processes go through them
-from either end; a kernel that one of them is about to finish, the other waits for (``_cache.py``). Where there is no
+from either end; a kernel that one of them is about to finish, the other waits for (``_numba.py``). Where there is no
 other process, or it dies, everything is compiled where it is asked for.
 """
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel
-from .elementary import exp_minus_abs
-from .types import Matrix, Vector
+from ._jit import Matrix, Vector, kernel
+from .logistic import exp_minus_abs
 
 
 @kernel

@@ -14,8 +14,7 @@ b'B^-1 terms and all: it maximises sum_i w_i [y_i z_i - log(1 + exp(z_i))] - (th
 
 from __future__ import annotations
 
-from ._jit import kernel, reduction_kernel
-from .elementary import exp_minus_abs
+from ._jit import Blocks, Matrix, Vector, kernel, reduction_kernel
 from .gaussian import COVARIANCE, MEAN, MODE, laplace_step, move, score_item
 from .linear import BLOCK, cholesky, dot, invert, score_block, solve_backward, solve_forward
 from .logistic import (
@@ -29,11 +28,11 @@ from .logistic import (
     TRIAL,
     WEIGHTS,
     WORK_ROWS,
+    exp_minus_abs,
     log_sigmoid,
     pull,
 )
 from .sparse import add_gram
-from .types import Blocks, Matrix, Vector
 
 #: Newton steps of a renewal at most, the length of one, in posterior standard deviations, that ends it, and the least
 #: part of one that is tried.

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel, reduction_kernel
+from ._jit import Blocks, Matrix, Vector, kernel, reduction_kernel
 from .information import NODES, node, one_side
 from .linear import BLOCK
 from .logistic import sigmoid
-from .types import Blocks, Matrix, Vector
 
 # Rows of the ``belief`` matrix [4 + d, d]: the mode m, the mean that scores are computed with (the mode and a
 # correction for skew), V x of the item asked about last, whether each feature has varied among the labels, and d rows

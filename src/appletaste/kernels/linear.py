@@ -12,8 +12,7 @@ import numpy as np
 from numba import uint64
 
 from ..features.levels import FIRST, LAST
-from ._jit import kernel, reduction_kernel
-from .types import Matrix, Vector
+from ._jit import Matrix, Vector, kernel, reduction_kernel
 
 LANES = 8  # doubles in a vector register, and in a cache line
 #: Labels kept and handled together. A block costs a fixed 0.5 us of a sweep at d = 20, so larger ones pay while the

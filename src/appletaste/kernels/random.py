@@ -13,8 +13,7 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 
-from ._jit import kernel, part
-from .types import Stream, Vector, Word, Words
+from ._jit import Stream, Vector, Word, Words, kernel, part
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 TO_UNIT = 2.0**-53

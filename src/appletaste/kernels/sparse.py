@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel, reduction_kernel, reduction_part
+from ._jit import Matrix, Vector, Words, kernel, reduction_kernel, reduction_part
 from .linear import LANES, add_gram_block
-from .types import Matrix, Vector, Words
 
 #: Rows of work space: the non-zeros of one item, their places, and the copies of ``LANES`` items.
 VALUES, PLACES, COPIES = 0, 1, 2

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel, part, reduction_kernel
+from ._jit import Matrix, Vector, Word, kernel, part, reduction_kernel
 from .random import uniform_at
-from .types import Matrix, Vector, Word
 
 # Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, whether the action is drawn, for how
 # many rounds a label is remembered on average (infinity: for good), and how many features count.

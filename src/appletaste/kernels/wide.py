@@ -15,13 +15,12 @@ import math
 
 import numpy as np
 
-from ._jit import kernel, reduction_kernel
+from ._jit import Indices, Matrix, Vector, Word, kernel, reduction_kernel
 from .gaussian import COVARIANCE, DIRECTION, MEAN, MODE, VARIED, laplace_step
 from .linear import cholesky, dot, solve_backward, solve_forward
 from .logistic import MAX_STEPS, TOLERANCE, log_sigmoid, sigmoid
 from .random import derive, normal
 from .renewal import ACCEPTANCE, ENDED, INTERCEPT, PROBE_LOGS, PROBES, PSEUDO, SMOOTHING, acceptance
-from .types import Indices, Matrix, Vector, Word
 
 # Rows of ``vectors`` [7, d]: the first four as in a belief, then the diagonal of K, the mean b of the prior, and the
 # variances that the prior had before they were scaled.

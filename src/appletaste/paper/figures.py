@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..pages.charts import COLOURS, colours_of, draw_boxes, draw_regret, regret_axes, require_pyplot, save_figure
+from ..pages.charts import (
+    COLOURS,
+    colours_of,
+    draw_boxes,
+    draw_regret,
+    regret_axes,
+    require_pyplot,
+    save_figure,
+)
 from ..simulate.metrics import quantile_bands, summarise
 from .published import PRECISION_RECALL, WEIGHTS
 from .store import Outcome

@@ -10,8 +10,8 @@ from .._sparse import SparseRows
 from ..costs import Costs
 from ..decision import Decision, Decisions
 from ..errors import InputError
+from ..kernels._jit import Word
 from ..kernels.random import uniforms_at
-from ..kernels.types import Word
 from ..keys import Key
 from ..posteriors import Vector
 from .player import Prospect

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..costs import Costs
 from ..decision import Observation
-from ..kernels.types import Word
+from ..kernels._jit import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Posterior
 from ..rules import Judge, Rule

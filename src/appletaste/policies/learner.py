@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..decision import Observation
 from ..errors import OptionError
-from ..kernels.types import Word
+from ..kernels._jit import Word
 from ..keys import Key
 from ..posteriors import Arrays, Belief, Certificate, Vector
 from ..rules import Verdict

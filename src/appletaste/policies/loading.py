@@ -6,7 +6,14 @@ from typing import Any
 
 from ..costs import Costs
 from ..posteriors import Adf, Arrays, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
-from ..rules import EpsilonGreedy, InformationDirected, Thompson, Traditional, UpperBound, ValueOfInformation
+from ..rules import (
+    EpsilonGreedy,
+    InformationDirected,
+    Thompson,
+    Traditional,
+    UpperBound,
+    ValueOfInformation,
+)
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle

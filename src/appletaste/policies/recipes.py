@@ -14,7 +14,15 @@ from ..features.score import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
-from ..rules import EpsilonGreedy, InformationDirected, Rule, Thompson, Traditional, UpperBound, ValueOfInformation
+from ..rules import (
+    EpsilonGreedy,
+    InformationDirected,
+    Rule,
+    Thompson,
+    Traditional,
+    UpperBound,
+    ValueOfInformation,
+)
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle

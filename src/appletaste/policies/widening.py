@@ -16,7 +16,7 @@ from ..decision import Observation
 from ..errors import OptionError
 from ..features.levels import SLOTS
 from ..features.score import OPEN
-from ..kernels.types import Word
+from ..kernels._jit import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Gaussian, Laplace
 from ..rules import Judge, Rule

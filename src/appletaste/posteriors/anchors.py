@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ..kernels import anchored as kernels
-from ..kernels.cubic import make_cubes
+from ..kernels.anchored import make_cubes
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import fit
 from .base import Arrays, Vector

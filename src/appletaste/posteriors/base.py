@@ -43,11 +43,11 @@ class Outlook(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """What it takes to ask how an item would look if one coefficient were far beyond the others (``kernels.slab``)."""
+    """What it takes to ask how an item would look if one coefficient were far larger (``kernels.surprises``)."""
 
     belief: Vector  #: the Gaussian, in the layout of ``kernels.gaussian``
     awaited: Vector  #: the same with V as it will be once labels on their way are seen
-    slab: Vector  #: the prior that it was made with and the wide one, in the layout of ``kernels.slab``
+    slab: Vector  #: the prior that it was made with and the wide one, in the layout of ``kernels.surprises``
     share: float  #: pi, the share of coefficients that are believed to be that large
 
 

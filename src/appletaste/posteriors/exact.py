@@ -10,11 +10,9 @@ import numpy as np
 
 from .._checks import freeze, whole
 from ..errors import OptionError
-from ..kernels import crossing
 from ..kernels import metropolis as kernels
-from ..kernels._jit import announce_compilation
-from ..kernels.corrected import WHITENED
-from ..kernels.types import Word
+from ..kernels._jit import Word, announce_compilation
+from ..kernels.information import WHITENED
 from ..keys import Key
 from .anchors import Anchors
 from .base import Arrays, Belief, Score, Vector
@@ -216,7 +214,7 @@ class ExactChain(Belief):
     def _across(self, score: ExactScore, cut: float) -> float:
         """Return the probability that one more step, along the line on which the score moves, ends above a cut."""
         labels, anchors = self._chain.labels, self._anchors
-        return crossing.chance_above(
+        return kernels.chance_above(
             self._side_key,
             self._stepped,
             labels.features,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..kernels import fading, renewal, slab
+from ..kernels import fading, renewal, surprises
 from ..kernels import gaussian as kernels
 from ..kernels.logistic import make_work
 from .base import Arrays, Vector
@@ -114,10 +114,10 @@ class FadingLaplaceBelief(GaussianBelief):
         numbers, precision = self._groups.numbers, self._precision
         if n and self.doubt is not None:
             rows = self.doubt.slab
-            slab.enforce(self._origin, rows)
-            slab.note_surprises(self._belief, rows, self.doubt.share)
-            slab.rescale_with_slab(self._belief, labels.features, numbers, precision, self._origin, rows)
-            slab.enforce(self._origin, rows)
+            surprises.enforce(self._origin, rows)
+            surprises.note_surprises(self._belief, rows, self.doubt.share)
+            surprises.rescale_with_slab(self._belief, labels.features, numbers, precision, self._origin, rows)
+            surprises.enforce(self._origin, rows)
         elif n and self._adaptive:
             renewal.rescale_prior(self._belief, labels.features, numbers, precision, self._origin)
         if n and self._groups.blocks:

@@ -11,7 +11,7 @@ from ..errors import OptionError
 from ..kernels import fading
 from ..kernels import gaussian as kernels
 from ..kernels._jit import announce_compilation
-from ..kernels.slab import SCENARIO, make_slab
+from ..kernels.surprises import SCENARIO, make_slab
 from .base import Arrays, Belief, Doubt, Vector
 from .forgetting import Clock, Forgetting
 from .prior import Gaussian

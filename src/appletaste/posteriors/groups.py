@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import OptionError
 from ..features.levels import SLOTS
 from ..features.score import OPEN
-from ..kernels import groups as kernels
+from ..kernels import renewal as kernels
 from ..kernels.gaussian import COVARIANCE, MODE
 from .base import Vector
 from .prior import Gaussian

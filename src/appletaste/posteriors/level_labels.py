@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..features.levels import FIRST
+from ..kernels._jit import Indices
 from ..kernels.linear import BLOCK
-from ..kernels.types import Indices
 from .base import Arrays, Vector
 from .labels import Labels
 from .storage import Growing

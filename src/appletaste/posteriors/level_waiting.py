@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels import gaussian as kernels
+from ..kernels import gaussian
 from .base import Arrays, Vector
 from .levels import ROOM, LevelBelief
 from .scores.levels import LevelScore
@@ -36,7 +36,7 @@ class LevelWaiting(Waiting):
 
     def _expect(self, x: Vector, awaited: Vector, pending: Growing) -> Vector:
         grow_to(pending, int(self.belief.slots_of(x).max()))
-        awaited[kernels.MEAN, :] = self.belief.matrix[kernels.MEAN]
+        awaited[gaussian.MEAN, :] = self.belief.matrix[gaussian.MEAN]
         return self.belief.expect(x, awaited, pending.array)
 
     def remove(self, key: int) -> None:
@@ -51,7 +51,7 @@ class LevelWaiting(Waiting):
     def score(self, x: Vector) -> LevelScore:
         """Return how the score of x will be distributed about today's mean once the labels on their way are seen."""
         awaited = self._now()
-        awaited[kernels.MEAN, :] = self.belief.matrix[kernels.MEAN]
+        awaited[gaussian.MEAN, :] = self.belief.matrix[gaussian.MEAN]
         pending = self._pending if awaited is self._awaited else self._pending_aside
         return self.belief.asked(x, awaited, pending.array)
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..errors import InputError, OptionError
 from ..features.levels import FIRST, LAST, SLOTS
-from ..kernels import gaussian, renewal
-from ..kernels import levels as kernels
-from ..kernels.types import Indices
+from ..kernels import gaussian, levels, renewal
+from ..kernels._jit import Indices
 from ..keys import Key
 from .base import Arrays, Vector
 from .groups import Groups
@@ -100,12 +99,12 @@ class LevelBelief(LaplaceBelief):
     def effects(self, x: Vector) -> list[Effect]:
         """Return what is believed of the levels of an item, one for each column with many levels."""
         self._check(x)
-        kernels.look_up(x, self._places, self._effects.array, self._scales, self._none, self._parts)
+        levels.look_up(x, self._places, self._effects.array, self._scales, self._none, self._parts)
         found = []
         for c, place in enumerate(self.slots):
             slot, mean, variance = self._parts[:, c].tolist()
             there = int(slot) < len(self._effects.array)
-            count = self._effects.array[int(slot), c, kernels.COUNT] if there else 0.0
+            count = self._effects.array[int(slot), c, levels.COUNT] if there else 0.0
             found.append(Effect(place, mean, variance, int(count)))
         return found
 
@@ -127,7 +126,7 @@ class LevelBelief(LaplaceBelief):
 
     def asked(self, x: Vector, belief: Vector, pending: Vector) -> LevelScore:
         """Return how the score of x is distributed, with another covariance and precision on its way."""
-        mean, variance = kernels.score_levels(
+        mean, variance = levels.score_levels(
             x, self._kept, self._places, self._effects.array, self._scales, pending, belief, self._z, self._parts
         )
         return LevelScore(mean, variance, belief[gaussian.DIRECTION, :-1], self._parts)
@@ -158,7 +157,7 @@ class LevelBelief(LaplaceBelief):
         """Shrink another covariance and add to precision on its way as a label at x will; return what was added."""
         gains = np.empty(len(self._places))
         arrays = self._effects.array, self._scales, pending, awaited, self._z, self._parts, gains
-        kernels.expect_levels(x, self._kept, self._places, *arrays)
+        levels.expect_levels(x, self._kept, self._places, *arrays)
         return gains
 
     def slots_of(self, x: Vector) -> Vector:
@@ -175,7 +174,7 @@ class LevelBelief(LaplaceBelief):
         raw, scaled, effects, sites = told.features, dense.features, self._effects.array, told.sites
         work = self._z, self._parts
         told.values[n] = label
-        kernels.learn_levels(
+        levels.learn_levels(
             x,
             float(label),
             self._kept,
@@ -193,7 +192,7 @@ class LevelBelief(LaplaceBelief):
         )
         told.n = dense.n = n + 1
         settled = bool(self._marks[renewal.POSITION] < 0.0)
-        self._next = kernels.revisit_some(
+        self._next = levels.revisit_some(
             self._next,
             REVISITED,
             n + 1,
@@ -209,12 +208,12 @@ class LevelBelief(LaplaceBelief):
         )
         if n + 1 >= self._due:
             if settled:
-                kernels.learn_scales(effects, SCALES, USUAL, self._logs, self._scales)
+                levels.learn_scales(effects, SCALES, USUAL, self._logs, self._scales)
             self._renew(n + 1)
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        used = np.flatnonzero(self._effects.array[:, :, kernels.COUNT].any(axis=1))
+        used = np.flatnonzero(self._effects.array[:, :, levels.COUNT].any(axis=1))
         last = int(used[-1]) + 1 if len(used) else 0
         return {
             **super().arrays(),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import PoorFitWarning
 from ..kernels import gaussian as kernels
-from ..kernels import renewal, slab
+from ..kernels import renewal, surprises
 from ..kernels.ahead import compile_beside, meet_halfway
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
@@ -99,7 +99,9 @@ class LaplaceBelief(GaussianBelief):
         features, values, rows, numbers = labels.features, labels.values, self._rows, self._groups.numbers
         if marks[renewal.POSITION] < 0.0:
             if self.doubt is not None:
-                slab.rescale_with_slab(self._belief, features, numbers, self._precision, self._prior, self.doubt.slab)
+                surprises.rescale_with_slab(
+                    self._belief, features, numbers, self._precision, self._prior, self.doubt.slab
+                )
             elif self._adaptive:
                 renewal.rescale_prior(self._belief, features, numbers, self._precision, self._prior)
             if self._groups.blocks:
@@ -122,8 +124,8 @@ class LaplaceBelief(GaussianBelief):
                 break
         if ended:
             if self.doubt is not None:
-                slab.enforce(self._prior, self.doubt.slab)
-                slab.note_surprises(self._belief, self.doubt.slab, self.doubt.share)
+                surprises.enforce(self._prior, self.doubt.slab)
+                surprises.note_surprises(self._belief, self.doubt.slab, self.doubt.share)
             self._due = next_renewal(n)
             self._look()
 

@@ -24,7 +24,14 @@ from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
 from .findings import ONLINE, Seen, infinite_cells, moving_ranges, rare_at_first, replay_notes
 from .history import read_history
-from .notes import column_notes, cost_notes, delay_notes, feature_notes, stopped_notes, unlearnable_notes
+from .notes import (
+    column_notes,
+    cost_notes,
+    delay_notes,
+    feature_notes,
+    stopped_notes,
+    unlearnable_notes,
+)
 from .passes import Pass, Plan, forget
 from .players import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult

@@ -16,7 +16,15 @@ from .advice import Advice, advise
 from .charts import draw_money
 from .constants import better_constant
 from .facts import Facts, Slice, minus
-from .money import HANDFUL, Outcome, cost_sheet, not_counted, now_and_before, per_thousand, to_compare
+from .money import (
+    HANDFUL,
+    Outcome,
+    cost_sheet,
+    not_counted,
+    now_and_before,
+    per_thousand,
+    to_compare,
+)
 from .slice_table import by_loss
 from .wording import NOT_YET, Writer, count, ends, in_words, percent, short
 from .words import Words

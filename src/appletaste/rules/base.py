@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
-from ..kernels.types import Word
+from ..kernels._jit import Word
 from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
 
 

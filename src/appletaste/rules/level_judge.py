@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..decision import new_tuple
 from ..errors import OptionError
-from ..kernels import level_value as kernels
-from ..kernels.levels import SLOT
+from ..kernels._jit import Word
+from ..kernels.levels import SLOT, TIMES, remember_levels, weigh_levels
 from ..kernels.random import uniform_at
-from ..kernels.types import Word
 from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
 from ..posteriors.scores.levels import LevelScore
 from ..posteriors.storage import Growing, grow_to
@@ -42,7 +41,7 @@ class LevelJudge:
                 "Laplace(groups=features.groups)"
             )
         regret_pass, regret_act, chance, slope = score.outlook(costs)
-        found = kernels.weigh_levels(
+        found = weigh_levels(
             round_,
             score.variance,
             regret_pass,
@@ -65,7 +64,7 @@ class LevelJudge:
         """Take the item into the memory."""
         z, slots, share, boundary, inflow = verdict.memo
         grow_to(self._seen, int(slots.max()))
-        kernels.remember_levels(
+        remember_levels(
             z, slots, act, self._memory, self._seen.array, self._once, self._settings, share, boundary, inflow
         )
 
@@ -90,7 +89,7 @@ class LevelJudge:
 
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
-        used = np.flatnonzero(self._seen.array[:, :, kernels.TIMES].any(axis=1))
+        used = np.flatnonzero(self._seen.array[:, :, TIMES].any(axis=1))
         last = int(used[-1]) + 1 if len(used) else 0
         return {"memory": self._memory.copy(), "seen": self._seen.array[:last].copy(), "once": self._once.copy()}
 

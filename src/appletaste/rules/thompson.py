@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..costs import Costs
-from ..kernels.types import Word
+from ..kernels._jit import Word
 from ..posteriors import NormalScores, Score, Vector
 from .base import Memoryless, Verdict
 

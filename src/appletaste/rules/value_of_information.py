@@ -16,7 +16,7 @@ from ..decision import new_tuple
 from ..errors import OptionError
 from ..kernels import surprises
 from ..kernels import value as kernels
-from ..kernels.types import Word
+from ..kernels._jit import Word
 from ..posteriors import Arrays, Belief, Doubt, NormalScores, Score, Vector
 from .base import Verdict
 from .level_judge import LevelJudge

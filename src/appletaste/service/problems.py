@@ -9,13 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..errors import (
-    ConflictError,
-    FeedbackError,
-    InputError,
-    RecordError,
-    UnknownDecisionError,
-)
+from ..errors import ConflictError, FeedbackError, InputError, RecordError, UnknownDecisionError
 
 #: The media type of a problem document.
 MEDIA = "application/problem+json"

@@ -9,7 +9,15 @@ from typing import Any
 import msgspec
 
 from ..costs import Costs
-from ..errors import AppleTasteError, ConflictError, CostsError, InputError, OptionError, RecordError, StoreError
+from ..errors import (
+    AppleTasteError,
+    ConflictError,
+    CostsError,
+    InputError,
+    OptionError,
+    RecordError,
+    StoreError,
+)
 from ..features import Encoder
 from ..live import Stream
 from ..live.verifying import Verifier

@@ -23,11 +23,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 from ..decision import new_tuple
-from ..errors import (
-    AppleTasteError,
-    NotOwnerError,
-    StoreError,
-)
+from ..errors import AppleTasteError, NotOwnerError, StoreError
 from ..live import Stream
 from .cells import door_of
 from .metrics import Metrics

@@ -1,7 +1,15 @@
 """What theory says about deciding under one-sided feedback, computed and set beside what is measured."""
 
 from ..problems.bounded import Bounded
-from .assumptions import Gaps, Ratio, Shares, boundary_shares, information_ratio, informative_gaps, watch
+from .assumptions import (
+    Gaps,
+    Ratio,
+    Shares,
+    boundary_shares,
+    information_ratio,
+    informative_gaps,
+    watch,
+)
 from .bound import Bound, regret_bound
 from .classify import Analysis, analyse
 from .convergence import Distance, GridPosterior, contraction, distances, exact_posterior, follow

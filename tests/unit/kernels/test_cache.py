@@ -9,7 +9,7 @@ import numba
 import pytest
 
 from appletaste._files import take_lock
-from appletaste.kernels import _cache, _jit
+from appletaste.kernels import _jit, _numba
 
 pytestmark = pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
 
@@ -20,7 +20,7 @@ def twice(x):
 
 def kept(function, folder, sources="these"):
     compiled = numba.njit(error_model="numpy", no_cfunc_wrapper=True)(function)
-    compiled._cache = _cache.KernelCache(function.__name__, folder, sources)
+    compiled._cache = _numba.KernelCache(function.__name__, folder, sources)
     return compiled
 
 
@@ -29,7 +29,7 @@ def loads(compiled):
 
 
 def test_the_version_in_use_is_one_that_was_tried():
-    """Where this fails, look at what _cache.py takes from Numba, run these tests and move TRIED."""
+    """Where this fails, look at what _numba.py takes from Numba, run these tests and move TRIED."""
     assert _jit.IS_TRIED
 
 
@@ -85,7 +85,7 @@ def test_what_another_compiles_is_waited_for(tmp_path):
 
 
 def test_waiting_has_an_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(_cache, "PATIENCE", 0.1)
+    monkeypatch.setattr(_numba, "PATIENCE", 0.1)
     first = kept(twice, tmp_path)
     first(1.5)
     with lock_of(first, tmp_path).open("wb") as held:
@@ -102,7 +102,7 @@ def test_a_lock_that_a_dead_process_left_is_nobodys(tmp_path):
     started = time.monotonic()
     second = kept(twice, tmp_path)
     assert second(1.5) == 3.0
-    assert time.monotonic() - started < _cache.PATIENCE / 2
+    assert time.monotonic() - started < _numba.PATIENCE / 2
     assert loads(second) == 0
     assert [path.suffix for path in tmp_path.iterdir()] == [".nbc"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from appletaste.kernels.elementary import exp_minus_abs, log_product
 from appletaste.kernels.linear import BLOCK
+from appletaste.kernels.logistic import exp_minus_abs, log_product
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-8, 0.3, 3.0, 50.0, 600.0])

@@ -3,15 +3,15 @@
 import numba
 import pytest
 
-from appletaste.kernels import _cache, _inner, _jit
+from appletaste.kernels import _jit, _numba
 
 pytestmark = pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
 
 
 def kept(function, folder):
-    compiled = numba.njit(pipeline_class=_inner.InnerCompiler, error_model="numpy")(function)
-    compiled.__class__ = _inner.KernelDispatcher
-    compiled._cache = _cache.KernelCache(function.__name__, folder, "these")
+    compiled = numba.njit(pipeline_class=_numba.InnerCompiler, error_model="numpy")(function)
+    compiled.__class__ = _numba.KernelDispatcher
+    compiled._cache = _numba.KernelCache(function.__name__, folder, "these")
     return compiled
 
 
@@ -37,7 +37,7 @@ def test_what_a_kernel_calls_has_no_machine_code(tmp_path):
     inner, caller = pair(tmp_path)
     assert caller(1.5) == 4.0
     (found,) = inner.overloads.values()
-    assert isinstance(found.library, _inner.InnerLibrary)
+    assert isinstance(found.library, _numba.InnerLibrary)
     assert names(tmp_path) == ["caller-", "twice~"]
 
 
@@ -48,7 +48,7 @@ def test_python_may_call_it_afterwards(tmp_path):
     assert inner(2.5) == 5.0
     assert caller(2.5) == 6.0
     (found,) = inner.overloads.values()
-    assert not isinstance(found.library, _inner.InnerLibrary)
+    assert not isinstance(found.library, _numba.InnerLibrary)
     assert names(tmp_path) == ["caller-", "twice-", "twice~"]
 
 
@@ -70,4 +70,4 @@ def test_what_was_kept_without_machine_code_serves_a_caller_in_another_process(t
 
 
 def test_all_kernels_are_of_this_kind():
-    assert all(type(kernel) is _inner.KernelDispatcher for kernel in _jit.KERNELS.values())
+    assert all(type(kernel) is _numba.KernelDispatcher for kernel in _jit.KERNELS.values())

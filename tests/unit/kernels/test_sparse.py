@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from appletaste.kernels import gaussian, groups, renewal, sparse, value
+from appletaste.kernels import gaussian, renewal, sparse, value
 from appletaste.kernels.linear import BLOCK
 from appletaste.kernels.logistic import make_work
 from appletaste.posteriors.labels import Labels
@@ -128,7 +128,7 @@ def test_a_precision_is_added_as_by_inversion(rng, size, gain):
     belief = np.zeros((gaussian.COVARIANCE + d, d))
     belief[gaussian.MODE], belief[gaussian.MEAN] = mode, mean = rng.normal(size=(2, d))
     belief[gaussian.COVARIANCE :] = V
-    groups.add_precision(belief, places, gain, np.empty((size + d + 2, size)), np.empty((size, d)))
+    renewal.add_precision(belief, places, gain, np.empty((size + d + 2, size)), np.empty((size, d)))
     after = np.linalg.inv(precision + np.diag(added))
     np.testing.assert_allclose(belief[gaussian.COVARIANCE :], after, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(belief[gaussian.MODE], after @ precision @ mode, rtol=1e-9, atol=1e-12)
@@ -138,7 +138,7 @@ def test_a_precision_is_added_as_by_inversion(rng, size, gain):
 def test_scales_are_shared_out_by_bayes_with_weights_learnt_along(rng):
     likely, usual = rng.random((6, 4)), np.array([0.7, 0.1, 0.1, 0.1])
     shares, weights = np.empty_like(likely), usual
-    groups.share_out(likely, usual, 5.0, 20, shares, np.empty(4))
+    renewal.share_out(likely, usual, 5.0, 20, shares, np.empty(4))
     for _ in range(20):
         expected = weights * likely / (likely @ weights)[:, None]
         weights = (5.0 * usual + expected.sum(axis=0)) / (5.0 + 6)

@@ -7,7 +7,7 @@ import pytest
 
 from appletaste import Key
 from appletaste.errors import InputError, OptionError
-from appletaste.kernels import anchored, cubic, linear, metropolis
+from appletaste.kernels import anchored, linear, metropolis
 from appletaste.kernels.logistic import objective
 from appletaste.posteriors import Exact, Gaussian
 from appletaste.posteriors import anchors as anchors_module
@@ -98,14 +98,14 @@ def test_the_expansion_and_its_bounds(d):
 
 def test_cubes_are_sums_of_cubes(rng):
     items, weights = rng.normal(size=(40, 5)), rng.normal(size=40)
-    one, two, pairs = cubic.make_cubes(5), cubic.make_cubes(5), np.empty(15)
+    one, two, pairs = anchored.make_cubes(5), anchored.make_cubes(5), np.empty(15)
     for x, weight in zip(items, weights, strict=True):
-        cubic.add_cube(one, weight, x, pairs)
+        anchored.add_cube(one, weight, x, pairs)
     work = linear.aligned_zeros(5, 40)
-    cubic.add_cubes_block(two, np.ascontiguousarray(items.T), 0, 40, weights, work[4], np.empty((5, 5)), work[:4])
+    anchored.add_cubes_block(two, np.ascontiguousarray(items.T), 0, 40, weights, work[4], np.empty((5, 5)), work[:4])
     offset = rng.normal(size=5)
     for cubes in (one, two):
-        assert cubic.sum_of_cubes(cubes, offset, pairs) == pytest.approx(weights @ (items @ offset) ** 3)
+        assert anchored.sum_of_cubes(cubes, offset, pairs) == pytest.approx(weights @ (items @ offset) ** 3)
 
 
 def test_a_far_anchor_is_renewed_at_once():

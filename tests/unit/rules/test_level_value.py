@@ -5,7 +5,7 @@ import pytest
 
 import appletaste as at
 from appletaste.features.levels import FIRST, SLOTS
-from appletaste.kernels.level_value import coming
+from appletaste.kernels.levels import coming
 from appletaste.rules import ValueOfInformation
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)

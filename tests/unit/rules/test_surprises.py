@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.kernels import gaussian, slab
+from appletaste.kernels import gaussian
+from appletaste.kernels import surprises as slab
 from appletaste.policies import Bayesian
 from appletaste.posteriors import Gaussian, Laplace
 

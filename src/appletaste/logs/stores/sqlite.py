@@ -11,7 +11,14 @@ from threading import RLock
 from typing import Any
 
 from ..._files import lock_beside, make_private, real_path
-from ...errors import InputError, InUseError, MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
+from ...errors import (
+    InputError,
+    InUseError,
+    MissingExtraError,
+    OutcomeUnknownError,
+    StoppedError,
+    StoreError,
+)
 from .base import NOTHING, Fill
 from .baton import Baton
 from .memory import in_use, name_taken, no_stream

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...costs import Costs
-from ...kernels import corrected as kernels
+from ...kernels import information
 from ..base import Outlook, Vector
 from .normal import NormalScore
 
@@ -16,7 +16,7 @@ from .normal import NormalScore
 class ExactScore:
     """Scores z_k under the K states of the round and z~_k under its proposals, which are draws from N(mean, variance).
 
-    The tail is the probability that one more step, from the last state, ends above the cut (``kernels.crossing``).
+    The tail is the probability that one more step, from the last state, ends above the cut (``kernels.metropolis``).
     Given that state an action is drawn with exactly this probability, and its mean is the posterior probability.
     Other expectations are quadratures under the Gaussian, corrected by mean_k [f(z_k) - f(z~_k)]: exact in the
     mean, with noise from rejected steps only. (Regrets, chance, slope and information are kept in their range,
@@ -35,7 +35,7 @@ class ExactScore:
         across: Callable[[ExactScore, float], float],
     ) -> None:
         self._anchor, self._steps, self._scores, self._across = anchor, steps, scores, across
-        self.mean, self.variance = kernels.score_item(x, anchor, path, steps, scores)
+        self.mean, self.variance = information.score_item(x, anchor, path, steps, scores)
 
     def above(self, cut: float) -> float:
         """Return the probability that one more step ends with z >= cut."""
@@ -49,7 +49,7 @@ class ExactScore:
 
     def outlook(self, costs: Costs) -> Outlook:
         """Return the expectations by quadrature, corrected and kept in their range."""
-        found = kernels.corrected_outlook(
+        found = information.corrected_outlook(
             self.mean,
             math.sqrt(self.variance),
             self._scores,
@@ -62,12 +62,12 @@ class ExactScore:
 
     def information(self) -> float:
         """Return I(theta; label), from corrected quadratures."""
-        return kernels.corrected_information(self.mean, math.sqrt(self.variance), self._scores, self._steps)
+        return information.corrected_information(self.mean, math.sqrt(self.variance), self._scores, self._steps)
 
     def direction(self) -> Vector:
         """Return V x of the Gaussian."""
         out = np.empty(self._anchor.shape[1])
-        kernels.direction(self._anchor, self._scores, out)
+        information.direction(self._anchor, self._scores, out)
         return out
 
     def doubt(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...costs import Costs
-from ...kernels import mixture as kernels
+from ...kernels import gibbs
 from ..base import Outlook, Vector
 from .normal import NormalScore
 
@@ -23,12 +23,12 @@ class MixtureScore:
 
     def __init__(self, x: Vector, systems: Vector, components: Vector) -> None:
         self._x, self._systems, self._components = x, systems, components
-        kernels.score_components(x, systems, components, np.empty(x.size))
+        gibbs.score_components(x, systems, components, np.empty(x.size))
 
     @property
     def mean(self) -> float:
         """E z."""
-        return float(self._components[kernels.MEANS].mean())
+        return float(self._components[gibbs.MEANS].mean())
 
     @property
     def variance(self) -> float:
@@ -38,7 +38,7 @@ class MixtureScore:
 
     def above(self, cut: float) -> float:
         """Return P(z >= cut), in closed form."""
-        return float(kernels.mixture_above(self._components, cut))
+        return float(gibbs.mixture_above(self._components, cut))
 
     def expect(self, function: Callable[[Vector], Vector]) -> float:
         """Return E f(z)."""
@@ -48,17 +48,17 @@ class MixtureScore:
     def outlook(self, costs: Costs) -> Outlook:
         """Return the expectations by quadrature."""
         return Outlook(
-            *kernels.mixture_outlook(self._components, costs.score_threshold, costs.alarm_price, costs.catch_gain)
+            *gibbs.mixture_outlook(self._components, costs.score_threshold, costs.alarm_price, costs.catch_gain)
         )
 
     def information(self) -> float:
         """Return I(theta; label)."""
-        return float(kernels.mixture_information(self._components))
+        return float(gibbs.mixture_information(self._components))
 
     def direction(self) -> Vector:
         """Return V x = Cov(theta, z): the mean of the covariances plus the covariance of the means."""
         out = np.empty(self._x.size)
-        kernels.mixture_direction(self._x, self._systems, self._components, out, np.empty(self._x.size))
+        gibbs.mixture_direction(self._x, self._systems, self._components, out, np.empty(self._x.size))
         return out
 
     def doubt(self) -> None:
