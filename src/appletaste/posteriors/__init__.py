@@ -1,16 +1,15 @@
 """What is believed about theta, asked through the score of one item."""
 
 from .adf import Adf
-from .base import Arrays, Belief, Certificate, Doubt, Outlook, Posterior, Score, Vector
+from .belief import Arrays, Belief, Certificate, Doubt, Outlook, Posterior, Score, Vector
 from .exact import Exact
 from .gibbs import Gibbs
 from .laplace import Laplace
+from .laplace_belief import LaplaceBelief
 from .map import Map
 from .polya_gamma import random_polyagamma
 from .prior import Ball, Box, Gaussian
-from .renewing import LaplaceBelief
-from .scores.drawn import DrawnScore
-from .scores.normal import NormalScore, NormalScores
+from .scores import DrawnScore, NormalScore, NormalScores
 from .wide import WideBelief
 
 __all__ = [

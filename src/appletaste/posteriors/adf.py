@@ -9,12 +9,12 @@ import numpy as np
 
 from ..kernels import gaussian as kernels
 from ..keys import Key
-from .base import Arrays, Vector
+from .belief import Arrays, Vector
 from .forgetting import Forgetting, HalfLife
 from .gaussian import GaussianBelief, unrestricted
 from .groups import Groups, check_groups
+from .laplace_belief import next_renewal
 from .prior import Gaussian
-from .renewing import next_renewal
 
 #: Where labels fade, scales are learnt at the latest after so many more.
 LATEST = 256

@@ -15,12 +15,11 @@ from ..kernels import anchored as kernels
 from ..kernels.anchored import make_cubes
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import fit
-from .base import Arrays, Vector
+from .belief import Arrays, Vector
 from .group_scales import GroupScales
 from .groups import Groups
-from .labels import Labels
+from .labels import Growing, Labels
 from .prior import Gaussian
-from .storage import Growing
 
 #: A new anchor is begun when labels are this many times those of the last one. At d = 20 and 2e5 labels 0.985 of
 #: proposals are accepted with 1.1 and 0.976 with 1.2, which takes half the work.

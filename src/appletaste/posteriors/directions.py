@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..kernels.linear import cholesky_update, inverse_norm
-from .base import Vector
+from .belief import Vector
 
 #: The sum starts at this share of the first item's length, squared, in every direction: all but zero whatever the
 #: scale of the features. A direction never seen then has all but infinite width, so that a policy that must act until

@@ -15,12 +15,12 @@ from ..kernels._jit import Word, announce_compilation
 from ..kernels.information import WHITENED
 from ..keys import Key
 from .anchors import Anchors
-from .base import Arrays, Belief, Score, Vector
+from .belief import Arrays, Belief, Score, Vector
 from .gibbs import Gibbs, Schedule
 from .groups import Groups, check_groups
 from .labels import Labels
 from .prior import Gaussian
-from .scores.corrected import ExactScore
+from .scores import ExactScore
 
 #: Most Metropolis steps of a round.
 MOST_STEPS = 64

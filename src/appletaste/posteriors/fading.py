@@ -12,12 +12,11 @@ import numpy as np
 from ..kernels import fading, renewal, surprises
 from ..kernels import gaussian as kernels
 from ..kernels.logistic import make_work
-from .base import Arrays, Vector
+from .belief import Arrays, Vector
 from .forgetting import Clock, Forgetting
 from .gaussian import GaussianBelief
 from .groups import Groups
-from .labels import Labels
-from .storage import Growing
+from .labels import Growing, Labels
 
 if TYPE_CHECKING:
     from .laplace import Laplace

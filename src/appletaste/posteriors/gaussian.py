@@ -12,11 +12,11 @@ from ..kernels import fading
 from ..kernels import gaussian as kernels
 from ..kernels._jit import announce_compilation
 from ..kernels.surprises import SCENARIO, make_slab
-from .base import Arrays, Belief, Doubt, Vector
+from .belief import Arrays, Belief, Doubt, Vector
 from .forgetting import Clock, Forgetting
+from .pending_labels import Waiting
 from .prior import Gaussian
-from .scores.normal import NormalScore, NormalScores
-from .waiting import Waiting
+from .scores import NormalScore, NormalScores
 
 
 class GaussianBelief(Belief):

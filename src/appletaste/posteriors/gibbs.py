@@ -14,13 +14,12 @@ from ..errors import OptionError
 from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from .base import Arrays, Belief, Score, Vector
+from .belief import Arrays, Belief, Score, Vector
 from .group_scales import GroupScales
 from .groups import Groups, check_groups
 from .labels import Labels
 from .prior import Gaussian
-from .scores.drawn import DrawnScore, even_weights
-from .scores.mixture import MixtureScore
+from .scores import DrawnScore, MixtureScore, even_weights
 
 Schedule = Sequence[tuple[int, int]]
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..kernels.gaussian import COVARIANCE, MEAN, MODE
 from ..kernels.logistic import fit, make_work
-from .base import Arrays, Vector
+from .belief import Arrays, Vector
 from .groups import Groups
 from .labels import Labels
-from .renewing import next_renewal
+from .laplace_belief import next_renewal
 
 
 class GroupScales:

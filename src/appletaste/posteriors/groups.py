@@ -12,7 +12,7 @@ from ..features.levels import SLOTS
 from ..features.score import OPEN
 from ..kernels import renewal as kernels
 from ..kernels.gaussian import COVARIANCE, MODE
-from .base import Vector
+from .belief import Vector
 from .prior import Gaussian
 
 #: The scales tau^2 that a curve may have; with the first it is closed: a line.

@@ -13,9 +13,9 @@ from .fading import FadingLaplaceBelief
 from .forgetting import Forgetting, HalfLife
 from .gaussian import unrestricted
 from .groups import Groups, check_groups
+from .laplace_belief import LaplaceBelief
 from .levels import LevelBelief
 from .prior import Gaussian
-from .renewing import LaplaceBelief
 from .wide import WIDE, WideBelief
 
 

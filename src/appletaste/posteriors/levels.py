@@ -1,7 +1,12 @@
-"""A random effect for each level beside the Gaussian at the mode (docs/curves.md, *Many levels*)."""
+"""A random effect for each level beside the Gaussian at the mode (docs/curves.md, *Many levels*).
+
+First the labels of items with levels (the dense part of each item, its slots, and the messages of its label), then
+labels that are on their way, and then the belief.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,19 +16,158 @@ from ..errors import InputError, OptionError
 from ..features.levels import FIRST, LAST, SLOTS
 from ..kernels import gaussian, levels, renewal
 from ..kernels._jit import Indices
+from ..kernels.linear import BLOCK
 from ..keys import Key
-from .base import Arrays, Vector
+from .belief import Arrays, Vector
 from .groups import Groups
-from .level_labels import LevelLabels
+from .labels import Growing, Labels, grow_to
+from .laplace_belief import LaplaceBelief
+from .pending_labels import Waiting
 from .prior import Gaussian
-from .renewing import LaplaceBelief
-from .scores.levels import LevelScore, LevelScores
-from .storage import Growing, grow_to
+from .scores import LevelScore, LevelScores
 
 if TYPE_CHECKING:
     from .laplace import Laplace
-    from .level_waiting import LevelWaiting
-    from .waiting import Waiting
+    from .pending_labels import Waiting
+
+
+class LevelLabels(Labels):
+    """A growing table of acted-on items as they came; ``kept`` places hold numbers and ``places`` slots.
+
+    ``sites`` [label, 3 C + 2] has for each of C columns the slot, and precision and shift of the message that the label
+    sends there; behind them scale and offset with which the dense part sees the item (``kernels.levels``).
+    """
+
+    __slots__ = ("_kept", "_places", "_sites")
+
+    def __init__(self, kept: Indices, places: Indices) -> None:
+        super().__init__(len(kept))
+        self._kept, self._places = kept, places
+        self._sites = Growing(BLOCK, 3 * len(places) + 2)
+
+    @property
+    def sites(self) -> Vector:
+        """Slots and messages; zeros beyond the last label."""
+        return self._sites.array
+
+    def make_room(self, extra: int = 1) -> None:
+        """Grow so that this many more labels fit."""
+        super().make_room(extra)
+        if len(self._sites.array) < self.capacity:
+            self._sites.grow(self.capacity)
+
+    def item(self, place: int) -> Vector:
+        """Return the item at a place, as it came."""
+        return np.array(self._whole(super().item(place)[None], self.sites[place : place + 1])[0])
+
+    def revised(self, changes: Mapping[int, int | None]) -> tuple[Vector, Vector]:
+        """Return items and labels with those at some places changed; None: removed."""
+        values = self.values[: self.n].copy()
+        for place, label in changes.items():
+            values[place] = np.nan if label is None else label
+        stored, kept = self.arrays(), ~np.isnan(values)
+        whole = self._whole(stored["items"].astype(np.float64), stored["sites"].astype(np.float64))
+        return np.ascontiguousarray(whole[kept]), values[kept]
+
+    def _whole(self, dense: Vector, sites: Vector) -> Vector:
+        """Return items with their slots at their places."""
+        items = np.empty((len(dense), len(self._kept) + len(self._places)))
+        items[:, self._kept] = dense
+        items[:, self._places] = FIRST + sites[:, : 3 * len(self._places) : 3]
+        return items
+
+    def scaled(self) -> Vector:
+        """Return the items as the dense part sees them: times the scale, with the offset behind."""
+        items, last = self.arrays()["items"].astype(np.float64), self.sites[: self.n, -2:]
+        return np.column_stack([last[:, :1] * items, last[:, 1]])
+
+    def arrays(self) -> Arrays:
+        """Return the dense parts, the labels and the sites."""
+        return {**super().arrays(), "sites": self.sites[: self.n].copy()}
+
+    def take(self, arrays: Arrays) -> None:
+        """Begin with what ``arrays`` returned."""
+        before = Labels.from_arrays(arrays, len(self._kept))
+        self.n = 0
+        self.make_room(before.n)
+        self.features[: len(before.features)] = before.features
+        self.values[: before.n], self.sites[: before.n] = before.values[: before.n], arrays["sites"]
+        self.n = before.n
+
+
+class LevelWaiting(Waiting):
+    """What ``Waiting`` keeps, and for each level the precision that labels on their way will add.
+
+    What a label adds to its levels is taken back when it arrives, so that no label of a rare level counts twice.
+    """
+
+    belief: LevelBelief
+
+    def __init__(self, belief: LevelBelief) -> None:
+        super().__init__(belief)
+        self._columns = len(belief.scales)
+        self._width = len(belief.mean)
+        self._pending, self._pending_aside = Growing(ROOM, self._columns), Growing(ROOM, self._columns)
+        #: What each label on its way adds, by its round; those that came while V_w was due have none yet.
+        self._gains: dict[int, Vector] = {}
+
+    def add(self, key: int, x: Vector) -> None:
+        """Note that the label of x is on its way."""
+        self.hold(key, x)
+        if self._fresh:
+            self._gains[key] = self._expect(x, self._awaited, self._pending)
+
+    def _expect(self, x: Vector, awaited: Vector, pending: Growing) -> Vector:
+        grow_to(pending, int(self.belief.slots_of(x).max()))
+        awaited[gaussian.MEAN, :] = self.belief.matrix[gaussian.MEAN]
+        return self.belief.expect(x, awaited, pending.array)
+
+    def remove(self, key: int) -> None:
+        """Note that a label has arrived, or never will."""
+        x, gains = self.items.get(key), self._gains.pop(key, None)
+        if x is not None and gains is not None:
+            for c, slot in enumerate(self.belief.slots_of(x).astype(int).tolist()):
+                left = self._pending.array[slot, c] - gains[c]
+                self._pending.array[slot, c] = left if left > 1e-12 else 0.0
+        super().remove(key)
+
+    def score(self, x: Vector) -> LevelScore:
+        """Return how the score of x will be distributed about today's mean once the labels on their way are seen."""
+        awaited = self._now()
+        awaited[gaussian.MEAN, :] = self.belief.matrix[gaussian.MEAN]
+        pending = self._pending if awaited is self._awaited else self._pending_aside
+        return self.belief.asked(x, awaited, pending.array)
+
+    def _compute(self, awaited: Vector) -> None:
+        """Compute V_w and the precisions on their way from the belief, one item that waits after another."""
+        mine = awaited is self._awaited
+        pending, found = self._pending if mine else self._pending_aside, {}
+        pending.array[:] = 0.0
+        awaited[:] = self.belief.matrix
+        for key, x in self.items.items():
+            found[key] = self._expect(x, awaited, pending)
+        if mine:
+            self._gains = found
+
+    def arrays(self) -> Arrays:
+        """Return what is on its way, for saving."""
+        used = np.flatnonzero(self._pending.array.any(axis=1))
+        known = [key for key in self.items if key in self._gains]
+        return {
+            **super().arrays(),
+            "pending": self._pending.array[: int(used[-1]) + 1 if len(used) else 0].copy(),
+            "gained": np.array(known, dtype=np.int64),
+            "gains": np.array([self._gains[key] for key in known]).reshape(-1, self._columns),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        super().restore(arrays)
+        grow_to(self._pending, len(arrays["pending"]) - 1)
+        self._pending.array[:] = 0.0
+        self._pending.array[: len(arrays["pending"])] = arrays["pending"]
+        self._gains = dict(zip(arrays["gained"].tolist(), np.array(arrays["gains"], dtype=np.float64), strict=True))
+
 
 #: The scales tau^2 that the levels of a column may have, and how likely each is before any label: log-normal about 1.
 SCALES = np.exp(np.linspace(np.log(0.001), np.log(10.0), 18))
@@ -146,8 +290,6 @@ class LevelBelief(LaplaceBelief):
 
     def expecting(self, before: Waiting | None = None) -> LevelWaiting:
         """Return what keeps labels on their way in mind for this belief, going on from before."""
-        from .level_waiting import LevelWaiting
-
         if not isinstance(before, LevelWaiting):
             return LevelWaiting(self)
         before.stand_on(self)

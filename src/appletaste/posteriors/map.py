@@ -11,10 +11,10 @@ from ..errors import OptionError
 from ..kernels import logistic as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from .base import Arrays, Belief, Vector
+from .belief import Arrays, Belief, Vector
 from .labels import Labels
 from .prior import Gaussian
-from .scores.drawn import DrawnScore, even_weights
+from .scores import DrawnScore, even_weights
 
 #: The penalty that stands for none: it keeps the MLE finite on separable data and unique on collinear data.
 MLE_VARIANCE = 1e6

@@ -12,12 +12,12 @@ from ..kernels import gaussian as kernels
 from ..kernels import renewal, wide
 from ..kernels._jit import announce_compilation
 from ..keys import Key
-from .base import Arrays, Belief, Certificate, Vector
+from .belief import Arrays, Belief, Certificate, Vector
 from .groups import Groups
 from .labels import Labels
-from .renewing import LaplaceBelief, next_renewal
-from .scores.normal import NormalScore, NormalScores
-from .waiting import Waiting
+from .laplace_belief import LaplaceBelief, next_renewal
+from .pending_labels import Waiting
+from .scores import NormalScore, NormalScores
 
 if TYPE_CHECKING:
     from .laplace import Laplace

@@ -1,8 +1,8 @@
 """What to do about a belief: each rule turns a score and costs into the probability of acting."""
 
-from .base import Judge, Memoryless, Rule, Verdict
 from .greedy import EpsilonGreedy
 from .information_directed import InformationDirected, Traditional
+from .rule import Judge, Memoryless, Rule, Verdict
 from .thompson import Thompson
 from .upper_bound import UpperBound
 from .value_of_information import ValueOfInformation

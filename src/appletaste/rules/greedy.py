@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .._checks import number
 from ..costs import Costs
 from ..posteriors import Score, Vector
-from .base import Memoryless, Verdict
+from .rule import Memoryless, Verdict
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..costs import Costs
 from ..errors import OptionError
 from ..kernels.information import reversed_information
 from ..posteriors import DrawnScore, Score, Vector
-from .base import Memoryless, Verdict
+from .rule import Memoryless, Verdict
 
 ESTIMATORS = ("mutual-information", "corrected", "printed")
 

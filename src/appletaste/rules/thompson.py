@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..costs import Costs
 from ..kernels._jit import Word
 from ..posteriors import NormalScores, Score, Vector
-from .base import Memoryless, Verdict
+from .rule import Memoryless, Verdict
 
 
 @dataclass(frozen=True)

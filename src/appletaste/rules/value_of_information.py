@@ -18,8 +18,8 @@ from ..kernels import surprises
 from ..kernels import value as kernels
 from ..kernels._jit import Word
 from ..posteriors import Arrays, Belief, Doubt, NormalScores, Score, Vector
-from .base import Verdict
-from .level_judge import LevelJudge
+from .rule import Verdict
+from .value_of_levels import LevelJudge
 
 #: Items are remembered one by one while there is at most one for so many features, with as many features as this.
 FEATURES_PER_ITEM, WIDE = 4, 256

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..policies import Player, Policy, Prospect
 from ..policies.player import named
 from ..posteriors import Arrays
-from ..posteriors.waiting import Waiting
+from ..posteriors.pending_labels import Waiting
 
 
 class Awaiting(Player):
@@ -22,9 +22,9 @@ class Awaiting(Player):
 
     A policy by itself knows the labels that it has learnt. Where they arrive 500 items late it meets the same doubt 500
     times and pays for it each time. This one counts a label that was bought as known in its width, though not in its
-    value (``posteriors.waiting``), from the act until ``learn`` or ``give_up``. With nothing on its way it decides
-    exactly as the policy does. Policies on a Gaussian posterior are helped (``voi``, ``ucb``, ``ids``, ``ts``, ...);
-    others are passed through. A ``Desk`` takes one in the place of a policy.
+    value (``posteriors.pending_labels``), from the act until ``learn`` or ``give_up``. With nothing on its way it
+    decides exactly as the policy does. Policies on a Gaussian posterior are helped (``voi``, ``ucb``, ``ids``, ``ts``,
+    ...); others are passed through. A ``Desk`` takes one in the place of a policy.
 
     Examples
     --------

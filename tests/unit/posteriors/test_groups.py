@@ -7,7 +7,7 @@ import appletaste as at
 from appletaste.kernels import gaussian as rows
 from appletaste.kernels import renewal
 from appletaste.posteriors.groups import SCALES, Groups
-from appletaste.posteriors.renewing import AT_ONCE
+from appletaste.posteriors.laplace_belief import AT_ONCE
 
 NUMBERS = (0, 0, 1, 1, 1, -2, -2, 3, 3, 3)
 

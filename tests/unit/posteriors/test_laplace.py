@@ -10,7 +10,7 @@ from scipy import integrate
 import appletaste as at
 from appletaste.kernels import gaussian as filter_kernels
 from appletaste.kernels import renewal
-from appletaste.posteriors.renewing import AT_ONCE
+from appletaste.posteriors.laplace_belief import AT_ONCE
 
 
 def stream(rng, n, d, scale=1.0, theta=None):

@@ -5,7 +5,7 @@ import pytest
 
 from appletaste import Costs, Key
 from appletaste.posteriors import Gaussian, Gibbs
-from appletaste.posteriors.scores.normal import NormalScore
+from appletaste.posteriors.scores import NormalScore
 
 PRIOR = Gaussian([0.5, -1.0, 0.0], [2.0, 1.0, 0.5])
 X = np.array([0.7, -0.4, 1.1])

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from appletaste.kernels.linear import BLOCK
-from appletaste.posteriors import storage
-from appletaste.posteriors.labels import Labels
-from appletaste.posteriors.storage import Growing
+from appletaste.posteriors import labels as storage
+from appletaste.posteriors.labels import Growing, Labels
 
 
 @pytest.fixture(params=["pages move", "pages are copied"])

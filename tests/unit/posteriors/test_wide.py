@@ -6,7 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.posteriors import Gaussian, Laplace
 from appletaste.posteriors.groups import Groups
-from appletaste.posteriors.renewing import LaplaceBelief
+from appletaste.posteriors.laplace_belief import LaplaceBelief
 from appletaste.posteriors.wide import FEATURES_PER_LABEL, WIDE, WideBelief
 from appletaste.rules import value_of_information
 

@@ -5,7 +5,7 @@ import pytest
 
 import appletaste as at
 from appletaste.kernels.gaussian import COVARIANCE
-from appletaste.posteriors.waiting import EVERY, Waiting
+from appletaste.posteriors.pending_labels import EVERY, Waiting
 
 from ...contract.entries import act_on
 from ...players import assert_same, state_of

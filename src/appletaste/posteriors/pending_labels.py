@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kernels import gaussian as kernels
-from .base import Arrays, Doubt, Vector
-from .scores.normal import NormalScore
+from .belief import Arrays, Doubt, Vector
+from .scores import NormalScore
 
 if TYPE_CHECKING:
     from .gaussian import GaussianBelief

@@ -14,9 +14,9 @@ from ..kernels._jit import Word
 from ..kernels.levels import SLOT, TIMES, remember_levels, weigh_levels
 from ..kernels.random import uniform_at
 from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
-from ..posteriors.scores.levels import LevelScore
-from ..posteriors.storage import Growing, grow_to
-from .base import Verdict
+from ..posteriors.labels import Growing, grow_to
+from ..posteriors.scores import LevelScore
+from .rule import Verdict
 
 #: Slots that there is room for at first.
 ROOM = 256

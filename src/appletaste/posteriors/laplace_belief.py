@@ -15,7 +15,7 @@ from ..kernels.ahead import compile_beside, meet_halfway
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
-from .base import Arrays, Certificate, Vector
+from .belief import Arrays, Certificate, Vector
 from .gaussian import GaussianBelief
 from .groups import Groups
 from .labels import Labels

@@ -24,8 +24,8 @@ from ..keys import Key
 if TYPE_CHECKING:
     from .forgetting import Clock
     from .labels import Labels
-    from .scores.normal import NormalScores
-    from .waiting import Waiting
+    from .pending_labels import Waiting
+    from .scores import NormalScores
 
 Vector = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]

@@ -1,1 +1,0 @@
-"""How the score of one item is distributed: as a normal, a mixture, draws, or the steps of a chain."""
