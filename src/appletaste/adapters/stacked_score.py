@@ -14,7 +14,7 @@ from ..features.score import OPEN
 from ..keys import Key
 from ..policies import Bayesian, Player, Policy
 from ..policies.learner import Added, Arrays
-from ..policies.loading import SETTINGS
+from ..policies.registry import SETTINGS
 from ..policies.widening import Extra, Widened
 from ..posteriors import Belief, Laplace, Vector
 from ..replays.players import Setting, awaiting

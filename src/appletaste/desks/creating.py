@@ -19,7 +19,7 @@ from ..features import Encoder, FeatureMap, Records, read_records
 from ..features.reading import check_column
 from ..features.values import as_level
 from ..policies import Player, Policy, policy
-from ..policies.history import History
+from ..policies.items import History
 from ..remedies import Message, Remedy
 from ..replays.checks import CHECKS
 from ..replays.comparators import takes_groups, takes_levels

@@ -17,7 +17,7 @@ from ..logs.events import Decided, Event, ModeChanged
 from ..logs.kept import Found, KeptRecord
 from ..logs.stores import Store
 from ..policies import Player
-from ..policies.alone import Alone
+from ..policies.player import Alone
 from .creating import reader_of, settings_of
 from .modes import SAFE
 from .opening import latest_state

@@ -4,11 +4,10 @@ from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .learner import Learner, Method
-from .loading import rebuild_policy
 from .player import Player, Prospect
 from .policy import Policy
 from .posterior import CurrentPosterior
-from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, list_policies, option_help, policy
+from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, list_policies, option_help, policy, rebuild_policy
 from .sup_logistic import SupLogistic
 
 __all__ = [

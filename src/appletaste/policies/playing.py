@@ -16,10 +16,9 @@ from ..kernels.random import uniform_at, uniforms_at
 from ..keys import Key
 from ..remedies import Message, Remedy
 from ..times import instant
-from .alone import Alone
 from .items import check_costs, check_item, usual_costs
 from .learner import Learner, Method, Verdict
-from .player import Player, Prospect
+from .player import Alone, Player, Prospect
 from .rounds import Rounds
 
 _NAN = math.nan

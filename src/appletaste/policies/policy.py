@@ -16,12 +16,10 @@ from ..features.column_curves import ModelCurves
 from ..posteriors import Certificate
 from ..times import instant
 from .batches import decide_batch, decide_within
-from .history import History, known_labels
-from .items import check_costs, check_item, check_items, usual_costs
+from .items import History, check_costs, check_item, check_items, known_labels, usual_costs
 from .learner import Arrays
 from .playing import Playing
-from .posterior import CurrentPosterior
-from .posterior_curves import model_curves
+from .posterior import CurrentPosterior, model_curves
 from .settings import encode
 
 _FLOAT = np.dtype(np.float64)

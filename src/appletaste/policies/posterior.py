@@ -1,4 +1,4 @@
-"""What a policy believes of theta at this moment: its mean and covariance, the score of an item, draws."""
+"""What a policy believes of theta at this moment: mean, covariance, scores, draws, and curves by column."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, OptionError
+from ..features import FeatureMap
+from ..features.column_curves import ModelCurves, curves_of
 from ..keys import Key
 from ..posteriors import Belief, Score, Vector
 from ..posteriors.levels import Effect, LevelBelief
@@ -15,6 +17,29 @@ from .items import check_item
 
 if TYPE_CHECKING:
     from .policy import Policy
+
+
+def model_curves(posterior: CurrentPosterior, features: FeatureMap) -> ModelCurves:
+    """Return the curves of the columns of a map.
+
+    Bands come from the joint Gaussian of the coefficients of a column; of a chain (``Gibbs``, ``Exact``) it has the
+    moments of its draws. A posterior that is a point has curves without bands. Labels are counted where they are kept.
+    """
+    width = posterior.n_features
+    if not isinstance(features, FeatureMap):
+        raise InputError(
+            f"curves are drawn for the columns of a map that Encoder().fit(records) made, got {type(features).__name__}"
+        )
+    if features.n_features != width:
+        raise InputError(
+            f"features make vectors of {features.n_features}, the policy takes {width}: give the map that makes the "
+            "vectors of this policy, such as ledger.features"
+        )
+    labels = posterior.belief.labels
+    items = None if labels is None else labels.revised({})[0]
+    mean, covariance = posterior.moments()
+    return curves_of(features, mean, covariance, items)
+
 
 #: Draws behind the mean and the covariance of a posterior that is known by draws alone (``Gibbs``, ``Exact``).
 DRAWS = 400

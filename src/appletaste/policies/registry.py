@@ -1,4 +1,4 @@
-"""The policies by name, with their options and what each option means."""
+"""The policies by name, with their options and what each option means; and a saved policy, rebuilt."""
 
 from __future__ import annotations
 
@@ -9,11 +9,50 @@ from typing import Any
 
 from ..costs import Costs, SomeCosts
 from ..errors import OptionError
-from ..posteriors import Laplace
+from ..posteriors import Adf, Arrays, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
 from ..remedies import near
+from ..rules import (
+    EpsilonGreedy,
+    InformationDirected,
+    Thompson,
+    Traditional,
+    UpperBound,
+    ValueOfInformation,
+)
 from . import recipes
+from .bayesian import Bayesian
+from .cbp_side import CbpSide
+from .fixed import Constant, Oracle
 from .learner import Method
+from .pairs import Pairs
 from .policy import Policy
+from .settings import decode
+from .sup_logistic import SupLogistic
+from .widening import Widened
+
+#: Every kind of settings that a saved policy may name.
+SETTINGS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        *(Ball, Box, Exact, Gaussian, Gibbs, Map, Laplace, Adf),
+        *(Thompson, InformationDirected, Traditional, EpsilonGreedy, ValueOfInformation, UpperBound),
+        *(Bayesian, CbpSide, SupLogistic, Constant, Oracle, Widened, Pairs),
+    )
+}
+
+
+def rebuild_policy(header: dict[str, Any], arrays: Arrays) -> Policy:
+    """Return the policy that ``Policy.header`` and ``Policy.arrays`` describe; it continues bit for bit."""
+    policy = Policy(
+        decode(header["method"], SETTINGS),
+        n_features=header["n_features"],
+        costs=Costs(**header["costs"]),
+        seed=header["seed"],
+        name=header["name"],
+    )
+    policy.restore(arrays, header["round"], header["now"])
+    return policy
+
 
 OPTION_HELP = {
     "sweeps": "Gibbs sweeps before each decision (M): a number, or a schedule [(from_round, sweeps), ...]",

@@ -23,9 +23,8 @@ from ..logs.record import MemoryRecord, Record, Snapshot
 from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING, STATES
 from ..logs.tables import table_of
 from ..policies import Player, Policy
-from ..policies.alone import Alone
 from ..policies.items import check_costs, check_item
-from ..policies.player import named, with_features
+from ..policies.player import Alone, named, with_features
 from ..times import instant, span, written
 from .clock import check_kind, present, when_after
 from .ledger_file import LedgerFile
