@@ -1,4 +1,4 @@
-"""What decides and learns: one way to be asked, for a policy and for whatever stands around one; one thread at a time."""
+"""What decides and learns: one way to be asked, for a policy and for what stands around one; one thread at a time."""
 
 from __future__ import annotations
 
