@@ -64,7 +64,8 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Decide a file, save the desk, and only then hand out the decisions."""
     from ..desks import decide_many, open_desk, read_items
-    from ..desks.reasons import Wording, reason_for
+    from ..desks.reasons import Wording
+    from ..policies.reasons import reason_for
     from .console import print_json
     from .rows import check_rows_path, counted, write_rows
     from .waiting import progress_to

@@ -55,7 +55,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print, and if asked write, the work at hand."""
     from ..desks import pending_work, read_desk
-    from ..evaluate.reasons import AUDIT
+    from ..policies.reasons import AUDIT
     from ..reports.wording import labels_awaited
     from .arguments import parse_value
     from .console import print_json

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decision import Decision
 from ..errors import OptionError
-from ..evaluate.explain import parts_for
-from ..evaluate.reasons import Reason, reason_of, surprising_feature
-from ..features import FeatureMap, TransformerMap
 from ..features.parts import average_item, level_words
+from ..policies.reasons import parts_for
 from ..streams import Ledger
 
 #: How many columns are named, and the least that one of them adds to the score.
@@ -60,15 +55,3 @@ class Wording:
         parts.sort(key=lambda part: -abs(part[0]))
         leading = [part for part in parts[:MOST] if abs(part[0]) >= LEAST]
         return tuple(f"{words} {'raises' if adds > 0 else 'lowers'} the chance" for adds, words in leading)
-
-
-def reason_for(decision: Decision, features: FeatureMap | TransformerMap | None) -> Reason | None:
-    """Return the code of a decision with its words, by what was known then; None from a policy without a model.
-
-    ``features`` made the vectors, for names.
-    """
-    act, probability, _, costs, _, why, audit, _, chance, worth, price, spent = decision
-    if math.isnan(chance):
-        return None
-    surprising = surprising_feature(why, features) if "surprising_feature" in why else ""
-    return reason_of(act, probability, chance, costs, worth, price, spent, audit, surprising)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..evaluate.reasons import AUDIT, EXPLOIT, EXPLORE
+from ..policies.reasons import AUDIT, EXPLOIT, EXPLORE, reason_for
 from ..streams import Ledger
 from ..times import DAY, instant
-from .reasons import Wording, reason_for
+from .reasons import Wording
 from .tables import UNIT
 
 #: Why an item is work, in short.

@@ -1,13 +1,12 @@
 """What a stream of decisions says afterwards: what was missed, what another policy would cost, and why."""
 
+from ..policies.reasons import REASONS, Reason
 from .alternatives import OwnThreshold
 from .answers import Estimate, Refusal
 from .audit_plan import AuditPlan, plan_audit
-from .explain import explain
-from .explanation import Contribution, Explanation
+from .explain import Contribution, Explanation, explain
 from .missed import Missed, missed
 from .money_missed import MoneyMissed
-from .reasons import REASONS, Reason
 from .what_if import WhatIf, what_if
 
 __all__ = [

@@ -11,12 +11,11 @@ from ..errors import InputError
 from ..logs.coded import counts_of
 from ..logs.decision_log import DecisionLog, Log, opened
 from ..policies import Policy
-from .answers import Answer, Estimate, Refusal, brief, known_truth
+from .answers import Answer, Estimate, Refusal, beside, brief, design_beside, known_truth, positives_among
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
 from .money_missed import MoneyMissed, money_missed
 from .support import check_question, support_of
-from .truths import beside, design_beside, positives_among
 
 #: Decisions whose probability of acting was smaller are ignored: the log says nothing about such items.
 FLOOR = 1e-3

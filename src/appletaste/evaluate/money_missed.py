@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
-from .answers import Answer, Estimate, Refusal
+from ..logs.stored import pieces
+from .answers import Answer, Estimate, Refusal, beside
 from .by_design import ASSUMES
-from .pieces import pieces
 from .stand_ins import DRAWS, Floats, generator, interval, one_more, stand_ins
 from .support import Support
-from .truths import beside
 
 #: Some rows of a log: a piece, or places; and the money in the items of some rows.
 Rows: TypeAlias = slice | NDArray[np.intp]

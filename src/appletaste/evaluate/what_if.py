@@ -15,14 +15,12 @@ from ..costs import Costs
 from ..costs_by_item import CostsByItem
 from ..logs.decision_log import DecisionLog, Log, opened
 from .alternatives import Change, acting_probabilities
-from .answers import Answer, Estimate, Refusal, brief
+from .answers import Answer, Estimate, Refusal, beside, brief, cost_of_acting
 from .arrival import Arrival
 from .missed import FLOOR
 from .questions import Question, changed
-from .savings import saving_of
 from .support import Support, check_question, excluded, settled, support_of
-from .truths import beside, cost_of_acting
-from .weighting import (
+from .weights import (
     Draws,
     Errors,
     Noise,
@@ -30,6 +28,7 @@ from .weighting import (
     doubly_robust,
     effective_sample_size,
     ips,
+    saving_of,
     snips,
     weighted_sum,
 )

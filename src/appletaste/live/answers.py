@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 from .._files import for_json
 from ..decision import Decision
-from ..desks.reasons import reason_for
-from ..evaluate.reasons import Reason
 from ..features import FeatureMap
 from ..logs.bodies import json_bytes
 from ..logs.entries import Entry
+from ..policies.reasons import Reason, reason_for
 from .modes import SAFE, SHADOW
 
 #: The reason of a decision that no policy made.

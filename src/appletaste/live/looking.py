@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..errors import InputError, RecordError
 from ..evaluate import explain, missed
-from ..evaluate.explanation import Explanation
+from ..evaluate.explain import Explanation
 from ..evaluate.missed import Missed
 from ..logs import DecisionLog
 from ..logs.entries import Entries

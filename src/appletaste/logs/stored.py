@@ -214,3 +214,19 @@ def picked_rows(values: Any, picked: NDArray[Any]) -> Any:
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.strides == (0,):
         return np.broadcast_to(values[:1], len(picked)) if not len(values) else np.broadcast_to(values[0], len(picked))
     return values[picked]
+
+
+#: Rows of a piece: what is computed on the way to a sum stays small, and in the cache.
+PIECE = 2**16
+
+
+def pieces(size: int) -> Iterator[slice]:
+    """Give the rows of a log of this size, one piece after the other.
+
+    Examples
+    --------
+    >>> [(some.start, some.stop) for some in pieces(100_000)]
+    [(0, 65536), (65536, 100000)]
+    """
+    for start in range(0, size, PIECE):
+        yield slice(start, min(start + PIECE, size))

@@ -7,7 +7,16 @@ from .learner import Learner, Method
 from .player import Player, Prospect
 from .policy import Policy
 from .posterior import CurrentPosterior
-from .registry import OPTION_HELP, POLICIES, PolicyInfo, find, list_policies, option_help, policy, rebuild_policy
+from .registry import (
+    OPTION_HELP,
+    POLICIES,
+    PolicyInfo,
+    find,
+    list_policies,
+    option_help,
+    policy,
+    rebuild_policy,
+)
 from .sup_logistic import SupLogistic
 
 __all__ = [

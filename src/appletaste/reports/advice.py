@@ -15,7 +15,7 @@ from typing import Any
 from ..drift.alarms import FEATURES
 from ..errors import AppleTasteError
 from ..evaluate import Estimate, Refusal, WhatIf, plan_audit
-from ..evaluate.honesty import contradiction
+from ..evaluate.support import contradiction
 from .facts import Facts
 from .overdue import overdue_labels
 from .reviews import scarce, value_of_a_review

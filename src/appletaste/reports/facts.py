@@ -15,20 +15,19 @@ from .._files import for_json
 from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
 from ..evaluate.alternatives import Acting, OwnThreshold
-from ..evaluate.answers import Answer
+from ..evaluate.answers import Answer, beside, design_beside, positives_among
 from ..evaluate.arrival import Arrival, arrival_of
 from ..evaluate.by_design import by_design
 from ..evaluate.missed import FLOOR
 from ..evaluate.money_missed import money_missed
-from ..evaluate.pieces import pieces
 from ..evaluate.questions import changes
 from ..evaluate.support import Support, settled_rows, support_of
 from ..evaluate.together import Together, together
-from ..evaluate.truths import beside, design_beside, positives_among
 from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.states import PENDING, STATES
+from ..logs.stored import pieces
 from .days import Reported, both_of, reported
 from .periods import periods_of
 

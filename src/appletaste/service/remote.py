@@ -14,12 +14,12 @@ from ..costs import Costs, SomeCosts
 from ..decision import Decision, check_label
 from ..errors import FeedbackError, InputError, RecordError, UnknownDecisionError
 from ..evaluate import Explanation, Missed, missed
-from ..evaluate.explanation import Contribution
-from ..evaluate.reasons import Reason
+from ..evaluate.explain import Contribution
 from ..logs import DecisionLog
 from ..logs.entries import Entries
 from ..logs.events import KINDS, Decided, Event
 from ..logs.tables import table_of
+from ..policies.reasons import Reason
 from ..times import instant, written
 from .client import Client, error_of, in_path
 

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 import appletaste as at
-from appletaste.evaluate import stand_ins, weighting
+from appletaste.evaluate import stand_ins, weights
 from appletaste.evaluate.arrival import labelled_shares
 from appletaste.evaluate.support import support_of
-from appletaste.evaluate.weighting import effective_sample_size
+from appletaste.evaluate.weights import effective_sample_size
 
 from ...made import made_log
 
@@ -353,13 +353,13 @@ def test_items_beyond_those_drawn_count_as_normal(monkeypatch):
     table = at.problems.Table("t", np.ones((1500, 1)), np.zeros(1500), labels, at.Costs(1.0, 0.3, 0.0))
     log = made_log(table, act, np.full(1500, 0.3))
     all_drawn = at.what_if(log, lambda x: 1.0).ips
-    monkeypatch.setattr(weighting, "MOST_DRAWN", 100)
+    monkeypatch.setattr(weights, "MOST_DRAWN", 100)
     some = at.what_if(log, lambda x: 1.0).ips
     width = all_drawn.high - all_drawn.low
     assert some.value == all_drawn.value
     assert abs(some.low - all_drawn.low) < 0.06 * width
     assert abs(some.high - all_drawn.high) < 0.06 * width
-    monkeypatch.setattr(weighting.Errors, "limits", lambda *_: (0.0, 0.0))  # control: without errors it is no interval
+    monkeypatch.setattr(weights.Errors, "limits", lambda *_: (0.0, 0.0))  # control: without errors it is no interval
     assert at.what_if(log, lambda x: 1.0).ips.low == pytest.approx(all_drawn.value)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.evaluate.reasons import REASONS, reason_of
 from appletaste.features.parts import average_item, parts_of
+from appletaste.policies.reasons import REASONS, reason_of
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 JOBS = ("student", "retired", "chef")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from appletaste.evaluate import chance_sums as sums
-from appletaste.evaluate.chance_sums import chance_sums
+from appletaste.evaluate import by_model as sums
+from appletaste.evaluate.by_model import chance_sums
 
 
 def test_sums_are_those_of_numpy(monkeypatch):

@@ -5,10 +5,9 @@ import pytest
 
 import appletaste as at
 from appletaste.drift import Watch
-from appletaste.evaluate import pieces
 from appletaste.evaluate.arrival import arrival_of, labelled_shares
 from appletaste.evaluate.what_if import ask, ground_of
-from appletaste.logs import files, parts
+from appletaste.logs import files, parts, stored
 from appletaste.reports.facts import gather
 
 from .test_scan import a_log, folder_of
@@ -45,9 +44,9 @@ def test_no_answer_depends_on_how_many_rows_are_looked_at_together(monkeypatch):
     log = log.unchecked(audit=log.act & (log.probability < 1) & (log.chance < 0.5))
     for order in (slice(None), np.random.default_rng(2).permutation(len(log))):
         mixed = log.where(np.arange(len(log))[order])
-        monkeypatch.setattr(pieces, "ROWS", 2**16)
+        monkeypatch.setattr(stored, "PIECE", 2**16)
         whole = [at.missed(mixed).as_dict(), at.what_if(mixed, 0.4).as_dict()]
-        monkeypatch.setattr(pieces, "ROWS", 97)
+        monkeypatch.setattr(stored, "PIECE", 97)
         assert_close([at.missed(mixed).as_dict(), at.what_if(mixed, 0.4).as_dict()], whole)
 
 

@@ -15,7 +15,7 @@ import msgspec
 from ..._files import for_json
 from ...decision import Decision
 from ...errors import OptionError
-from ...evaluate.explanation import Explanation
+from ...evaluate.explain import Explanation
 from ...features import FeatureMap
 from ...live import Stream
 from ...live.answers import Case

@@ -22,14 +22,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...costs import Costs
-from ...desks.reasons import reason_for
-from ...evaluate.reasons import REASONS
 from ...features import FeatureMap
 from ...live import Stream
 from ...logs.bodies import unpack_event
 from ...logs.events import Decided
 from ...logs.stores import Store
 from ...logs.stores.base import Place, Row
+from ...policies.reasons import REASONS, reason_for
 from ...times import instant
 from .leases import Escalations, Lease, Leases
 

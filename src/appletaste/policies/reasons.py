@@ -1,14 +1,19 @@
-"""Reason codes: short, stable, and the same in words."""
+"""Reason codes, short and stable, the same in words, and the columns that say most of an item."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..costs import Costs
-from ..decision import new_tuple
+from ..decision import Decision, new_tuple
 from ..features import FeatureMap, TransformerMap
+from ..features.parts import Part, added_part, parts_of
+from .policy import Policy
 
 EXPLOIT, EXPLORE, AUDIT, CAPACITY, RANDOM, PASS = "EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "RANDOM", "PASS"
 #: What each code says; logs and dashboards may rely on the codes.
@@ -98,3 +103,31 @@ def surprising_feature(why: Mapping[str, float], features: FeatureMap | Transfor
 
 def _odds(probability: float) -> str:
     return f"probability {probability:.3g}"
+
+
+def reason_for(decision: Decision, features: FeatureMap | TransformerMap | None) -> Reason | None:
+    """Return the code of a decision with its words, by what was known then; None from a policy without a model.
+
+    ``features`` made the vectors, for names.
+    """
+    act, probability, _, costs, _, why, audit, _, chance, worth, price, spent = decision
+    if math.isnan(chance):
+        return None
+    surprising = surprising_feature(why, features) if "surprising_feature" in why else ""
+    return reason_of(act, probability, chance, costs, worth, price, spent, audit, surprising)
+
+
+def parts_for(
+    policy: Policy,
+    features: FeatureMap | TransformerMap | None,
+    x: NDArray[np.float64],
+    reference: NDArray[np.float64],
+    record: Mapping[str, Any] | None = None,
+) -> list[Part]:
+    """Return the parts of an item: those of its columns, and those of what the policy has added to them (pairs)."""
+    found, added = parts_of(features, x, reference, record), policy.learner.added()
+    if added:
+        wide, usual = policy.learner.widened(np.stack([x, reference]))
+        more = (added_part(features, wide, usual, one.places, one.made_of, one.name, record) for one in added)
+        found += [part for part in more if part.values.any()]
+    return found
