@@ -69,18 +69,35 @@ def test_the_page_goes_on_when_the_service_is_started_again(process, opened):
     expect(page.get_by_test_id("tile-acted")).to_be_visible()  # the session is in the store
 
 
+def claimed_by(request):
+    """Return the ids that a request claims, if it does."""
+    return request.post_data_json["ids"] if request.url.endswith("queue:claim") else ()
+
+
+def hold_three(page, process, heard):
+    """Wait until the open case and the next two are held, and the page has heard so: one claims after it shows."""
+    for _ in range(300):
+        held = {row["id"] for row in process.of("/queue")["items"] if row["by"]}
+        if len(held) == 3 and held <= heard:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{held} are held; the page has heard of {held & heard}")
+
+
 def test_a_hundred_cases_by_keyboard_and_the_server_killed(process, opened):
     """At most 2.2 requests a case; the server is killed in the middle of them, and no label is lost."""
     page = opened(process)
     sign_in(page, process.secret)
     page.guard.allow(*AWAY)
     expect(page.get_by_test_id("queue-row").first).to_be_visible()
-    answered = []
+    answered, heard = [], set()
     page.on("response", lambda response: answered.append(response.request))
+    page.on("requestfinished", lambda request: heard.update(claimed_by(request)))
     page.keyboard.press("j")
     given, id_ = {}, current(page)
     for number in range(100):
         if number == 40:
+            hold_three(page, process, heard)
             process.kill()
         if number == 42:  # by now the page has no other case that it knows
             expect(page.get_by_test_id("banner")).to_contain_text("labels wait here")
