@@ -23,7 +23,7 @@ from .streams import STREAMS, Run
 
 HERE = Path(__file__).parent
 #: What makes the vectors that everybody meets.
-DECISIVE = (HERE / "streams.py", *sorted(files_of("features", "replays.table")))
+DECISIVE = (HERE / "streams.py", *sorted(files_of("features", "history.labelled")))
 #: How many of the slow peers, those that came nearest on a stream, play all its orders.
 CLOSEST = 2
 DOCS = HERE.parents[1] / "docs" / "replay.md"

@@ -25,7 +25,7 @@ from appletaste.adapters.sklearn import StackedScore
 from appletaste.cli.waiting import progress_of
 from appletaste.engines import engine
 from appletaste.features.units import Unit
-from appletaste.replays.table import default_encoder
+from appletaste.history.labelled import default_encoder
 
 from ..peers.summary import mean_and_error
 from ..peers.tables import with_error

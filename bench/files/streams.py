@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from appletaste import Costs, Key
+from appletaste.history.labelled import LabelledTable, default_encoder, encode, read_labelled
 from appletaste.problems import Table
-from appletaste.replays.table import Stream, default_encoder, encode, read_stream
 
 from ..peers.play import attempt
 from ..peers.players import Configuration
@@ -62,9 +62,9 @@ STREAMS = {
 
 
 @lru_cache(maxsize=1)
-def read(path: Path) -> Stream:
+def read(path: Path) -> LabelledTable:
     """Return a file as a stream."""
-    return read_stream(path, "label")
+    return read_labelled(path, "label")
 
 
 @lru_cache(maxsize=2)  # players of one order usually come one after the other

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .evaluate import what_if as what_if
     from .features import Encoder as Encoder
     from .features import FeatureMap as FeatureMap
-    from .features import read_records as read_records
     from .keys import Key as Key
     from .live import Stream as Stream
     from .logs import DecisionLog as DecisionLog
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from .streams import Desk as Desk
     from .streams import Ledger as Ledger
     from .streams import load as load
+    from .tables import read_records as read_records
 
 __version__ = "0.1.0"
 
@@ -49,7 +49,8 @@ _HOME = {
     "decision": "Decision",
     "errors": "AppleTasteError",
     "evaluate": "explain missed plan_audit what_if",
-    "features": "Encoder FeatureMap read_records",
+    "features": "Encoder FeatureMap",
+    "tables": "read_records",
     "keys": "Key",
     "live": "Stream",
     "logs": "DecisionLog",
@@ -64,21 +65,9 @@ _HOME = {
 }
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (
-    *("features", "posteriors", "rules", "policies", "streams", "logs", "evaluate", "drift", "reports"),
-    *(
-        "problems",
-        "simulate",
-        "replays",
-        "desks",
-        "live",
-        "service",
-        "paper",
-        "theory",
-        "engines",
-        "adapters",
-        "decision",
-        "errors",
-    ),
+    *("tables", "features", "history", "posteriors", "rules", "policies", "streams", "logs", "evaluate", "drift"),
+    *("reports", "problems", "simulate", "replays", "desks", "live", "service", "paper", "theory", "engines"),
+    *("adapters", "decision", "errors"),
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

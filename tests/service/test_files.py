@@ -272,7 +272,7 @@ def test_the_latest_rows(tmp_path):
     lines = [f'{k};{day};"a ""quoted"", cell"' for k, day, _ in rows]
     path.write_text("k;day;text\n" + "\n".join(lines))
     shorter, n = latest_rows(path, "day", 30, tmp_path)
-    found = at.features.read_records(shorter)
+    found = at.read_records(shorter)
     assert (n, len(found)) == (100, 30)
     later = np.sort([day for _, day, _ in rows])[-30]
     assert min(found.columns["day"].tolist()) >= later

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from .._sparse import SparseRows
 from ..costs import Costs, SomeCosts
 from ..errors import InputError, MissingExtraError, OptionError
+from ..history.labelled import chosen_encoder, default_encoder, encode, read_labelled
 from ..keys import Key
 from ..policies.items import usual_costs
 from ..problems import Problem, Table
 from ..problems import problem as problem_named
-from ..replays.table import chosen_encoder, default_encoder, encode, read_stream
 
 try:
     import gymnasium
@@ -144,7 +144,7 @@ def labelled_table(source: Any, label: str | None, costs: SomeCosts, encoder: An
     >>> AppleTastingEnv(table).reset()[0]["item"].shape
     (5,)
     """
-    stream = read_stream(source, label, **reading)
+    stream = read_labelled(source, label, **reading)
     items, _ = encode(chosen_encoder(encoder, default_encoder(stream.records, shuffled=False)), stream.records)
     if isinstance(items, SparseRows):
         items = items.dense()

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from .._checks import whole
 from ..costs import Costs
 from ..errors import CostsError, InputError, MissingExtraError, OptionError, PositiveClassWarning
-from ..features.label_column import PAIRS
 from ..keys import Key
 from ..policies.items import check_dense, usual_costs
 from ..policies.recipes import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
+from ..tables.label_column import PAIRS
 from .stacked_score import StackedScore
 
 try:

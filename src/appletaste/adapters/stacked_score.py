@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._checks import whole
 from ..errors import InputError, MissingExtraError, OptionError
-from ..features.score import OPEN
+from ..features.numbers import OPEN
 from ..keys import Key
 from ..policies import Bayesian, Player, Policy
 from ..policies.learner import Added, Arrays

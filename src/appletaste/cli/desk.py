@@ -135,7 +135,7 @@ def run(args: argparse.Namespace) -> None:
 def make_desk(args: argparse.Namespace, path: Path | None, seed: int) -> Created:
     """Make a desk as ``add_creation`` was answered; without a path it has no file, and is for a stream."""
     from ..desks import create_desk
-    from ..features.values import MISSING
+    from ..tables.values import MISSING
     from .arguments import parse_costs, parse_dates, parse_encoder, parse_entries, parse_pairs
 
     if args.encoder is not None and "warm_up" in parse_pairs(args.encoder, "--encoder"):

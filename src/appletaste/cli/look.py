@@ -70,9 +70,9 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Look at a file and print, and if asked write, what was found."""
     from .._files import check_folder
-    from ..features.values import MISSING
-    from ..replays import look
-    from ..replays.look_page import SIGN
+    from ..history import look
+    from ..history.look_page import SIGN
+    from ..tables.values import MISSING
     from .console import print_json, show_table
 
     if args.out:

@@ -143,12 +143,12 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Play a file and print, and if asked store and draw, what it came to."""
     from .._files import check_folder
-    from ..features.values import MISSING
     from ..logs.files import check_log_path
     from ..pages.charts import require_pyplot
     from ..replays import replay, sweep
     from ..replays.comparators import COMPARATORS
     from ..replays.folder import SIGN
+    from ..tables.values import MISSING
     from .arguments import parse_costs, parse_dates, parse_encoder, parse_sweep
     from .console import open_engine, print_json
     from .waiting import progress_of

@@ -15,20 +15,21 @@ from ..costs import Costs
 from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
 from ..errors import InputError, OptionError
-from ..features import Encoder, FeatureMap, Records, read_records
-from ..features.reading import check_column
-from ..features.values import as_level
+from ..features import Encoder, FeatureMap
+from ..history.findings import CHECKS
+from ..history.labelled import LabelledTable, chosen_encoder, read_labelled, with_dates, with_score
+from ..history.leaks import Seen
 from ..policies import Player, Policy, policy
 from ..policies.items import History
 from ..remedies import Message, Remedy
-from ..replays.checks import CHECKS
 from ..replays.comparators import takes_groups, takes_levels
-from ..replays.findings import Seen
 from ..replays.notes import cost_notes, made_of_dates, made_of_score, unreadable_dates
 from ..replays.players import Share, Staffing, check_forgetting
-from ..replays.table import Stream, chosen_encoder, read_stream, with_dates, with_score
 from ..simulate import Entry
 from ..streams import Awaiting, Desk, Ledger
+from ..tables import Records, read_records
+from ..tables.records import check_column
+from ..tables.values import as_level
 from .tables import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
 
 #: Rows encoded at a time.
@@ -121,7 +122,7 @@ def create_desk(
     sheet = CostsByItem.of(costs)
     by_item = sheet if isinstance(sheet, CostsByItem) else None
     staffing = Staffing.of(capacity, audit, time_zone) or Staffing()
-    stream = read_stream(
+    stream = read_labelled(
         source,
         label,
         drop=[*drop, *([] if id is None else [id])],
@@ -189,7 +190,7 @@ def _check_apart(roles: Mapping[str, str | None], drop: Sequence[str]) -> None:
         taken[column] = role
 
 
-def _arrived(stream: Stream) -> NDArray[np.int8]:
+def _arrived(stream: LabelledTable) -> NDArray[np.int8]:
     """Return the labels that have arrived; where a column says when, one without a time has not."""
     return stream.labels if stream.told is None else np.where(np.isinf(stream.told), UNKNOWN, stream.labels)
 
@@ -208,7 +209,9 @@ def _teach(
     return History.of(known)
 
 
-def _notes(stream: Stream, labels: NDArray[np.int8], features: FeatureMap, counted: str | None) -> tuple[str, ...]:
+def _notes(
+    stream: LabelledTable, labels: NDArray[np.int8], features: FeatureMap, counted: str | None
+) -> tuple[str, ...]:
     """Return what to know of a history: what a desk should not be made with unread, and what was made of it."""
     table, seen = stream.table, Seen.of(replace(stream, labels=labels))
     assert isinstance(table, Records)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ..decision import Decision
 from ..errors import DataError, InputError
 from ..features import FeatureMap
-from ..features.reading import listed
 from ..remedies import after
 from ..streams import Ledger
+from ..tables.records import listed
 from .tables import Items
 
 

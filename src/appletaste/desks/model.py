@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..features import FeatureMap
-from ..features.column_curves import ColumnCurve, ModelCurves
+from ..features.model_curves import ColumnCurve, ModelCurves
 from ..pages.table import Table
 from ..policies import Policy
 from ..posteriors import Certificate

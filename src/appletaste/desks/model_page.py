@@ -6,7 +6,7 @@ import html
 import math
 from importlib.metadata import version
 
-from ..features.column_curves import ColumnCurve
+from ..features.model_curves import ColumnCurve
 from ..pages.page import html_page
 from .model import Model, share, told_of
 from .model_pictures import Scale, picture, shown_levels

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..features.column_curves import ColumnCurve
+from ..features.model_curves import ColumnCurve
 from ..features.seen import FEW
 from .model import LEVEL, digits_of, factor_text, value_text
 

@@ -13,15 +13,15 @@ import numpy as np
 from ..costs import Costs
 from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning, OptionError
-from ..features import Records, read_records
-from ..features.label_column import PAIRS, read_labels
-from ..features.reading import check_column
-from ..features.values import MISSING, as_level, as_number
+from ..history.clock_column import clock_of, in_front, moments_of
+from ..history.leaks import Seen, infinite_cells
 from ..remedies import Message, Remedy, after
-from ..replays.clocks import clock_of, in_front, moments_of
-from ..replays.findings import Seen, infinite_cells
 from ..replays.notes import unreadable_dates
 from ..streams import Ledger
+from ..tables import Records, read_records
+from ..tables.label_column import PAIRS, read_labels
+from ..tables.records import check_column
+from ..tables.values import MISSING, as_level, as_number
 
 #: The roles that a column can have besides being a feature, as ``Ledger.roles`` names them.
 ID, TIME, UNIT, STRATUM, LABEL, POSITIVE, NEGATIVE = (

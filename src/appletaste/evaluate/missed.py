@@ -11,7 +11,16 @@ from ..errors import InputError
 from ..logs.coded import counts_of
 from ..logs.decision_log import DecisionLog, Log, opened
 from ..policies import Policy
-from .answers import Answer, Estimate, Refusal, beside, brief, design_beside, known_truth, positives_among
+from .answers import (
+    Answer,
+    Estimate,
+    Refusal,
+    beside,
+    brief,
+    design_beside,
+    known_truth,
+    positives_among,
+)
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
 from .money_missed import MoneyMissed, money_missed

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .values import as_level
+from ..tables.values import as_level
 
 if TYPE_CHECKING:
+    from ..tables.records import Records
     from .numbers import Number
-    from .records import Records
 
 #: Entries of one cell: places and values.
 Entries: TypeAlias = list[tuple[int, float]]

@@ -12,15 +12,13 @@ import numpy as np
 from .._checks import number, whole
 from ..errors import OptionError
 from ..remedies import Message, Remedy
+from ..tables.records import WARM_UP, Records, check_column, read_records
 from .columns import Category, Column, Hashed, Hasher
 from .curves import FEWER_KNOTS, KNOTS, MANY, Curve
 from .dates import CYCLES, Date, Days, cycles_of
 from .feature_map import FeatureMap
 from .levels import OWN, Open, has_many
-from .numbers import Number
-from .reading import WARM_UP, check_column, read_records
-from .records import Records
-from .score import Score
+from .numbers import Number, Score
 from .seen import Seen
 from .views import seen_in
 

@@ -1,9 +1,13 @@
-"""The map from records to vectors of fixed width, with a name for each coefficient."""
+"""The map from records to vectors of fixed width, with a name for each coefficient.
+
+What a saved map holds: settings and levels as JSON, statistics as an array (docs/save-format.md).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -11,24 +15,86 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._files import open_archive, write_archive
-from ..errors import DataError, InputError, MissingExtraError
+from ..errors import DataError, InputError, MissingExtraError, SaveFileError
 from ..remedies import Message, Remedy, near
-from .columns import Column, ColumnEntries, Hasher
+from ..tables.files import as_record, is_frame
+from ..tables.records import Records, check_column, listed, read_records
+from .columns import Category, Column, ColumnEntries, Hashed, Hasher
+from .contributions import contributions, largest_first, vector
 from .curves import Curve
-from .dates import Date
-from .explaining import contributions, largest_first, vector
-from .frames import as_record, is_frame
+from .dates import Date, Days
 from .interactions import HashedProduct, Product, product_of
 from .levels import SLOTS, Open
-from .reading import check_column, listed, read_records
-from .records import Records
-from .saving import header_of, rebuild
-from .score import OPEN, Score
+from .numbers import OPEN, Number, Score
 from .seen import Seen
 from .units import Unit, units_of
 
 if TYPE_CHECKING:
     from .encoder import Encoder
+
+
+FORMAT = 5
+
+
+def header_of(features: FeatureMap) -> dict[str, Any]:
+    """Return everything of a map but its statistics."""
+    return {
+        "kind": "features",
+        "format": FORMAT,
+        "encoder": asdict(features.encoder),
+        "missing": list(features.missing),
+        "columns": [column.header() for column in features.columns],
+        "curves": [curve.header() for curve in features.curves],
+        "dropped": list(features.dropped),
+        "seen": {name: seen.header() for name, seen in features.seen.items()},
+        "made": features.made,
+        "missing_fields": dict(features.missing_fields),
+        "unreadable": features.unreadable,
+    }
+
+
+def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
+    """Return the map that was described."""
+    from .encoder import Encoder
+
+    if "encoder" not in header:
+        raise ValueError("the file holds a policy and no feature map")
+    if header["format"] != FORMAT:
+        raise SaveFileError(f"a feature map of save format {header['format']}; this version reads format {FORMAT}")
+    encoder = Encoder(**header["encoder"])
+    hasher = Hasher(encoder.hashing or 0)
+    settings = (encoder.standardise, encoder.clip, encoder.online)
+    columns: list[Column] = []
+    for saved in header["columns"]:
+        if saved["kind"] == Number.kind:
+            columns.append(Number(saved["name"], *settings, saved["indicator"]))
+        elif saved["kind"] == Score.kind:
+            columns.append(Score(saved["name"], *settings, saved["indicator"], saved["edge"]))
+        elif saved["kind"] == Date.kind:
+            date = Date(saved["name"], saved["cycles"], saved["since"], saved["indicator"], *settings)
+            date.unreadable = header["unreadable"][date.name]
+            columns.append(date)
+        elif saved["kind"] == Days.kind:
+            columns.append(Days(saved["name"], saved["later"], saved["earlier"], *settings, saved["indicator"]))
+        elif saved["kind"] == Category.kind:
+            columns.append(Category(saved["name"], saved["levels"], saved["room"], saved["missing"]))
+        elif saved["kind"] == Open.kind:
+            columns.append(Open(saved["name"], saved["levels"]))
+        elif saved["kind"] == Hashed.kind:
+            columns.append(Hashed(saved["name"], hasher))
+        else:
+            raise ValueError(f"there is no kind of column {saved['kind']!r}")
+    running = [number for column in columns for number in column.running()]
+    for number, statistics in zip(running, arrays["statistics"].tolist(), strict=True):
+        number.take(*statistics)
+    by_name = {column.name: column for column in columns if isinstance(column, Number)}
+    curves = [Curve(by_name[saved.pop("name")], **saved) for saved in map(dict, header["curves"])]
+    seen = {name: Seen.restore(saved) for name, saved in header["seen"].items()}
+    features = FeatureMap(encoder, columns, tuple(header["missing"]), hasher, tuple(header["dropped"]), curves, seen)
+    features.made = header["made"]
+    features.missing_fields.update(header["missing_fields"])
+    return features
+
 
 INTERCEPT = "intercept"
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tables.values import as_level
 from .columns import Column, ColumnEntries, Entries
-from .values import as_level
 
 #: The group of a place that holds slots (``FeatureMap.groups``): no number of a curve is as large.
 SLOTS = 1_000_000

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError, InputError, SaveFileError
 from ..remedies import near
-from .explaining import contributions
-from .frames import as_record
-from .reading import WARM_UP, listed, read_records
-from .records import Records
+from ..tables.files import as_record
+from ..tables.records import WARM_UP, Records, listed, read_records
+from .contributions import contributions
 
 
 class TransformerMap:

@@ -16,9 +16,9 @@ from ..decision import new_tuple
 from ..desks.tables import ID, LABEL, STRATUM, TIME
 from ..errors import InputError
 from ..features import FeatureMap
-from ..features.values import as_level
 from ..kernels.linear import first_unusable
 from ..policies.items import check_costs, check_item
+from ..tables.values import as_level
 
 LONGEST = 256
 #: An item, its id, time, stratum, costs and baseline, as ``Stream.decide`` takes them.

@@ -13,10 +13,10 @@ from .._sparse import SparseRows, is_sparse
 from ..costs import Costs, SomeCosts, outcomes_in
 from ..errors import InputError
 from ..features.levels import FIRST, LAST
-from ..features.values import is_nothing
 from ..kernels.linear import first_unusable
 from ..logs.states import UNKNOWN
 from ..posteriors import Vector
+from ..tables.values import is_nothing
 
 
 class History(NamedTuple):

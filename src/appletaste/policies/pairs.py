@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
-from ..features.score import OPEN
+from ..features.numbers import OPEN
 from ..kernels.gaussian import MODE
 from ..keys import Key
 from ..posteriors import Belief, LaplaceBelief, Vector, WideBelief

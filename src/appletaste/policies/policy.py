@@ -13,7 +13,7 @@ from ..costs import Costs, SomeCosts
 from ..decision import Decision, Decisions, Observation, check_label, new_tuple
 from ..errors import InputError, OptionError
 from ..features import FeatureMap
-from ..features.column_curves import ModelCurves
+from ..features.model_curves import ModelCurves
 from ..kernels.random import uniform_at, uniforms_at
 from ..keys import Key
 from ..posteriors import Certificate

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, OptionError
 from ..features import FeatureMap
-from ..features.column_curves import ModelCurves, curves_of
+from ..features.model_curves import ModelCurves, curves_of
 from ..keys import Key
 from ..posteriors import Belief, Score, Vector
 from ..posteriors.levels import Effect, LevelBelief

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import OptionError
 from ..features.levels import SLOTS
-from ..features.score import OPEN
+from ..features.numbers import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
 from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule

@@ -15,7 +15,7 @@ from ..costs import Costs
 from ..decision import Observation
 from ..errors import OptionError
 from ..features.levels import SLOTS
-from ..features.score import OPEN
+from ..features.numbers import OPEN
 from ..kernels._jit import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Gaussian, Laplace

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import OptionError
 from ..features.levels import SLOTS
-from ..features.score import OPEN
+from ..features.numbers import OPEN
 from ..kernels import renewal as kernels
 from ..kernels.gaussian import COVARIANCE, MODE
 from .belief import Vector

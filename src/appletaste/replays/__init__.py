@@ -2,9 +2,7 @@
 
 from .comparison import replay
 from .delays import Delay
-from .findings import Finding
-from .looking import ColumnLook, Look, look
 from .result import PolicyReplay, ReplayResult
 from .sweep import Sweep, sweep
 
-__all__ = ["ColumnLook", "Delay", "Finding", "Look", "PolicyReplay", "ReplayResult", "Sweep", "look", "replay", "sweep"]
+__all__ = ["Delay", "PolicyReplay", "ReplayResult", "Sweep", "replay", "sweep"]

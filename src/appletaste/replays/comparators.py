@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..costs_by_item import CostColumns
+from ..history.labelled import Places, alone
 from ..policies import Bayesian, Policy, find, policy
 from ..policies.registry import keeps_levels
 from ..posteriors import Gaussian, Laplace
@@ -14,7 +15,6 @@ from ..rules import EpsilonGreedy
 from ..simulate import Entry
 from ..streams import Budget
 from .capped import within
-from .table import Places, alone
 
 FULL_INFORMATION = "full-information"
 TODAY = "today"

@@ -15,14 +15,23 @@ from ..costs import Costs
 from ..costs_by_item import CostColumns, CostsByItem
 from ..errors import OptionError
 from ..features import Encoder
+from ..history.findings import known_labels
+from ..history.labelled import (
+    BLOCKS,
+    chosen_encoder,
+    default_encoder,
+    edges,
+    read_labelled,
+    with_dates,
+    with_score,
+)
+from ..history.leaks import ONLINE, Seen, infinite_cells, moving_ranges, rare_at_first, replay_notes
 from ..logs import DecisionLog
 from ..policies import find
 from ..remedies import Message, Remedy, after
 from ..simulate import Entry
-from .checks import known_labels
 from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
-from .findings import ONLINE, Seen, infinite_cells, moving_ranges, rare_at_first, replay_notes
 from .history import read_history
 from .notes import (
     column_notes,
@@ -35,8 +44,6 @@ from .notes import (
 from .passes import Pass, Plan, forget
 from .players import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
-from .table import chosen_encoder, default_encoder, read_stream, with_dates, with_score
-from .tally import BLOCKS, edges
 
 SHUFFLES = 10
 #: The base rates of the tenths differ this many standard deviations of a chi-squared more than chance would make them.
@@ -165,7 +172,7 @@ def replay(
     if staffing is not None:
         staffing.check(time is not None)
     columns: dict[str, Any] = {"flip_label": flip_label, "drop": drop, "time_unit": time_unit, **reading}
-    stream = read_stream(source, label, time=time, label_time=label_time, today=today, costs=by_item, **columns)
+    stream = read_labelled(source, label, time=time, label_time=label_time, today=today, costs=by_item, **columns)
     past = None if history is None else read_history(history, stream, label, **columns)
     usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
     if staffing is not None:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from .._sparse import SparseRows
 from ..decision import UNKNOWN
 from ..errors import DataError, OneClassWarning, OptionError
-from ..features import Encoder, Records, TransformerMap, read_records
-from ..features.reading import check_column
+from ..features import Encoder, TransformerMap
+from ..history.clock_column import arrivals_of, clock_of, in_front, moments_of
+from ..history.labelled import MOST_DENSE, LabelledTable, Matrix, Places, Vectors, alone, places_of
 from ..remedies import Message, Remedy
-from .clocks import arrivals_of, clock_of, in_front, moments_of
-from .table import MOST_DENSE, Places, Stream, alone, places_of
-from .vectors import Matrix, Vectors
+from ..tables import Records, read_records
+from ..tables.records import check_column
 
 #: So many played rows that are in the history, too, are said; this share of them, with their labels, is refused.
 SAID, REFUSED = 10, 0.05
@@ -41,7 +41,7 @@ class History:
 
     @property
     def table(self) -> Records:
-        """The rows as an ``Encoder`` takes them, as ``Stream.table`` has those of the stream."""
+        """The rows as an ``Encoder`` takes them, as ``LabelledTable.table`` has those of the stream."""
         if self.clock is None or self.moments is None:
             return self.records
         return in_front(self.clock, self.moments, self.records)
@@ -71,7 +71,7 @@ class History:
 
 def read_history(
     source: Any,
-    stream: Stream,
+    stream: LabelledTable,
     label: Any,
     *,
     flip_label: bool = False,
@@ -129,7 +129,7 @@ def read_history(
 
 
 def _before(
-    stream: Stream, records: Records, labels: NDArray[np.int8], time_unit: str | None
+    stream: LabelledTable, records: Records, labels: NDArray[np.int8], time_unit: str | None
 ) -> tuple[NDArray[np.int8], bool, tuple[str, ...]]:
     """Return the labels that were known when the stream began, whether all rows were before that, and what to tell.
 
@@ -161,7 +161,7 @@ def _before(
     return np.where(told <= first, labels, UNKNOWN).astype(np.int8), over, ()
 
 
-def _shared(stream: Stream, played: Records, past: Records, labels: NDArray[np.int8]) -> tuple[str, ...]:
+def _shared(stream: LabelledTable, played: Records, past: Records, labels: NDArray[np.int8]) -> tuple[str, ...]:
     """Refuse a history with the rows of the stream and their labels; return what to tell where that is in doubt.
 
     Rows of few values are alike by chance, in a history as within the stream, so that only rows that are like no other

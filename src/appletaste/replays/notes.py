@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from ..drift import Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
-from ..features import Encoder, FeatureMap, Records
-from ..features.dates import Date, Days, written_otherwise
-from ..features.reading import WARM_UP
+from ..features import Encoder, FeatureMap
+from ..features.dates import Date, Days
+from ..history.labelled import BLOCKS, LabelledTable, Vectors, edges
 from ..remedies import Message, Remedy
+from ..tables import Records
+from ..tables.date_texts import written_otherwise
+from ..tables.records import WARM_UP
 from .delays import Delay
-from .table import Stream
-from .tally import BLOCKS, Tally, edges
-from .vectors import Vectors
+from .tally import Tally
 
 #: Fewest items in a tenth that are worth comparing, columns that are named, and how often chance alone names one.
 LEAST, NAMED, RATE = 100, 5, 0.01
@@ -71,7 +72,7 @@ def stopped_notes(found: Tally, moved: Sequence[str | None]) -> list[str]:
     ]
 
 
-def column_notes(stream: Stream) -> list[str]:
+def column_notes(stream: LabelledTable) -> list[str]:
     """Return a note on columns whose later tenths are not distributed as the first, the worst first; or none."""
     starts = edges(len(stream), BLOCKS)
     if len(stream) < LEAST * BLOCKS or not isinstance(stream.records, Records):  # a matrix has no names to tell
@@ -100,7 +101,7 @@ def column_notes(stream: Stream) -> list[str]:
     ]
 
 
-def delay_notes(stream: Stream, delay: Delay) -> list[Message]:
+def delay_notes(stream: LabelledTable, delay: Delay) -> list[Message]:
     """Return a note on a delay in units that nobody has said anything about; or none."""
     if stream.times is None or stream.day is not None or delay.scale == 0.0:
         return []
@@ -157,14 +158,14 @@ def unreadable_dates(features: FeatureMap, rows: Records) -> list[Message]:
     return notes
 
 
-def cost_notes(stream: Stream) -> list[str]:
+def cost_notes(stream: LabelledTable) -> list[str]:
     """Return notes on items on which acting never or always pays by their own costs; or none."""
     if stream.costs is None or not isinstance(stream.records, Records):
         return []
     return stream.costs.notes(stream.records.where)
 
 
-def unlearnable_notes(stream: Stream) -> list[Message]:
+def unlearnable_notes(stream: LabelledTable) -> list[Message]:
     """Return a note on texts that nearly every row has for itself: names and remarks teach nothing; or none."""
     found: list[tuple[str, str]] = []
     if not isinstance(stream.records, Records):

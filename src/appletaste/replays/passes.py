@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..costs_by_item import CostColumns
 from ..errors import PoorFitWarning
-from ..features import Encoder, Records
+from ..features import Encoder
 from ..features.levels import SLOTS
-from ..features.score import OPEN
+from ..features.numbers import OPEN
+from ..history.labelled import LabelledTable, Matrix, Places, Vectors, alone, encode
 from ..keys import Key
 from ..logs import DecisionLog
 from ..logs.states import OBSERVED
@@ -23,14 +24,13 @@ from ..policies import Policy
 from ..simulate import Entry
 from ..streams import Budget, Ledger
 from ..streams.loop import play_through, rehearse
+from ..tables import Records
 from .comparators import FULL_INFORMATION, known_acts, make, takes_groups, takes_levels
 from .delays import Delay
 from .history import History, encode_after
 from .notes import label_notes
 from .players import Setting, Staffing, Wrapper
-from .table import Places, Stream, alone, encode
 from .tally import Tally, tally
-from .vectors import Matrix, Vectors
 
 #: The last encoded order in this process, with and without many levels: policies of one order meet the same vectors.
 _ENCODED: dict[tuple[str, int, bool], Encoded] = {}
@@ -63,7 +63,7 @@ class Encoded(NamedTuple):
 class Plan:
     """Everything about a replay but the policy and the order."""
 
-    stream: Stream
+    stream: LabelledTable
     costs: Costs  #: of every item; where each has its own (``stream.costs``), their average, which decides nothing
     encoder: Any
     delay: Delay

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._files import for_json
 from ..errors import OptionError
+from ..history.labelled import BLOCKS, edges
 from ..logs import DecisionLog
 from ..pages.table import Table, show
 from ..remedies import Message
@@ -21,7 +22,7 @@ from ..simulate import Entry
 from ..simulate.metrics import Summary, summarise
 from .comparators import TODAY
 from .passes import Plan
-from .tally import BLOCKS, POINTS, Tally, edges
+from .tally import POINTS, Tally
 from .verdict import standing_of, verdict_on
 
 #: Comparators that are not played item by item.

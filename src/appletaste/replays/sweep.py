@@ -11,14 +11,14 @@ from .._checks import number
 from ..costs import OUTCOMES, Costs
 from ..costs_by_item import CostsByItem
 from ..errors import AppleTasteError, CostsError, OptionError
-from ..features import read_records
+from ..history.labelled import is_matrix
 from ..pages.table import Table, show
 from ..remedies import Message
 from ..simulate.metrics import Summary
+from ..tables import read_records
 from .comparators import COMPARATORS
 from .comparison import replay
 from .result import ReplayResult
-from .vectors import is_matrix
 from .verdict import advice_for, said_of
 
 #: Half, once and twice.

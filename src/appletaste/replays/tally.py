@@ -9,22 +9,12 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..costs_by_item import CostColumns
+from ..history.labelled import BLOCKS, edges
 
-#: Parts of a stream that are looked at by themselves, and points of a curve.
-BLOCKS, POINTS = 10, 200
+#: Points of a curve.
+POINTS = 200
 
 Floats = NDArray[np.float64]
-
-
-def edges(items: int, parts: int) -> NDArray[np.int64]:
-    """Return where each of ``parts`` even parts begins, and where the last one ends.
-
-    Examples
-    --------
-    >>> edges(25, 10)
-    array([ 0,  2,  5,  7, 10, 12, 15, 17, 20, 22, 25])
-    """
-    return np.arange(min(parts, items) + 1) * items // min(parts, items)
 
 
 def costs_of(acts: NDArray[np.bool_], labels: NDArray[np.int8], costs: Costs | CostColumns) -> Floats:

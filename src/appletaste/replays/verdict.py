@@ -9,9 +9,9 @@ import numpy as np
 
 from ..evaluate.answers import brief
 from ..features import Encoder
+from ..history.leaks import NAMED, ONLINE, Seen, rare_at_first
 from ..remedies import Message, Remedy
 from .comparators import COMPARATORS
-from .findings import NAMED, ONLINE, Seen, rare_at_first
 
 if TYPE_CHECKING:
     from .result import ReplayResult

@@ -13,8 +13,8 @@ from typing import Any
 from ..errors import InputError
 from ..features import FeatureMap
 from ..features.dates import Date
-from ..features.values import LARGEST
 from ..live import Stream
+from ..tables.values import LARGEST
 from ..times import DAY, instant
 from .bodies import Decide
 from .problems import FieldError, Problem, invalid

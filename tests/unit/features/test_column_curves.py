@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.features.column_curves import curves_of
+from appletaste.features.model_curves import curves_of
 from appletaste.features.seen import Seen, count_between
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.features.dates import CYCLES, are_dates, cycles_of, written_otherwise
+from appletaste.features.dates import CYCLES, cycles_of
 from appletaste.features.parts import average_item, parts_of
+from appletaste.tables.date_texts import are_dates, written_otherwise
 from appletaste.times import DAY, instants
 
 ROWS = 600

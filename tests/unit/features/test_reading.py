@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.features.values import as_level, as_number
+from appletaste.tables.values import as_level, as_number
 
 CSV = """age,job,income,good
 31,student,1.5,yes

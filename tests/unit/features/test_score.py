@@ -7,8 +7,8 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import OptionError
+from appletaste.features.numbers import OPEN, Score
 from appletaste.features.parts import average_item, parts_of
-from appletaste.features.score import OPEN, Score
 from appletaste.posteriors import Laplace
 from appletaste.replays.comparators import full_information
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import appletaste as at
 from appletaste import _sparse as own
-from appletaste.replays import table as stream
+from appletaste.history import labelled as stream
 
 from ...players import decided
 

@@ -174,8 +174,8 @@ def test_ids_of_a_long_log_are_told_apart():
 
 def test_states_are_declared_once():
     from appletaste import decision
-    from appletaste.features import label_column
     from appletaste.logs import states
+    from appletaste.tables import label_column
 
     assert label_column.UNKNOWN is states.UNKNOWN is decision.UNKNOWN
     sources = Path(at.__file__).parent.rglob("*.py")

@@ -5,7 +5,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import OptionError
-from appletaste.features.score import OPEN
+from appletaste.features.numbers import OPEN
 from appletaste.policies.pair_evidence import Candidate, Fit, functions_of
 from appletaste.policies.pairs import Pairs
 from appletaste.policies.widening import FIRST

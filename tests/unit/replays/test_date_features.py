@@ -73,15 +73,15 @@ def test_dates_that_cannot_be_read_are_counted():
 def test_a_look_says_what_a_date_becomes_and_that_a_later_one_is_known_only_afterwards():
     table = orders()
     table["settled"] = [day.item() for day in table["placed_at"].astype("M8[D]") + np.timedelta64(9, "D")]
-    found = at.replays.look(table, "bad", time="placed_at")
+    found = at.history.look(table, "bad", time="placed_at")
     assert {one.name: one.made for one in found.columns if one.made} == {
         "opened": "weekday, month, days",
         "settled": "weekday, days",
     }
     assert found.codes["settled"] == ["DATE_AFTER"]
     assert found.columns[0].tells > 0.9  # by its days, which no level of a text would tell
-    assert at.replays.look(table, "bad").codes["placed_at"] == ["IDENTIFIER"]
-    assert "time='placed_at'" in at.replays.look(table, "bad").findings[-1].message
+    assert at.history.look(table, "bad").codes["placed_at"] == ["IDENTIFIER"]
+    assert "time='placed_at'" in at.history.look(table, "bad").findings[-1].message
 
 
 def test_the_command_line_takes_days_cycles_and_the_time(tmp_path, capsys):

@@ -9,11 +9,11 @@ import pytest
 
 import appletaste as at
 from appletaste.decision import UNKNOWN
-from appletaste.features import Records
+from appletaste.history import look
+from appletaste.history.leaks import ONLINE, Seen, codes, leaks, moving_ranges, rare_at_first
+from appletaste.history.separation import disorder, rising, told_apart
 from appletaste.remedies import Remedy
-from appletaste.replays import look
-from appletaste.replays.findings import ONLINE, Seen, codes, leaks, moving_ranges, rare_at_first
-from appletaste.replays.telling import disorder, rising, told_apart
+from appletaste.tables import Records
 
 ROWS = 2000
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)

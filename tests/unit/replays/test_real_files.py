@@ -31,7 +31,7 @@ def path_of(name):
 
 def test_a_year_that_is_rare_in_the_first_rows_is_found():
     """Of the first 500 bookings 22 arrive in 2018, of the fourth tenth all; no range moves."""
-    found = at.replays.look(path_of("hotel_inn"), "cancelled", positive="Canceled", time="booked_on")
+    found = at.history.look(path_of("hotel_inn"), "cancelled", positive="Canceled", time="booked_on")
     assert [finding.column for finding in found.findings if finding.code == "RARE_AT_FIRST"] == ["arrival_year"]
     assert "MOVING_RANGE" not in found.codes["arrival_year"]
 

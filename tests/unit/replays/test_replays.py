@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appletaste as at
+from appletaste.history.labelled import default_encoder, edges, read_labelled
 from appletaste.policies import Learner
 from appletaste.replays.comparators import known_acts, make
 from appletaste.replays.players import Staffing
-from appletaste.replays.table import default_encoder, read_stream
-from appletaste.replays.tally import costs_of, edges, tally
+from appletaste.replays.tally import costs_of, tally
 from appletaste.rules import Verdict
 from appletaste.streams.loop import play_through, rehearse
 
@@ -237,7 +237,7 @@ def test_the_order_of_the_file_and_of_time():
     back = {name: list(column)[::-1] for name, column in table.items()}
     timed = at.replay(back, "bad", costs=COSTS, time="day", delay=2, log="voi")
     assert "in the order of time" in timed.title
-    stream = read_stream(back, "bad", time="day")
+    stream = read_labelled(back, "bad", time="day")
     assert "day" not in stream.records.columns
     assert (np.diff(stream.times) >= 0).all()
     assert stream.times.max() - stream.times.min() == 19 * 86400.0  # seconds
@@ -280,13 +280,13 @@ def test_features_are_fitted_on_the_warm_up_of_each_order():
 
 
 def test_the_default_encoder_keeps_room_where_time_has_an_order():
-    records = read_stream(made(), "bad").records
+    records = read_labelled(made(), "bad").records
     assert default_encoder(records, shuffled=True) == at.Encoder()
     assert default_encoder(records, shuffled=False) == at.Encoder(spare=8)
     many = {**{f"c{k}": ["a", "b"] for k in range(100)}, "bad": [0, 1]}
-    assert default_encoder(read_stream(many, "bad").records, shuffled=False).spare == 1
+    assert default_encoder(read_labelled(many, "bad").records, shuffled=False).spare == 1
     numbers = {"x": [1.0, 2.0], "bad": [0, 1]}
-    assert default_encoder(read_stream(numbers, "bad").records, shuffled=False) == at.Encoder()
+    assert default_encoder(read_labelled(numbers, "bad").records, shuffled=False) == at.Encoder()
 
 
 def test_settings_change_the_default_encoder_and_an_encoder_replaces_it():

@@ -10,11 +10,11 @@ import pytest
 import appletaste as at
 from appletaste.cli.main import main
 from appletaste.errors import DataError, OptionError
+from appletaste.history.labelled import read_labelled
+from appletaste.history.today import Today
 from appletaste.replays.capped import within
 from appletaste.replays.comparators import known_acts
 from appletaste.replays.history import read_history
-from appletaste.replays.table import read_stream
-from appletaste.replays.today import Today
 from appletaste.times import instant
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
@@ -47,10 +47,10 @@ def test_past_decisions_are_a_row_and_no_feature():
 
 def test_a_score_acts_beyond_its_threshold_and_stays_a_feature():
     table = orders()
-    stream = read_stream(table, "bad", drop=["placed_at", "settled"], today="risk >= 0.7")
+    stream = read_labelled(table, "bad", drop=["placed_at", "settled"], today="risk >= 0.7")
     assert (stream.today == (table["risk"] >= 0.7)).all()
     assert "risk" in stream.records.columns
-    low = read_stream(table, "bad", drop=["placed_at", "settled"], today="risk<0")
+    low = read_labelled(table, "bad", drop=["placed_at", "settled"], today="risk<0")
     assert (low.today == (table["risk"] < 0)).all()
 
 
@@ -73,7 +73,7 @@ def test_without_a_rule_of_today_there_is_no_such_row():
 def test_what_cannot_be_a_rule_is_refused(today, said):
     table = {**orders(40), "gaps": ["yes", ""] * 20, "holes": [1.0, np.nan] * 20}
     with pytest.raises(DataError, match=said):
-        read_stream(table, "bad", today=today)
+        read_labelled(table, "bad", today=today)
 
 
 def test_a_column_may_be_named_like_a_rule():
@@ -98,7 +98,7 @@ def test_label_times_say_when_labels_are_learnt():
 def test_a_label_without_a_time_never_arrives():
     table = orders(60)
     table["settled"] = ["" if k % 2 else day for k, day in enumerate(table["settled"])]
-    stream = read_stream(table, "bad", time="placed_at", label_time="settled")
+    stream = read_labelled(table, "bad", time="placed_at", label_time="settled")
     assert np.isinf(stream.told).sum() == 30
     assert any("30 of 60 rows" in note for note in stream.notes)
 
@@ -113,7 +113,7 @@ def test_a_label_without_a_time_never_arrives():
 )
 def test_label_times_that_cannot_be_are_refused(column, said):
     with pytest.raises(DataError, match=said):
-        read_stream({**orders(60), "settled": column}, "bad", time="placed_at", label_time="settled")
+        read_labelled({**orders(60), "settled": column}, "bad", time="placed_at", label_time="settled")
 
 
 def test_label_times_need_a_clock_and_no_law():
@@ -142,7 +142,7 @@ def test_a_history_teaches_every_policy_before_the_first_item():
 
 
 def test_a_history_may_have_rows_without_a_label_and_columns_of_its_own():
-    stream = read_stream({"x": [1.0, 2.0], "job": ["a", "b"], "bad": [0, 1]}, "bad")
+    stream = read_labelled({"x": [1.0, 2.0], "job": ["a", "b"], "bad": [0, 1]}, "bad")
     history = read_history(
         {"job": ["a", "c", "b"], "x": [0.0, 3.0, 5.0], "note": ["", "", ""], "bad": ["yes", "", "no"]}, stream, "bad"
     )
@@ -154,7 +154,7 @@ def test_a_history_may_have_rows_without_a_label_and_columns_of_its_own():
 
 
 def test_a_history_of_one_class_says_so_in_its_note():
-    stream = read_stream({"x": [1.0, 2.0], "bad": [0, 1]}, "bad")
+    stream = read_labelled({"x": [1.0, 2.0], "bad": [0, 1]}, "bad")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         alike = read_history({"x": [0.0, 3.0], "bad": [0, 0]}, stream, "bad")
@@ -166,11 +166,11 @@ def test_a_row_without_a_time_is_named():
     rows = orders(20)
     rows["placed_at"][4] = None
     with pytest.raises(DataError, match="row 4: no time in column 'placed_at'; give it, or leave out the row"):
-        read_stream(rows, "bad", time="placed_at")
+        read_labelled(rows, "bad", time="placed_at")
 
 
 def test_the_future_is_no_history():
-    stream = read_stream(orders(50), "bad", time="placed_at", label_time="settled")
+    stream = read_labelled(orders(50), "bad", time="placed_at", label_time="settled")
     with pytest.raises(DataError, match="nobody knows the future"):
         read_history(orders(50, start="2024-04-30T12:00"), stream, "bad")
     past = read_history(orders(240, start="2024-04-21"), stream, "bad")
@@ -182,10 +182,10 @@ def test_the_future_is_no_history():
 
 def test_a_history_on_another_clock_is_refused_and_one_without_a_clock_says_so():
     numbered = {**orders(50), "placed_at": np.arange(50.0)}
-    stream = read_stream(orders(50), "bad", time="placed_at")
+    stream = read_labelled(orders(50), "bad", time="placed_at")
     with pytest.raises(DataError, match="'placed_at' holds numbers in the history and dates in the stream"):
         read_history(numbered, stream, "bad")
-    stream = read_stream(numbered, "bad", time="placed_at", drop=["settled"])
+    stream = read_labelled(numbered, "bad", time="placed_at", drop=["settled"])
     past = {name: column for name, column in orders(50, seed=4).items() if name != "placed_at"}
     (note,) = read_history(past, stream, "bad").notes
     assert "has no column 'placed_at', so nobody has checked that the history is over before the first item" in note
@@ -217,10 +217,10 @@ def test_a_history_with_the_rows_of_the_played_file_is_refused(tmp_path, rows):
     table = {name: column for name, column in orders().items() if name not in ("placed_at", "settled")}
     some = written(tmp_path, "past.csv", table, rows)
     with pytest.raises(DataError, match=r"(60|600) of 600 rows .*are in the history, too, with the same labels"):
-        read_history(some, read_stream(written(tmp_path, "now.csv", table), "bad"), "bad")
+        read_history(some, read_labelled(written(tmp_path, "now.csv", table), "bad"), "bad")
     more = {name: [*np.asarray(column)[rows], *orders(5000, seed=9)[name]] for name, column in table.items()}
     with pytest.raises(DataError, match="are in the history, too"):
-        read_history(more, read_stream(table, "bad"), "bad")
+        read_history(more, read_labelled(table, "bad"), "bad")
 
 
 def few_values(rows, seed):
@@ -232,20 +232,20 @@ def few_values(rows, seed):
 def test_rows_that_are_alike_by_chance_are_a_history():
     for seed in range(5):
         for rows in (60, 600, 6000):
-            past = read_history(few_values(rows, 100 + seed), read_stream(few_values(600, seed), "bad"), "bad")
+            past = read_history(few_values(rows, 100 + seed), read_labelled(few_values(600, seed), "bad"), "bad")
             assert past.notes == ()
     with pytest.raises(DataError, match=r"600 of 600 rows .*are in the history, too"):
-        read_history(few_values(600, 1), read_stream(few_values(600, 1), "bad"), "bad")
+        read_history(few_values(600, 1), read_labelled(few_values(600, 1), "bad"), "bad")
 
 
 def test_the_same_customers_a_year_before_are_a_history_and_a_note():
     rng = np.random.default_rng(2)
     customers = {"income": rng.normal(size=500), "tier": rng.integers(0, 3, 500)}
     last, now = ({**customers, "bad": (rng.random(500) < 0.1).astype(int)} for _ in range(2))
-    (note,) = read_history(last, read_stream(now, "bad"), "bad").notes
+    (note,) = read_history(last, read_labelled(now, "bad"), "bad").notes
     assert re.match(r"500 of 500 rows of the table are in the history, too, .* \d\d of them with another label", note)
     dated = [{**table, "day": [day] * 500} for table, day in ((last, "2023-05-01"), (now, "2024-05-01"))]
-    assert read_history(dated[0], read_stream(dated[1], "bad", time="day"), "bad").notes == ()
+    assert read_history(dated[0], read_labelled(dated[1], "bad", time="day"), "bad").notes == ()
 
 
 def feasible(acts, window, most):

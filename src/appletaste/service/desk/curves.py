@@ -13,7 +13,7 @@ from ...desks.model import Model, model_from, told_of
 from ...errors import InputError, OptionError
 from ...evaluate import Estimate
 from ...features import FeatureMap
-from ...features.column_curves import ColumnCurve
+from ...features.model_curves import ColumnCurve
 from ...live.earlier import policy_at
 from ...logs.states import UNKNOWN
 from ...policies import Policy

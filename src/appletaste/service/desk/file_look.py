@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ...errors import DataError, InputError
-from ...features import Records, read_records
-from ...features.label_column import read_labels
-from ...features.values import MISSING
+from ...history.leaks import Finding, is_number, present
+from ...history.look import ColumnLook, look
 from ...remedies import Remedy, worded
-from ...replays.findings import Finding, is_number, present
-from ...replays.looking import ColumnLook, look
+from ...tables import Records, read_records
+from ...tables.label_column import read_labels
+from ...tables.values import MISSING
 from .file_answers import FileColumn, FileRead, LookBar, Suggested
 from .files import plain_words, unreadable
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...features.files import SEPARATORS
+from ...tables.files import SEPARATORS
 from ...times import DAY, instants
 from ..problems import Problem
 

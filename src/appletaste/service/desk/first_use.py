@@ -21,11 +21,11 @@ from ...desks.creating import Created, create_desk
 from ...desks.model import share as per_cent
 from ...errors import InputError
 from ...evaluate.answers import brief
-from ...features import read_records
 from ...live import Stream
 from ...logs.stores import Store
 from ...remedies import worded
 from ...replays import ReplayResult, replay
+from ...tables import read_records
 from ...times import DAY
 from .bodies import FileStream, Played
 from .file_answers import MoneyPoint, ReplayRead, ReplayRow

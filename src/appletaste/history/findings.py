@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ..decision import UNKNOWN
 from ..features import Encoder
-from ..features.dates import written_otherwise
-from ..features.label_column import SOME_LABELS
-from ..features.reading import WARM_UP
 from ..remedies import Message, Remedy
-from .findings import (
+from ..tables.date_texts import written_otherwise
+from ..tables.label_column import SOME_LABELS
+from ..tables.records import WARM_UP
+from .leaks import (
     OWN_ROWS,
     ROWS,
     Finding,

@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 from .._files import for_json
 from ..decision import UNKNOWN
 from ..errors import OneClassWarning, OptionError
-from ..features import Encoder, read_records
+from ..features import Encoder
 from ..features.dates import Date
-from ..features.reading import check_column
 from ..pages.table import Table, show
 from ..remedies import Message, Remedy, worded
+from ..tables import read_records
+from ..tables.records import check_column
 from ..times import instants
-from .checks import CHECKS, OWN_TEXT
-from .clocks import clock_of, in_front, mixed_zones, moments_of
-from .findings import OWN_ROWS, Finding, Seen, is_number, present
-from .vectors import is_matrix
+from .clock_column import clock_of, in_front, mixed_zones, moments_of
+from .findings import CHECKS, OWN_TEXT
+from .labelled import is_matrix
+from .leaks import OWN_ROWS, Finding, Seen, is_number, present
 
 #: Bars of a picture: bins of a number or date, and levels of a category before all others.
 BARS, LEVELS = 16, 8

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..features import Encoder, Records
-from ..features.dates import written_otherwise
-from ..features.reading import WARM_UP
+from ..features import Encoder
 from ..remedies import Message, Remedy, worded
+from ..tables import Records
+from ..tables.date_texts import written_otherwise
+from ..tables.records import WARM_UP
 from ..times import DAY, instants
-from .clocks import mixed_zones
-from .table import Stream
-from .tally import BLOCKS, edges
-from .telling import disorder, sampled, told_apart
+from .clock_column import mixed_zones
+from .labelled import BLOCKS, LabelledTable, edges
+from .separation import disorder, sampled, told_apart
 
 #: The area under the ROC curve, on held-out rows, from which a column alone tells the label nearly always.
 LEAK = 0.99
@@ -71,7 +71,7 @@ class Seen:
     telling: dict[str, float] = field(default_factory=dict)  #: what ``told`` has found
 
     @staticmethod
-    def of(stream: Stream) -> Seen | None:
+    def of(stream: LabelledTable) -> Seen | None:
         """Return the table of a replay; a matrix has no names to tell."""
         if not isinstance(stream.records, Records):
             return None

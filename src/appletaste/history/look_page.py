@@ -14,7 +14,7 @@ from ..pages.page import html_page
 from ..remedies import Remedy
 
 if TYPE_CHECKING:
-    from .looking import Bar, ColumnLook, Look
+    from .look import Bar, ColumnLook, Look
 
 #: By this file a folder of a look is known.
 SIGN = "look.json"

@@ -1,4 +1,7 @@
-"""A labelled table as a stream: what arrives, in which order and when."""
+"""A labelled table as a stream: what arrives, in which order and when.
+
+A stream whose items are vectors already: a matrix, dense or sparse, with its labels beside it.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,75 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._sparse import SparseRows
+from .._sparse import SparseRows, is_sparse
 from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
-from ..errors import DataError, OneClassWarning, OptionError
-from ..features import Encoder, FeatureMap, Records, TransformerMap, read_records
-from ..features.label_column import SOME_LABELS
-from ..features.reading import check_column
+from ..errors import DataError, InputError, OneClassWarning, OptionError
+from ..features import Encoder, FeatureMap, TransformerMap
 from ..features.units import Unit
+from ..policies.items import check_items
 from ..remedies import Message, Remedy
+from ..tables import Records, read_records
+from ..tables.label_column import SOME_LABELS
+from ..tables.records import check_column
 from ..times import DAY
-from .clocks import UNITS, arrivals_of, clock_of, in_front, moments_of
+from .clock_column import UNITS, arrivals_of, clock_of, in_front, moments_of
 from .today import Today
-from .vectors import Matrix, Vectors, is_matrix, read_vectors
+
+Matrix: TypeAlias = NDArray[np.float64] | SparseRows
+
+
+#: Parts of a stream that are looked at by themselves.
+BLOCKS = 10
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Items as they are, one row each; ``vectors[order]`` are those of an array of places."""
+
+    items: Matrix
+    source: str = "the matrix"
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, rows: Any) -> Vectors:
+        return Vectors(self.items[rows], self.source)
+
+
+def is_matrix(source: object) -> bool:
+    """Return whether a source is an array of numbers or a sparse table, rather than a table with names."""
+    return is_sparse(source) or (isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.names is None)
+
+
+def read_vectors(source: Any, labels: Any, **reading: Any) -> tuple[Vectors, NDArray[np.int8]]:
+    """Return the items of a matrix and their labels, or say what is wrong with either."""
+    for name, value in reading.items():
+        if value is not None and len(value):
+            raise OptionError(f"{name}={value!r} names columns, but a matrix has no column names; give a data frame")
+    if labels is None or isinstance(labels, str):
+        raise OptionError(f"the labels of a matrix are a separate array of 0 and 1, got label={labels!r}")
+    given = np.asarray(labels)
+    if given.shape != (source.shape[0],):
+        raise InputError(f"a matrix of shape {source.shape} needs {source.shape[0]} labels, got shape {given.shape}")
+    return Vectors(check_items(source, source.shape[1])), _binary(given)
+
+
+def _binary(given: NDArray[Any]) -> NDArray[np.int8]:
+    """Return labels as 0 and 1, or say which one is neither."""
+    for row, label in enumerate(given.tolist()):
+        if label not in (0, 1):
+            raise DataError(
+                f"the label of row {row} is {label!r}: a replay needs a label, 0 or 1, in every row. Leave out the "
+                "rows without a label; policy.learn_history takes a partly labelled history"
+            )
+    return given.astype(np.int8)
+
 
 #: Columns of room for new levels in the whole table, and the most for one category, where the order is that of time.
 ROOM, MOST_ROOM = 64, 8
@@ -33,7 +87,7 @@ OF_A_MATRIX = "a matrix holds vectors already: leave out encoder=, or give a tab
 
 
 @dataclass(frozen=True)
-class Stream:
+class LabelledTable:
     """Every item with its label, in the order of the file or, where there is a clock, of time."""
 
     records: Records | Vectors
@@ -92,7 +146,7 @@ class Stream:
         return np.array([_level(value) for value in self.records.columns[column].tolist()], dtype=object)
 
 
-def read_stream(
+def read_labelled(
     source: Any,
     label: Any,
     *,
@@ -105,7 +159,7 @@ def read_stream(
     costs: CostsByItem | None = None,
     some_labels: bool = False,
     **reading: Any,
-) -> Stream:
+) -> LabelledTable:
     """Read a table whose rows have labels, all or, if ``some_labels``, some; ``time`` names the column of the clock.
 
     The clock itself is no feature. Where it holds dates, the days since other dates are (``table``), unless the clock
@@ -140,7 +194,7 @@ def read_stream(
         if costs is not None:
             raise OptionError("costs by item name columns, but a matrix has no column names; give a data frame")
         vectors, truth = read_vectors(source, label, drop=drop, time=time, **reading)
-        return Stream(vectors, _both(1 - truth if flip_label else truth, vectors.source))
+        return LabelledTable(vectors, _both(1 - truth if flip_label else truth, vectors.source))
     if time is not None and time == label:
         raise OptionError(f"{time!r} cannot be both the label and the time")
     if isinstance(drop, str):
@@ -183,7 +237,7 @@ def read_stream(
     acts = None if rule is None else rule.acts(records)
     decided = [*drop] if rule is None or rule.scored else [*drop, rule.column]
     if time is None:
-        return Stream(_without(records, decided), labels, today=acts, costs=each)
+        return LabelledTable(_without(records, decided), labels, today=acts, costs=each)
     check_column(time, records.columns, records.source)
     clock, dated, note = clock_of(time, records, time_unit)
     arrivals = None
@@ -192,7 +246,7 @@ def read_stream(
         note += more
     features = _without(records, [time, *decided, *([] if label_time is None else [label_time])])
     order = np.argsort(clock, kind="stable")
-    return Stream(
+    return LabelledTable(
         features[order],
         labels[order],
         clock[order],
@@ -327,3 +381,14 @@ def alone(width: int) -> Places:
 def places_of(features: FeatureMap) -> Places:
     """Return what a map knows of the places of its vectors."""
     return Places(features.groups if features.grouped else None, features.units)
+
+
+def edges(items: int, parts: int) -> NDArray[np.int64]:
+    """Return where each of ``parts`` even parts begins, and where the last one ends.
+
+    Examples
+    --------
+    >>> edges(25, 10)
+    array([ 0,  2,  5,  7, 10, 12, 15, 17, 20, 22, 25])
+    """
+    return np.arange(min(parts, items) + 1) * items // min(parts, items)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, OptionError
-from ..features import Records
-from ..features.reading import check_column
 from ..remedies import Message, Remedy
+from ..tables import Records
+from ..tables.records import check_column
 from ..times import DAY, dates_in, instants, mixed_in_zone
 
 #: What one unit of a column of plain numbers can be, in seconds.

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, OptionError
-from ..features import Records
-from ..features.label_column import PAIRS
-from ..features.reading import check_column
-from ..features.values import as_level
 from ..remedies import Message, Remedy
+from ..tables import Records
+from ..tables.label_column import PAIRS
+from ..tables.records import check_column
+from ..tables.values import as_level
 
 #: A score and its threshold: ``risk >= 0.7``.
 _RULE = re.compile(r"(.+?)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
