@@ -6,7 +6,7 @@ import sys
 
 from starlette.routing import Route
 
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 from appletaste.service.bodies import Decide
 from appletaste.service.endpoint import Endpoint
 from appletaste.service.keys import Keys

@@ -12,7 +12,7 @@ import numpy as np
 
 import appletaste as at
 from appletaste.live import keeping
-from appletaste.logs.stores import MemoryStore
+from appletaste.records.stores import MemoryStore
 
 FEATURES, GROUP = 20, 100
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)

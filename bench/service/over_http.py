@@ -97,7 +97,7 @@ def compare(folder: Path, rounds: int, seconds: float) -> list[Row]:
     for old in folder.glob("http.db*"):
         old.unlink()
     (folder / ".http.db.lock").unlink(missing_ok=True)
-    store = at.logs.stores.open_store(path)
+    store = at.records.stores.open_store(path)
     key, _ = Keys(store).create("bench", ["decide"])
     for name, labels in STREAMS.items():
         policy = at.policy("voi", n_features=FEATURES, costs=COSTS)

@@ -31,7 +31,7 @@ LOOKS = {
 
 def fill(path: Path, n: int) -> str:
     """Make a stream with n items whose labels are awaited; return a key."""
-    store = at.logs.stores.open_store(path)
+    store = at.records.stores.open_store(path)
     key, _ = Keys(store).create("bench", SCOPES)
     stream = at.Stream.create(store, "waiting", at.Awaiting(at.policy("voi", n_features=FEATURES, costs=COSTS)))
     X = np.random.default_rng(1).normal(size=(n, FEATURES))

@@ -65,8 +65,8 @@ _HOME = {
 }
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (
-    *("tables", "features", "history", "posteriors", "rules", "policies", "streams", "logs", "evaluate", "drift"),
-    *("reports", "problems", "simulate", "replays", "desks", "live", "service", "paper", "theory", "engines"),
+    *("tables", "features", "history", "posteriors", "rules", "policies", "streams", "records", "logs", "evaluate"),
+    *("drift", "reports", "problems", "simulate", "replays", "desks", "live", "service", "paper", "theory", "engines"),
     *("adapters", "decision", "errors"),
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -31,9 +31,9 @@ def test_arviz_is_named_when_it_is_needed(monkeypatch):
 @pytest.mark.parametrize(
     ("library", "module", "extra"),
     [
-        ("msgspec", "appletaste.logs.bodies", "stream"),
-        ("apsw", "appletaste.logs.stores.sqlite", "stream"),
-        ("psycopg", "appletaste.logs.stores.postgres", "postgres"),
+        ("msgspec", "appletaste.records.codec", "stream"),
+        ("apsw", "appletaste.records.stores.sqlite", "stream"),
+        ("psycopg", "appletaste.records.stores.postgres", "postgres"),
     ],
 )
 def test_what_a_store_needs_is_named(library, module, extra, monkeypatch):

@@ -17,7 +17,7 @@ else:
 
     expect.set_options(timeout=15_000)  # others use this machine, too
 
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 
 from ..service.serving import Running
 from .shop import cells, make_shop

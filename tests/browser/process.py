@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 from appletaste.service.keys import SCOPES, Keys
 
 from ..service.serving import ask

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 import appletaste as at
 from appletaste.live import Stream
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 
 from .conftest import DeskServer, sign_in
 from .injections import strings

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from appletaste.logs.stores import open_store
 from appletaste.problems import write_orders
+from appletaste.records.stores import open_store
 
 from .conftest import DeskServer, sign_in
 from .looking import SIZES, findings, overflow, picture, settled

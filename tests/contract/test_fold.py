@@ -7,8 +7,8 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import DataError, InputError, OptionError
-from appletaste.logs.events import Decided, Expired
-from appletaste.logs.record import MemoryRecord, Snapshot
+from appletaste.records.events import Decided, Expired
+from appletaste.records.record import MemoryRecord, Snapshot
 
 from ..players import assert_alike, assert_same, decided, record_of, state_of
 from .entries import ENTRIES, IDS, make, run, stream

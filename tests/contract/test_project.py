@@ -148,7 +148,7 @@ def test_the_glossary_is_alphabetical_and_short():
     for word, meaning, more in rows:
         assert len(re.findall(r"[.]( |$)", meaning)) <= 2, word
         assert "](" in more, word
-    from appletaste.logs.states import STATES
+    from appletaste.records.events import STATES
 
     assert all(f"| `{state}` |" in glossary for state in STATES)
     assert all("glossary.md" in (ROOT / page).read_text() for page in ("README.md", "docs/guide.md"))

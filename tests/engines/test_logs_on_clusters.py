@@ -5,7 +5,7 @@ import json
 import pytest
 
 from appletaste.cli.main import main
-from appletaste.logs import files
+from appletaste.logs import log_files
 
 from ..unit.logs.test_scan import a_log, folder_of
 from .clusters import MARKS
@@ -16,7 +16,7 @@ pytestmark = MARKS
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(files, "GROUP", 400)  # several parts a file
+        patched.setattr(log_files, "GROUP", 400)  # several parts a file
         return folder_of(a_log(5000), tmp_path_factory.mktemp("june"), ".parquet")
 
 

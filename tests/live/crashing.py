@@ -12,8 +12,8 @@ import numpy as np
 import appletaste as at
 from appletaste.errors import NotOwnerError
 from appletaste.live import snapshots
-from appletaste.logs.stores import open_store
-from appletaste.logs.stores.migrations import Migration
+from appletaste.records.stores import open_store
+from appletaste.records.stores.migrations import Migration
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 ITEMS = np.random.default_rng(5).normal(size=(200, 2)) - 0.5
@@ -84,7 +84,7 @@ def back_up_all_the_time(address, told, seed):
 
 def migrate(address, told, seed):
     """Open a store that needs many migrations, and then as before."""
-    from appletaste.logs.stores.sqlite import SqliteStore
+    from appletaste.records.stores.sqlite import SqliteStore
 
     more = tuple(
         Migration(number, f"test {number}", (f"CREATE TABLE t{number} (a)", f"INSERT INTO t{number} VALUES ({number})"))

@@ -1,7 +1,7 @@
 """Rows without a meaning, for tests of what keeps them."""
 
-from appletaste.logs.stores import Head, Row
-from appletaste.logs.stores.base import NOTHING
+from appletaste.records.stores import Head, Row
+from appletaste.records.stores.store import NOTHING
 
 
 def rows_after(head, kinds):

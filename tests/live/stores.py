@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from appletaste.logs.stores import MemoryStore
-from appletaste.logs.stores.sqlite import SqliteStore
+from appletaste.records.stores import MemoryStore
+from appletaste.records.stores.sqlite import SqliteStore
 
 KINDS = ("memory", "sqlite", "postgres")
 _numbers = count()
@@ -80,6 +80,6 @@ class Home:
             return self.memory
         if self.kind == "sqlite":
             return SqliteStore(self.address, read_only=read_only)
-        from appletaste.logs.stores.postgres import PostgresStore
+        from appletaste.records.stores.postgres import PostgresStore
 
         return PostgresStore(self.address, read_only=read_only)

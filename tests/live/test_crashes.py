@@ -11,8 +11,8 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import NotOwnerError
-from appletaste.logs.stores.postgres import PostgresStore
-from appletaste.logs.stores.sqlite import SqliteStore
+from appletaste.records.stores.postgres import PostgresStore
+from appletaste.records.stores.sqlite import SqliteStore
 
 from . import crashing
 from .stores import fresh_database

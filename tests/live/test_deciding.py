@@ -8,7 +8,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import AppleTasteError, ConflictError, InputError, StoppedError, StoreError
 from appletaste.live import stream as streaming
-from appletaste.logs.bodies import stamp_of
+from appletaste.records.codec import stamp_of
 
 from .playing import COSTS, ITEMS, LABELS, made, seated, state
 
@@ -70,7 +70,8 @@ ROWS = [
     ids=["desk", "ts", "voi", "awaiting"],
 )
 def test_each_is_decided_as_by_itself(mode, player):
-    streams = [made(at.logs.stores.MemoryStore(), player(), seed=5, mode=mode, clock=lambda: 10**15) for _ in range(2)]
+    settings = {"seed": 5, "mode": mode, "clock": lambda: 10**15}
+    streams = [made(at.records.stores.MemoryStore(), player(), **settings) for _ in range(2)]
     one, many = streams
     rows = ROWS
     if mode == "shadow":  # all but two say what the caller does
@@ -88,7 +89,7 @@ def test_each_is_decided_as_by_itself(mode, player):
 
 
 def test_many_stop_at_what_cannot_be_decided():
-    stream = made(at.logs.stores.MemoryStore())
+    stream = made(at.records.stores.MemoryStore())
     stream.decide(ITEMS[0], id="c0", time=0.0)
     with pytest.raises(ConflictError):
         stream.decide_many(ITEMS[1:4], ids=["c1", "c0", "c3"], times=[1.0, 2.0, 3.0])
@@ -117,7 +118,7 @@ def test_labels_in_between_are_what_they_were(home):
 @pytest.mark.parametrize("k", [0, 3, 7])
 def test_a_group_that_cannot_be_recorded_stops_the_stream(monkeypatch, k):
     """What was judged is in memory and not in the record: nothing is decided on top of it."""
-    store = at.logs.stores.MemoryStore()
+    store = at.records.stores.MemoryStore()
     stream = made(store)
     add, left = stream.record.add, iter(range(k))
 
@@ -137,7 +138,7 @@ def test_a_group_that_cannot_be_recorded_stops_the_stream(monkeypatch, k):
 
 def test_a_store_that_cannot_be_read_leaves_all_as_it_was(monkeypatch):
     """Ids are looked up before anything is decided."""
-    stream = made(at.logs.stores.MemoryStore())
+    stream = made(at.records.stores.MemoryStore())
     before, found, left = state(stream), stream.record.decision, iter(range(2))
 
     def fails(id_):
@@ -156,7 +157,7 @@ def test_a_store_that_cannot_be_read_leaves_all_as_it_was(monkeypatch):
 
 @pytest.mark.parametrize(("name", "verb"), [("ts", "play"), ("voi", "play_many")])
 def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatch, name, verb):
-    stream = made(at.logs.stores.MemoryStore(), at.policy(name, n_features=3, costs=COSTS))
+    stream = made(at.records.stores.MemoryStore(), at.policy(name, n_features=3, costs=COSTS))
     policy = stream.player.policy
     play = getattr(policy, verb)
 
@@ -173,7 +174,7 @@ def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatc
 
 @pytest.mark.parametrize("around", [lambda policy: policy, at.Awaiting])
 def test_an_item_that_a_player_refuses_is_told_so_and_the_others_count(monkeypatch, around):
-    stream = made(at.logs.stores.MemoryStore(), around(at.policy("ts", n_features=3, costs=COSTS)))
+    stream = made(at.records.stores.MemoryStore(), around(at.policy("ts", n_features=3, costs=COSTS)))
     policy = stream.player.policy
     play = policy.play
 
@@ -194,7 +195,7 @@ def test_an_item_that_a_player_refuses_is_told_so_and_the_others_count(monkeypat
 
 def test_many_that_are_refused_take_no_longer_than_many_that_are_not(monkeypatch):
     """What was made ready behind an item that is refused is made ready again: of few items."""
-    stream = made(at.logs.stores.MemoryStore(), at.policy("ts", n_features=3, costs=COSTS))
+    stream = made(at.records.stores.MemoryStore(), at.policy("ts", n_features=3, costs=COSTS))
     ready, calls = stream._ready, []
 
     def refuse(*given):
@@ -209,19 +210,19 @@ def test_many_that_are_refused_take_no_longer_than_many_that_are_not(monkeypatch
 
 def test_items_without_times_and_times_of_two_kinds():
     """Each item has a moment of its own, and the first time says what times are, also within a group."""
-    streams = [made(at.logs.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
+    streams = [made(at.records.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
     rows = [row(k, time=None) for k in range(6)]
     alone, together = one_by_one(streams[0], rows), streams[1].decide_each(rows)
     assert [plain(told) for told in together] == [plain(told) for told in alone]
     assert stamps(streams[0]) == stamps(streams[1])
     assert len({told.time for told in together}) == 6
-    mixed = made(at.logs.stores.MemoryStore()).decide_each([row(0, time=1.0), row(1, time="2024-05-01"), row(2)])
+    mixed = made(at.records.stores.MemoryStore()).decide_each([row(0, time=1.0), row(1, time="2024-05-01"), row(2)])
     assert [isinstance(told, InputError) for told in mixed] == [False, True, False]
 
 
 def test_more_than_are_judged_together_are_decided_one_part_after_the_other(monkeypatch):
     monkeypatch.setattr(streaming, "TOGETHER", 7)
-    streams = [made(at.logs.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
+    streams = [made(at.records.stores.MemoryStore(), seed=5, clock=lambda: 10**15) for _ in range(2)]
     rows = [row(k) for k in range(40)]
     assert [plain(told) for told in streams[1].decide_each(rows)] == [plain(t) for t in one_by_one(streams[0], rows)]
     assert state(streams[0]) == state(streams[1])
@@ -230,7 +231,7 @@ def test_more_than_are_judged_together_are_decided_one_part_after_the_other(monk
 @pytest.mark.parametrize("error", [RuntimeError("cut"), KeyboardInterrupt("cut")])
 def test_a_learner_that_fails_while_it_carries_on_stops_the_stream(monkeypatch, error):
     """Nobody knows what it has taken in: nothing is decided, and no snapshot made, on top of that."""
-    store = at.logs.stores.MemoryStore()
+    store = at.records.stores.MemoryStore()
     stream = made(store)
     stream.decide_each([row(k) for k in range(20)])
     learner = stream.player.policy.learner
@@ -250,7 +251,7 @@ def test_a_learner_that_fails_while_it_carries_on_stops_the_stream(monkeypatch, 
 
 
 def test_baselines_may_come_in_any_collection():
-    stream = made(at.logs.stores.MemoryStore(), mode="shadow")
+    stream = made(at.records.stores.MemoryStore(), mode="shadow")
     answers = stream.decide_many(ITEMS[:3], baselines=deque([True, False, True]))
     assert [answer.act for answer in answers] == [True, False, True]
 
@@ -275,7 +276,7 @@ VECTORS = {
 
 @pytest.mark.parametrize("items", VECTORS.values(), ids=VECTORS)
 def test_vectors_that_come_together_are_read_as_alone(items):
-    reader = made(at.logs.stores.MemoryStore())._reader
+    reader = made(at.records.stores.MemoryStore())._reader
 
     def alone(item):
         try:
@@ -291,7 +292,7 @@ def test_vectors_that_come_together_are_read_as_alone(items):
 
 def test_what_waits_keeps_no_table_of_those_it_came_with():
     """A row of a table keeps all of the table in memory: those that passed, too."""
-    stream = made(at.logs.stores.MemoryStore(), at.Awaiting(at.policy("voi", n_features=3, costs=COSTS)))
+    stream = made(at.records.stores.MemoryStore(), at.Awaiting(at.policy("voi", n_features=3, costs=COSTS)))
     stream.decide_each([row(k) for k in range(40)])
     waiting = stream.player._waiting.items
     assert len(waiting) == len(stream.pending) > 3

@@ -8,10 +8,10 @@ import pytest
 import appletaste as at
 from appletaste.errors import AppleTasteError, ConflictError, NotOwnerError
 from appletaste.live import snapshots
-from appletaste.logs.stores.memory import MemoryPlace, MemoryStore
-from appletaste.logs.stores.postgres import PostgresPlace
-from appletaste.logs.stores.sqlite import SqliteStore
-from appletaste.logs.stores.sqlite_place import SqlitePlace
+from appletaste.records.stores.memory import MemoryPlace, MemoryStore
+from appletaste.records.stores.postgres import PostgresPlace
+from appletaste.records.stores.sqlite import SqliteStore
+from appletaste.records.stores.sqlite_stream import SqlitePlace
 from appletaste.service import moving
 
 from .crashing import ITEMS, player
@@ -138,7 +138,7 @@ def test_whichever_write_fails_nothing_is_left_and_the_name_is_free(home, export
 def test_whenever_the_session_of_postgresql_ends_the_stream_is_whole_or_not_there(exported, tmp_path, monkeypatch, way):
     home = Home("postgres", tmp_path)
     writes = each_write(monkeypatch, "postgres", way, Home("postgres", tmp_path).open(), exported)
-    monkeypatch.setattr("appletaste.logs.stores.postgres.HEARTBEAT", 1000.0)  # nobody else uses the session
+    monkeypatch.setattr("appletaste.records.stores.postgres.HEARTBEAT", 1000.0)  # nobody else uses the session
 
     def end_session(place):
         with psycopg.connect(home.address, autocommit=True) as other:

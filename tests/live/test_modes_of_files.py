@@ -10,7 +10,7 @@ import appletaste as at
 from appletaste import _files
 from appletaste.desks.opening import open_desk
 from appletaste.errors import SaveFileError, StoreError
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 from appletaste.service.moving import export_stream
 
 from .crashing import COSTS, ITEMS, player

@@ -8,7 +8,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import NotOwnerError
-from appletaste.logs.stores.postgres import PostgresStore
+from appletaste.records.stores.postgres import PostgresStore
 
 from .crashing import ITEMS, player
 from .rows import filled, rows_after
@@ -75,7 +75,7 @@ def test_erasing_waits_for_no_lock_of_another_session_and_the_bytes_go_afterward
 
 def test_a_store_is_closed_while_another_session_holds_the_table(monkeypatch):
     address = fresh_database()
-    monkeypatch.setattr("appletaste.logs.stores.postgres.TIDYING", 0.1)
+    monkeypatch.setattr("appletaste.records.stores.postgres.TIDYING", 0.1)
     stream = at.Stream.create(address, "orders", player(), seed=6)
     stream.decide(ITEMS[0], id="0")
     with psycopg.connect(address) as busy:

@@ -14,7 +14,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, OutcomeUnknownError, StoppedError
-from appletaste.logs.stores.sqlite import SqliteStore
+from appletaste.records.stores.sqlite import SqliteStore
 
 from .disk import Disk
 

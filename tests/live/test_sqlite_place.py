@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from appletaste.errors import ConflictError, StoreError
-from appletaste.logs.stores import Head, open_store
+from appletaste.records.stores import Head, open_store
 
 from .rows import filled, rows_after
 

@@ -21,9 +21,9 @@ from hypothesis.stateful import (
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, ConflictError, InputError, UnknownDecisionError
-from appletaste.logs.kept import KeptRecord
-from appletaste.logs.stores import Head, Row
-from appletaste.logs.stores.sqlite import SqliteStore
+from appletaste.records.record import DurableRecord
+from appletaste.records.stores import Head, Row
+from appletaste.records.stores.sqlite import SqliteStore
 
 from .stores import Home
 
@@ -282,4 +282,4 @@ def test_without_the_unique_index_the_machine_fails():
 def test_errors_are_of_one_family():
     """The control of ``refused``: what is refused is refused by this package."""
     with pytest.raises(AppleTasteError):
-        KeptRecord(at.logs.stores.MemoryStore().create("a", b"")).place.append([], Head(1, b""))
+        DurableRecord(at.records.stores.MemoryStore().create("a", b"")).place.append([], Head(1, b""))

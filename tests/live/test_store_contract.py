@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from appletaste.errors import ConflictError, NotOwnerError, StoppedError, StoreError, UnknownStreamError
-from appletaste.logs.stores import Head
-from appletaste.logs.stores.base import NOTHING, PART
+from appletaste.records.stores import Head
+from appletaste.records.stores.store import NOTHING, PART
 
 from .rows import SOME, filled, plain, rows_after
 from .stores import Home

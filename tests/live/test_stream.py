@@ -24,7 +24,7 @@ from .playing import COSTS, ITEMS, LABELS, acts, made, play, seated, state
 def test_a_stream_goes_on_from_its_record_bit_for_bit(home):
     store = home.open()
     one = play(made(store, seed=7, clock=lambda: 10**15), 0, 90)
-    two_store = at.logs.stores.MemoryStore()
+    two_store = at.records.stores.MemoryStore()
     two = play(made(two_store, seed=7, clock=lambda: 10**15), 0, 60)
     two.close()
     two = play(at.Stream.open(two_store, "orders", clock=lambda: 10**15), 60, 90)
@@ -311,7 +311,7 @@ def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch, res
 def test_a_state_that_takes_long_to_copy_has_its_next_snapshot_when_it_is_closed(monkeypatch):
     monkeypatch.setattr(at.live.keeping, "EVERY", 25)
     monkeypatch.setattr(at.live.keeping, "LONGEST_COPY", -1.0)  # every copy takes longer
-    store = at.logs.stores.MemoryStore()
+    store = at.records.stores.MemoryStore()
     stream = made(store)
     for start in range(0, 150, 10):
         play(stream, start, start + 10)

@@ -11,9 +11,9 @@ import appletaste as at
 from appletaste.errors import AppleTasteError, RecordError, StoreError
 from appletaste.live.snapshots import load_arrays, read_manifest
 from appletaste.live.verifying import verify
-from appletaste.logs.stores import MemoryStore
-from appletaste.logs.stores.sqlite import AFFECTED, SqliteStore, check_version
-from appletaste.logs.stores.sqlite_place import SPAN
+from appletaste.records.stores import MemoryStore
+from appletaste.records.stores.sqlite import AFFECTED, SqliteStore, check_version
+from appletaste.records.stores.sqlite_stream import SPAN
 
 LONG = bool(os.environ.get("APPLETASTE_FAULTS"))
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)

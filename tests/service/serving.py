@@ -12,7 +12,7 @@ import time
 
 import appletaste as at
 from appletaste.live import Stream
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 from appletaste.service.keys import SCOPES, Keys
 from appletaste.service.server import Server
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import appletaste as at
 from appletaste.drift import Watch
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 from appletaste.service.desk.routes_alarms import store_of
 
 from .serving import Running, new_store

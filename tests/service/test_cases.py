@@ -7,7 +7,7 @@ import pytest
 
 import appletaste as at
 from appletaste.live import Stream
-from appletaste.logs.stores import MemoryStore
+from appletaste.records.stores import MemoryStore
 from appletaste.service.desk import past as pasts
 from appletaste.service.desk.past import Past
 

@@ -6,7 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.evaluate.support import settled
 from appletaste.evaluate.what_if import ground_of
-from appletaste.logs.stores import MemoryStore
+from appletaste.records.stores import MemoryStore
 from appletaste.service.desk.columns import day_number
 from appletaste.service.desk.following import Following
 from appletaste.service.desk.trying import Way, acting
@@ -115,7 +115,7 @@ def test_a_change_is_an_event_and_the_act_rate_moves(ask, desk_service):
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path):
-    store = at.logs.stores.open_store(tmp_path / "desk.db")
+    store = at.records.stores.open_store(tmp_path / "desk.db")
     stream = fill(store, n=200)
     stream.set_capacity("3/day", by="ann")
     stream.set_audit("1%")

@@ -12,7 +12,7 @@ import pytest
 from appletaste.cli.main import main
 from appletaste.errors import InputError, OptionError, StoreError
 from appletaste.live import Stream
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 from appletaste.service import connect
 from appletaste.service.keys import Keys
 from appletaste.service.moving import export_stream, import_stream

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import appletaste as at
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 
 from ..live.stores import fresh_database
 from .serving import ask, hear, make_streams, secret_of

@@ -10,7 +10,7 @@ import pytest
 import appletaste as at
 from appletaste.evaluate import Refusal
 from appletaste.live.earlier import policy_at
-from appletaste.logs.stores import MemoryStore
+from appletaste.records.stores import MemoryStore
 from appletaste.reports import gather
 from appletaste.reports.periods import days_of as days_of_log
 from appletaste.reports.wording import Currency

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from appletaste.logs.stores import open_store
+from appletaste.records.stores import open_store
 from appletaste.service import owners, server
 from appletaste.service.owners import Owners
 from appletaste.service.problems import Problem

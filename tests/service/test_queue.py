@@ -11,9 +11,9 @@ import pytest
 
 import appletaste as at
 from appletaste.live import Stream
-from appletaste.logs.entries import Entries
-from appletaste.logs.states import NEVER_DUE, OBSERVED
-from appletaste.logs.stores import MemoryStore
+from appletaste.records.entries import Entries
+from appletaste.records.events import NEVER_DUE, OBSERVED
+from appletaste.records.stores import MemoryStore
 from appletaste.service.desk import queue as queues
 from appletaste.service.desk.leases import Lease
 from appletaste.service.desk.queue import ORDERS, Filter, Queue

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from appletaste.logs.stores import MemoryStore
+from appletaste.records.stores import MemoryStore
 from appletaste.service import sessions
 from appletaste.service.desk import pages
 from appletaste.service.keys import Keys, digest_of

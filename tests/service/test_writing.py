@@ -104,7 +104,7 @@ def test_a_failed_commit_stops_the_service(tmp_path, monkeypatch, begun):
         assert not running.thread.is_alive()
         assert "did not confirm" in running.server.failure
     store.close()
-    store = at.logs.stores.open_store(tmp_path / "desk.db")
+    store = at.records.stores.open_store(tmp_path / "desk.db")
     with Running(store) as running:
         again = running.ask("POST", path, {"id": "kept", "item": item(1)}, key=key)
         assert (again.status, again.body) == (200, kept.body)
@@ -170,7 +170,7 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
             assert len(running.ask("GET", ORDERS + "/log", key=key).body.splitlines()) == before + 3
             assert running.ask("POST", ORDERS + "/verify", key=key).json()["verifies"]
     store.close()
-    store = at.logs.stores.open_store(tmp_path / "desk.db")
+    store = at.records.stores.open_store(tmp_path / "desk.db")
     with Running(store) as running:
         again = [running.ask("POST", path, {"id": str(k), "item": item(k)}, key=key).status for k in range(3)]
         assert again == ([201] * 3 if broken else [200] * 3)

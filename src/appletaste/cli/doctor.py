@@ -71,7 +71,7 @@ def _sqlite() -> Finding:
     try:
         import apsw
 
-        from ..logs.stores.sqlite import check_version
+        from ..records.stores.sqlite import check_version
     except ImportError:
         return Finding("SQLite", "not there", False, "pip install 'appletaste[stream]'")
     version = apsw.sqlite_lib_version()

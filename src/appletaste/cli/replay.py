@@ -143,7 +143,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Play a file and print, and if asked store and draw, what it came to."""
     from .._files import check_folder
-    from ..logs.files import check_log_path
+    from ..logs.log_files import check_log_path
     from ..pages.charts import require_pyplot
     from ..replays import replay, sweep
     from ..replays.comparators import COMPARATORS

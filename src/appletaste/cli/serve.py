@@ -52,7 +52,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Serve until told to end."""
     from .._checks import check_port
-    from ..logs.stores.opening import POSTGRES
+    from ..records.stores import POSTGRES
     from ..service.client import split_address
     from ..service.keys import Keys
     from ..service.server import Server

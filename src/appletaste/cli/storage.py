@@ -44,6 +44,6 @@ def in_use(args: argparse.Namespace) -> str:
 
 def opened(address: str, read_only: bool = False, create: bool = True) -> Any:
     """Return the store at an address; ``create`` makes a file that is not there."""
-    from ..logs.stores import open_store
+    from ..records.stores import open_store
 
     return open_store(address, read_only=read_only, create=create)

@@ -210,7 +210,7 @@ def run_import(args: argparse.Namespace) -> None:
 
 def run_backup(args: argparse.Namespace) -> None:
     """Copy the file of a store, while others use it."""
-    from ..logs.stores.opening import POSTGRES
+    from ..records.stores import POSTGRES
 
     if args.store.startswith(POSTGRES):
         raise OptionError("a database has tools of its own for backups, such as pg_dump")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..logs.stored import Stored, each_batch
+from ..logs.lazy import LazyColumn, each_batch
 from .stability import Bins
 
 Counts = NDArray[np.float64]
 
 
-def window_counts(x: NDArray[np.float64] | Stored, bins: list[Bins], first: int, window: int) -> list[Counts]:
+def window_counts(x: NDArray[np.float64] | LazyColumn, bins: list[Bins], first: int, window: int) -> list[Counts]:
     """Return how many items are in each bin of each feature, for each full window after the first so many items.
 
     One array a feature, [window, bin], as ``Bins.count`` has them.

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
-from ..logs.stored import pieces
+from ..logs.lazy import pieces
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

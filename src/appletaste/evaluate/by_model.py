@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..features.levels import SLOTS, hold_slots
 from ..kernels.chances import add_chances, add_paired_chances
 from ..logs.decision_log import DecisionLog
-from ..logs.stored import Stored
+from ..logs.lazy import LazyColumn
 from ..policies import Policy
 from ..policies import policy as make_policy
 from ..policies.posterior import CurrentPosterior
@@ -40,7 +40,7 @@ FAR = 600.0
 
 
 def chance_sums(
-    x: Floats | Stored, group: Groups, count: int, thetas: Floats, paired: bool = False
+    x: Floats | LazyColumn, group: Groups, count: int, thetas: Floats, paired: bool = False
 ) -> tuple[Floats, Floats]:
     """Return sum sigma(x'theta) and sum sigma (1 - sigma) over the items of each group, for each theta: [group, draw].
 
@@ -56,7 +56,7 @@ def chance_sums(
     """
     rows = np.flatnonzero(group >= 0)
     mine, total = group[rows], np.zeros((count, 2, len(thetas)))
-    if isinstance(x, Stored):
+    if isinstance(x, LazyColumn):
         for part in x.each(_by_group, count, thetas, paired, rows=rows, also=mine, what="asking the model"):
             total += part
     else:

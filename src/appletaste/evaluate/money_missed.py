@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
-from ..logs.stored import pieces
+from ..logs.lazy import pieces
 from .answers import Answer, Estimate, Refusal, beside
 from .by_design import ASSUMES
 from .stand_ins import DRAWS, Floats, generator, interval, one_more, stand_ins

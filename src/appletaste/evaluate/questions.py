@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..logs.decision_log import DecisionLog
-from ..logs.stored import pieces
+from ..logs.lazy import pieces
 from .stand_ins import Floats
 from .support import Support
 

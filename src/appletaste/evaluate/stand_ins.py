@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..keys import Key
-from ..logs.stored import pieces
+from ..logs.lazy import pieces
 
 Floats = NDArray[np.float64]
 #: Draws behind an interval; its ends are off by about a fiftieth of its width.

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from .._checks import number
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
-from ..logs.stored import pieces
+from ..logs.lazy import pieces
 from ..times import DAY, instant
 from .answers import Refusal, brief
 from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, block_shares

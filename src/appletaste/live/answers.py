@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from .._files import for_json
 from ..decision import Decision
 from ..features import FeatureMap
-from ..logs.bodies import json_bytes
-from ..logs.entries import Entry
 from ..policies.reasons import Reason, reason_for
+from ..records.codec import json_bytes
+from ..records.entries import Entry
 from .modes import SAFE, SHADOW
 
 #: The reason of a decision that no policy made.

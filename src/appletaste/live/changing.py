@@ -5,8 +5,8 @@ from __future__ import annotations
 from .._checks import check_text
 from ..costs import SomeCosts
 from ..errors import InputError, RecordError
-from ..logs.events import CostsChanged, ModeChanged, StaffingChanged
 from ..policies.items import usual_costs
+from ..records.events import CostsChanged, ModeChanged, StaffingChanged
 from ..replays.players import Share, Staffing
 from ..streams import Audit, Budget, Calendar, Desk
 from ..streams.desk import restaffed

@@ -10,12 +10,12 @@ from .._checks import check_text
 from ..costs_by_item import CostsByItem
 from ..errors import InputError, RecordError
 from ..features import FeatureMap
-from ..logs.bodies import sha256
-from ..logs.events import Created
-from ..logs.kept import Clock, KeptRecord, checked
-from ..logs.stores.base import NOTHING, Head, Place, Store
 from ..policies import Player
 from ..policies.player import named, part_of
+from ..records.codec import sha256
+from ..records.events import Created
+from ..records.record import Clock, DurableRecord, checked
+from ..records.stores.store import NOTHING, Head, Place, Store
 from ..remedies import Message, Remedy
 from ..streams.rebuilding import rebuild_player
 from ..times import span
@@ -47,7 +47,7 @@ def begin(
     mode: str,
     fallback: bool,
     seed: int | None,
-) -> KeptRecord:
+) -> DurableRecord:
     """Make a stream in a store: its first event, and the snapshot of its player before any other."""
     if not (isinstance(name, str) and 0 < len(name) <= 100):
         raise InputError("a stream has a name of 1 to 100 characters, such as 'orders'")
@@ -85,11 +85,11 @@ def begin(
     def fill(place: Place) -> None:
         put_chunks(place, manifest, arrays)
         place.put_snapshot(0, manifest.packed(), (), manifest.chunks())
-        record = KeptRecord(place, clock)
+        record = DurableRecord(place, clock)
         record.add(Created(settings, sha256(manifest.packed()).digest()), record.now())
         record.write()
 
-    return KeptRecord(store.create(name, seed.to_bytes(SEED_BITS // 8, "big"), fill), clock)
+    return DurableRecord(store.create(name, seed.to_bytes(SEED_BITS // 8, "big"), fill), clock)
 
 
 def _check_map(features: FeatureMap, player: Player) -> None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..decision import Decision, new_tuple
 from ..errors import AppleTasteError, ConflictError, InputError, StoreError
-from ..logs.bodies import pack_item
-from ..logs.events import Decided, Enacted
-from ..logs.kept import Found
+from ..records.codec import pack_item
+from ..records.events import Decided, Enacted
+from ..records.record import Found
 from ..streams.clock import KINDS_OF_TIME
 from ..times import instant, written
 from .answers import Answer

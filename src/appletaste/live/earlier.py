@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..costs import Costs
 from ..errors import InputError
-from ..logs.bodies import unpack_event
-from ..logs.events import Decided
-from ..logs.kept import KeptRecord
-from ..logs.stores.base import Place
 from ..policies import Policy
+from ..records.codec import unpack_event
+from ..records.events import Decided
+from ..records.record import DurableRecord
+from ..records.stores.store import Place
 from .snapshots import read_manifest, restore
 from .state import State
 
@@ -34,7 +34,7 @@ def policy_at(place: Place, seq: int) -> Policy:
 
 def _fold(state: State, place: Place, after: int, last: int) -> None:
     sheets: dict[tuple[float, ...], Costs] = {}
-    record = KeptRecord(place)
+    record = DurableRecord(place)
 
     def lookup(id: str) -> Decided:
         found = record.decision(id)

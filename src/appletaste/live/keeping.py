@@ -13,11 +13,11 @@ from typing import Any
 from ..costs import Costs
 from ..errors import StoppedError, UnknownDecisionError
 from ..features import FeatureMap
-from ..logs.events import Decided, Event, ModeChanged
-from ..logs.kept import Found, KeptRecord
-from ..logs.stores import Store
 from ..policies import Player
 from ..policies.player import Alone
+from ..records.events import Decided, Event, ModeChanged
+from ..records.record import DurableRecord, Found
+from ..records.stores import Store
 from .creating import reader_of, settings_of
 from .modes import SAFE
 from .opening import latest_state
@@ -34,7 +34,7 @@ LONGEST_COPY = 0.04
 class Keeping:
     """The part of a ``Stream`` that has a record and a state."""
 
-    def __init__(self, store: Store, record: KeptRecord, owns_store: bool) -> None:
+    def __init__(self, store: Store, record: DurableRecord, owns_store: bool) -> None:
         self._store, self.record, self._owns_store = store, record, owns_store
         created = settings_of(record.place)
         self._settings = created.settings

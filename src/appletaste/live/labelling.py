@@ -7,10 +7,22 @@ from typing import Any
 from .._checks import check_text
 from ..decision import check_label
 from ..errors import ConflictError, FeedbackError, InputError
-from ..logs.bodies import sha256
-from ..logs.entries import Entries
-from ..logs.events import Corrected, Enacted, Erased, Expired, Labelled, Noted, Recorded, Retracted
-from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING
+from ..records.codec import sha256
+from ..records.entries import Entries
+from ..records.events import (
+    CORRECTED,
+    EXPIRED,
+    OBSERVED,
+    PENDING,
+    Corrected,
+    Enacted,
+    Erased,
+    Expired,
+    Labelled,
+    Noted,
+    Recorded,
+    Retracted,
+)
 from ..streams.clock import present, when_after
 from ..times import instant, written
 from .answers import ALREADY_APPLIED, APPLIED, RECORDED, Answer, Case, LabelReceipt

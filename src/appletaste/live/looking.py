@@ -9,9 +9,9 @@ from ..evaluate import explain, missed
 from ..evaluate.explain import Explanation
 from ..evaluate.missed import Missed
 from ..logs import DecisionLog
-from ..logs.entries import Entries
-from ..logs.events import Event, ModeChanged
-from ..logs.tables import table_of
+from ..logs.from_entries import table_of
+from ..records.entries import Entries
+from ..records.events import Event, ModeChanged
 from .labelling import Labelling
 from .modes import SAFE
 from .verifying import Progress, Verified, verify

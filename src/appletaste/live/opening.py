@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from ..costs import Costs
 from ..errors import AppleTasteError, RecordError
-from ..logs.bodies import unpack_event
-from ..logs.events import Decided, Event, ModeChanged
-from ..logs.kept import KeptRecord, checked
-from ..logs.stores.base import NOTHING, Head, Place
+from ..records.codec import unpack_event
+from ..records.events import Decided, Event, ModeChanged
+from ..records.record import DurableRecord, checked
+from ..records.stores.store import NOTHING, Head, Place
 from .snapshots import Manifest, read_manifest, restore
 from .state import Lookup, State
 
 
-def latest_state(record: KeptRecord) -> tuple[State, int, RecordError | None]:
+def latest_state(record: DurableRecord) -> tuple[State, int, RecordError | None]:
     """Return the state of a record, after how many events it has a snapshot, and what does not verify, if anything.
 
     A snapshot that is damaged is left aside for the one before. Where the tail does not verify, the state is that
@@ -34,7 +34,7 @@ def latest_state(record: KeptRecord) -> tuple[State, int, RecordError | None]:
     raise trouble or RecordError(f"stream {place.name!r} has no snapshot to begin with", 1)
 
 
-def _lookup_in(record: KeptRecord) -> Lookup:
+def _lookup_in(record: DurableRecord) -> Lookup:
     def lookup(id: str) -> Decided:
         found = record.decision(id)
         if found is None or found.erased:
@@ -44,7 +44,7 @@ def _lookup_in(record: KeptRecord) -> Lookup:
     return lookup
 
 
-def _tail(record: KeptRecord, state: State, manifest: Manifest, lookup: Lookup) -> RecordError | None:
+def _tail(record: DurableRecord, state: State, manifest: Manifest, lookup: Lookup) -> RecordError | None:
     """Let a state take in the events behind its snapshot; return what does not verify, if anything."""
     place, head = record.place, Head(manifest.seq, manifest.digest)
     sheets: dict[tuple[float, ...], Costs] = {}
@@ -83,7 +83,7 @@ def _digest_at(place: Place, seq: int) -> bytes:
     return b""
 
 
-def _readable(record: KeptRecord, after: int) -> Iterator[tuple[int, Event]]:
+def _readable(record: DurableRecord, after: int) -> Iterator[tuple[int, Event]]:
     """Give the events of a damaged tail that can be read."""
     sheets: dict[tuple[float, ...], Costs] = {}
     for row in record.place.read(after):

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import RecordError
-from ..logs.bodies import pack, sha256, unpack
-from ..logs.stores.base import Place
 from ..posteriors import Arrays
+from ..records.codec import pack, sha256, unpack
+from ..records.stores.store import Place
 from .state import State, as_text
 
 #: Bytes of a chunk, a power of two; a manifest says how many its own have.

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import RecordError
-from ..logs.bodies import pack, unpack
-from ..logs.events import (
+from ..policies import Player
+from ..policies.player import named, part_of
+from ..posteriors import Arrays
+from ..records.codec import pack, unpack
+from ..records.events import (
     Corrected,
     CostsChanged,
     Created,
@@ -25,9 +28,6 @@ from ..logs.events import (
     Retracted,
     StaffingChanged,
 )
-from ..policies import Player
-from ..policies.player import named, part_of
-from ..posteriors import Arrays
 from ..streams.desk import restaffed
 from ..streams.rebuilding import rebuild_player, staffing_of
 from ..times import instant

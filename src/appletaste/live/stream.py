@@ -11,9 +11,9 @@ from ..costs import SomeCosts
 from ..costs_by_item import CostsByItem
 from ..errors import InputError
 from ..features import FeatureMap
-from ..logs.kept import Clock, KeptRecord, machine_clock
-from ..logs.stores import Store, open_store
 from ..policies import Player
+from ..records.record import Clock, DurableRecord, machine_clock
+from ..records.stores import Store, open_store
 from .answers import Answer
 from .creating import begin
 from .deciding import TOGETHER, Deciding
@@ -121,7 +121,7 @@ class Stream(Deciding):
         try:
             place = opened.open(name)
             try:
-                return cls(opened, KeptRecord(place, clock), opened is not store)
+                return cls(opened, DurableRecord(place, clock), opened is not store)
             except BaseException:
                 place.release()
                 raise

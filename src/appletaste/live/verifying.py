@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from ..costs import Costs
 from ..errors import AppleTasteError, RecordError
-from ..logs.bodies import sha256, unpack_event
-from ..logs.events import Created, Decided, Erased
-from ..logs.kept import checked
-from ..logs.stores.base import NOTHING, Head, Place
+from ..records.codec import sha256, unpack_event
+from ..records.events import Created, Decided, Erased
+from ..records.record import checked
+from ..records.stores.store import NOTHING, Head, Place
 from ..streams.loop import uncollected
 from .snapshots import Manifest, describe, read_manifest, restore
 from .state import State

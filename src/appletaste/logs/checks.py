@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..costs import LARGEST, OUTCOMES
 from ..errors import DataError, FeedbackError
+from ..records.events import CORRECTED, NEVER_DUE, OBSERVED, STATES, UNKNOWN
 from ..times import DAY, instants, is_day
-from .states import CORRECTED, NEVER_DUE, OBSERVED, STATES, UNKNOWN
 
 if TYPE_CHECKING:
     from .decision_log import DecisionLog

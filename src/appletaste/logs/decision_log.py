@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..costs import OUTCOMES, Costs
 from ..costs_by_item import CostsByItem
+from ..records.events import UNKNOWN
 from .checks import check_ids, check_log
-from .columns import transposed, typed
 from .exports import dsjson_lines, obp_feedback, vw_lines
-from .files import plain, read_columns, write_log
-from .frames import Frame, frame_columns
+from .lazy import picked_rows
+from .log_columns import transposed, typed
+from .log_files import Frame, frame_columns, plain, read_columns, write_log
 from .scan import Engine, Progress, scanned
-from .states import UNKNOWN
-from .stored import picked_rows
 
 Floats = NDArray[np.float64]
 #: A decision log, the name of its file or folder, or a data frame with its columns.

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from ..costs import OUTCOMES
 from ..errors import DataError
+from ..records.events import UNKNOWN
 from .checks import check_log, hashes
 from .coded import Coded
-from .columns import FIELDS, typed
-from .parts import Part, parts_of
-from .states import UNKNOWN
-from .stored import Engine, Progress, Reader, Stored
+from .lazy import Engine, LazyColumn, Progress, Reader
+from .log_columns import FIELDS, typed
+from .log_parts import Part, parts_of
 
 if TYPE_CHECKING:
     from .decision_log import DecisionLog
@@ -51,7 +51,7 @@ CHECKED = ("time", "label_time")
 def scanned(
     path: str | PathLike[str], kind: type[DecisionLog], engine: Engine | None, progress: Progress | None
 ) -> dict[str, Any]:
-    """Return the columns of a log: arrays of what is kept, ``Stored`` for the rest, None for what the log lacks."""
+    """Return the columns of a log: arrays of what is kept, ``LazyColumn`` for the rest, None for what the log lacks."""
     reader = Reader(tuple(part for part in parts_of(path) if part.rows), engine, progress)
     if not reader.parts:
         return dict(typed({}, str(path)))
@@ -74,11 +74,11 @@ def scanned(
     elif (columns["truth"] == UNKNOWN).any():
         lacking = next(path for path, start, _ in _files(reader.parts) if columns["truth"][start] == UNKNOWN)
         raise DataError(f"truth is not in {lacking}: a log has the truth of every item, as a replay does, or of none")
-    columns["id"] = Stored(reader, "id")
+    columns["id"] = LazyColumn(reader, "id")
     for name in FIELDS:
         if name not in KEPT and any(name in one for one in fields):
             _check_everywhere(name, fields, reader.parts)
-            columns[name] = Stored(reader, name)
+            columns[name] = LazyColumn(reader, name)
     return columns
 
 
@@ -160,7 +160,7 @@ def _check_ids(reader: Reader, pieces: list[NDArray[np.uint64]]) -> None:
         return
     rows = np.flatnonzero(np.isin(found, twice))
     first: dict[str, int] = {}
-    for row, one in zip(rows.tolist(), Stored(reader, "id")[rows].tolist(), strict=True):
+    for row, one in zip(rows.tolist(), LazyColumn(reader, "id")[rows].tolist(), strict=True):
         if first.setdefault(one, row) != row:
             places = " and ".join(_place(reader.parts, k) for k in (first[one], row))
             raise DataError(f"id {one!r} is in {places}: one row per decision")

@@ -14,8 +14,8 @@ from ..costs import Costs, SomeCosts, outcomes_in
 from ..errors import InputError
 from ..features.levels import FIRST, LAST
 from ..kernels.linear import first_unusable
-from ..logs.states import UNKNOWN
 from ..posteriors import Vector
+from ..records.events import UNKNOWN
 from ..tables.values import is_nothing
 
 

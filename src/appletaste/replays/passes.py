@@ -19,8 +19,8 @@ from ..features.numbers import OPEN
 from ..history.labelled import LabelledTable, Matrix, Places, Vectors, alone, encode
 from ..keys import Key
 from ..logs import DecisionLog
-from ..logs.states import OBSERVED
 from ..policies import Policy
+from ..records.events import OBSERVED
 from ..simulate import Entry
 from ..streams import Budget, Ledger
 from ..streams.loop import play_through, rehearse

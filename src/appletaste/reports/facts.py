@@ -26,8 +26,8 @@ from ..evaluate.together import Together, together
 from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
-from ..logs.states import PENDING, STATES
-from ..logs.stored import pieces
+from ..logs.lazy import pieces
+from ..records.events import PENDING, STATES
 from .days import Reported, both_of, reported
 from .periods import periods_of
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..logs import DecisionLog
-from ..logs.states import PENDING
-from ..logs.stored import each_batch
+from ..logs.lazy import each_batch
+from ..records.events import PENDING
 from ..times import DAY, instants
 
 #: A label is overdue if it is pending for longer than this share of the labels that arrive takes.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import DataError, OptionError
 from ..logs import DecisionLog
 from ..logs.coded import Coded
-from ..logs.stored import each_batch
+from ..logs.lazy import each_batch
 from ..remedies import Message, Remedy
 from ..times import DAY, instants
 

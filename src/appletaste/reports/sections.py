@@ -15,7 +15,7 @@ from ..evaluate import Estimate, Refusal
 from ..evaluate.answers import Answer, known_truth
 from ..evaluate.support import excluded
 from ..logs.coded import Coded, counts_of
-from ..logs.stored import each_batch
+from ..logs.lazy import each_batch
 from ..pages.table import Table
 from . import charts as pictures
 from .facts import Facts, minus

@@ -10,7 +10,7 @@ import msgspec
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from ..logs.stores import Store
+from ..records.stores import Store
 from . import (
     routes_decisions,
     routes_health,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..live import Stream
-from ..logs.stores import Store
+from ..records.stores import Store
 from .desk.files import Files
 from .desk.following import Following
 from .desk.past import Past

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Annotated
 
 from ..errors import InputError, MissingExtraError, OptionError
-from ..logs.stores import Store
+from ..records.stores import Store
 from ..remedies import near
 
 try:
@@ -90,7 +90,7 @@ class Keys:
 
     Examples
     --------
-    >>> from appletaste.logs.stores import MemoryStore
+    >>> from appletaste.records.stores import MemoryStore
     >>> keys = Keys(MemoryStore())
     >>> secret, key = keys.create("shop", ["decide"], ["orders"])
     >>> secret[:3], keys.find(secret).name, keys.find("at_guess")

@@ -14,9 +14,9 @@ from .._files import written_aside
 from ..errors import DataError, InputError
 from ..live.snapshots import read_manifest
 from ..live.verifying import Verified, verify
-from ..logs.bodies import pack, unpack
-from ..logs.stores import MemoryStore, Store
-from ..logs.stores.base import NOTHING, PART, Head, Place, Row
+from ..records.codec import pack, unpack
+from ..records.stores import MemoryStore, Store
+from ..records.stores.store import NOTHING, PART, Head, Place, Row
 
 #: What such a file begins with, and its version.
 MARK, FORMAT = b"appletaste stream\n", 1

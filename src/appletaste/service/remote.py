@@ -16,10 +16,10 @@ from ..errors import FeedbackError, InputError, RecordError, UnknownDecisionErro
 from ..evaluate import Explanation, Missed, missed
 from ..evaluate.explain import Contribution
 from ..logs import DecisionLog
-from ..logs.entries import Entries
-from ..logs.events import KINDS, Decided, Event
-from ..logs.tables import table_of
+from ..logs.from_entries import table_of
 from ..policies.reasons import Reason
+from ..records.entries import Entries
+from ..records.events import KINDS, Decided, Event
 from ..times import instant, written
 from .client import Client, error_of, in_path
 

@@ -13,12 +13,12 @@ import msgspec
 from .._files import for_json
 from ..costs import Costs
 from ..logs import DecisionLog
-from ..logs.bodies import stamp_of, unpack_event, unpack_item
-from ..logs.entries import Entries
-from ..logs.events import Created, Decided
-from ..logs.kept import KeptRecord
-from ..logs.stores.base import PART, Place, Row
-from ..logs.tables import table_of
+from ..logs.from_entries import table_of
+from ..records.codec import stamp_of, unpack_event, unpack_item
+from ..records.entries import Entries
+from ..records.events import Created, Decided
+from ..records.record import DurableRecord
+from ..records.stores.store import PART, Place, Row
 from .operations import EVENTS, NDJSON, PARQUET, Call, Operation, Query, Reply
 from .problems import Problem
 from .routes_decisions import STREAM
@@ -86,7 +86,7 @@ async def log(call: Call) -> Reply:
 
 def table(writer: Writer) -> DecisionLog:
     """Return the decision log of a stream up to now, read beside its writer; with features unless some were erased."""
-    last, record = writer.seq, KeptRecord(writer.place)
+    last, record = writer.seq, DurableRecord(writer.place)
     entries = Entries(event for seq, event in record.read() if seq <= last)
     if not len(entries):
         raise Problem("cannot-happen", detail="the stream has no decisions yet")

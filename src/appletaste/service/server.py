@@ -15,7 +15,7 @@ from typing import Any
 
 from .._checks import check_port
 from ..errors import MissingExtraError
-from ..logs.stores import Store
+from ..records.stores import Store
 
 try:
     import starlette  # noqa: F401 (what the next line needs)

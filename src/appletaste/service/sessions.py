@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..logs.stores import Store
+from ..records.stores import Store
 from .keys import Key, Keys, digest_of
 from .problems import Problem
 
@@ -50,7 +50,7 @@ class Sessions:
 
     Examples
     --------
-    >>> from appletaste.logs.stores import MemoryStore
+    >>> from appletaste.records.stores import MemoryStore
     >>> store = MemoryStore()
     >>> keys = Keys(store)
     >>> secret, key = keys.create("ann", ["review"])

@@ -16,15 +16,26 @@ from ..costs_by_item import CostsByItem
 from ..decision import Decision, check_label, new_tuple, shown_label
 from ..errors import DataError, FeedbackError, InputError
 from ..logs import DecisionLog
-from ..logs.entries import Entries, Entry
-from ..logs.events import Corrected, Decided, Event, Expired, Labelled, Retracted
-from ..logs.packing import pack_events
-from ..logs.record import MemoryRecord, Record, Snapshot
-from ..logs.states import CORRECTED, EXPIRED, OBSERVED, PENDING, STATES
-from ..logs.tables import table_of
+from ..logs.from_entries import table_of
 from ..policies import Player, Policy
 from ..policies.items import check_costs, check_item
 from ..policies.player import Alone, named, with_features
+from ..records.codec import pack_events
+from ..records.entries import Entries, Entry
+from ..records.events import (
+    CORRECTED,
+    EXPIRED,
+    OBSERVED,
+    PENDING,
+    STATES,
+    Corrected,
+    Decided,
+    Event,
+    Expired,
+    Labelled,
+    Retracted,
+)
+from ..records.record import MemoryRecord, Record, Snapshot
 from ..times import instant, span, written
 from .clock import check_kind, present, when_after
 from .ledger_file import LedgerFile

@@ -9,10 +9,10 @@ import numpy as np
 
 from .._files import fingerprint, open_archive
 from ..errors import InputError, SaveFileError
-from ..logs.events import Event
-from ..logs.packing import pack_events, unpack_events
-from ..logs.record import Record
 from ..policies.player import part_of
+from ..records.codec import pack_events, unpack_events
+from ..records.events import Event
+from ..records.record import Record
 
 if TYPE_CHECKING:
     from ..costs import Costs

@@ -8,10 +8,10 @@ from .._files import fingerprint, open_archive
 from ..costs_by_item import CostsByItem
 from ..errors import SaveFileError
 from ..features import FeatureMap
-from ..logs.packing import unpack_events
-from ..logs.record import MemoryRecord
 from ..policies import Player
 from ..policies.player import FORMAT, part_of
+from ..records.codec import unpack_events
+from ..records.record import MemoryRecord
 from .ledger import Ledger
 from .rebuilding import rebuild_player
 

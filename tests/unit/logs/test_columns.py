@@ -5,7 +5,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import DataError
-from appletaste.logs.columns import FIELDS, OPTIONAL, transposed
+from appletaste.logs.log_columns import FIELDS, OPTIONAL, transposed
 
 
 def table(**changes):

@@ -174,13 +174,13 @@ def test_ids_of_a_long_log_are_told_apart():
 
 def test_states_are_declared_once():
     from appletaste import decision
-    from appletaste.logs import states
+    from appletaste.records import events
     from appletaste.tables import label_column
 
-    assert label_column.UNKNOWN is states.UNKNOWN is decision.UNKNOWN
+    assert label_column.UNKNOWN is events.UNKNOWN is decision.UNKNOWN
     sources = Path(at.__file__).parent.rglob("*.py")
     texts = {path.name: path.read_text() for path in sources}
     assert [name for name, text in texts.items() if re.search(r"^UNKNOWN\b.*=", text, re.M)] == ["decision.py"]
     assert [name for name, text in texts.items() if re.search(r"^(PENDING|NEVER_DUE)\b.*=", text, re.M)] == [
-        "states.py"
+        "events.py"
     ]

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import appletaste as at
-from appletaste.logs import files as log_files
+from appletaste.logs import log_files as log_files
 
 SUFFIXES = pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}

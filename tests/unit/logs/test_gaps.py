@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from appletaste.logs.stores.gaps import KEPT, LAST, Gaps
+from appletaste.records.stores.sqlite_stream import KEPT, LAST, Gaps
 
 
 def neighbours(ids, low):

@@ -7,7 +7,7 @@ import appletaste as at
 from appletaste.drift import Watch
 from appletaste.evaluate.arrival import arrival_of, labelled_shares
 from appletaste.evaluate.what_if import ask, ground_of
-from appletaste.logs import files, parts, stored
+from appletaste.logs import lazy, log_files, log_parts
 from appletaste.reports.facts import gather
 
 from .test_scan import a_log, folder_of
@@ -15,9 +15,9 @@ from .test_scan import a_log, folder_of
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(files, "GROUP", 150)
-    monkeypatch.setattr(files, "BATCH", 70)
-    monkeypatch.setattr(parts, "BLOCK", 20_000)
+    monkeypatch.setattr(log_files, "GROUP", 150)
+    monkeypatch.setattr(log_files, "BATCH", 70)
+    monkeypatch.setattr(log_parts, "BLOCK", 20_000)
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ def test_no_answer_depends_on_how_many_rows_are_looked_at_together(monkeypatch):
     log = log.unchecked(audit=log.act & (log.probability < 1) & (log.chance < 0.5))
     for order in (slice(None), np.random.default_rng(2).permutation(len(log))):
         mixed = log.where(np.arange(len(log))[order])
-        monkeypatch.setattr(stored, "PIECE", 2**16)
+        monkeypatch.setattr(lazy, "PIECE", 2**16)
         whole = [at.missed(mixed).as_dict(), at.what_if(mixed, 0.4).as_dict()]
-        monkeypatch.setattr(stored, "PIECE", 97)
+        monkeypatch.setattr(lazy, "PIECE", 97)
         assert_close([at.missed(mixed).as_dict(), at.what_if(mixed, 0.4).as_dict()], whole)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import appletaste as at
 from appletaste.engines import Threads, engine
-from appletaste.logs import files, parts
+from appletaste.logs import log_files, log_parts
 from appletaste.logs.coded import Coded
-from appletaste.logs.stored import Stored
+from appletaste.logs.lazy import LazyColumn
 
 KEPT = ("round", "act", "probability", "miss", "false_alarm", "hit", "correct_pass", "label", "audit", "chance")
 
@@ -40,8 +40,8 @@ def a_log(n=700, start=0, seed=1, **more):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts and batches so small that a test's log has many."""
-    monkeypatch.setattr(files, "GROUP", 100)  # workers of an engine see the groups, and not what is patched
-    monkeypatch.setattr(parts, "BLOCK", 9000)
+    monkeypatch.setattr(log_files, "GROUP", 100)  # workers of an engine see the groups, and not what is patched
+    monkeypatch.setattr(log_parts, "BLOCK", 9000)
 
 
 def folder_of(log, folder, suffix, files=3):
@@ -53,7 +53,7 @@ def folder_of(log, folder, suffix, files=3):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
 def test_a_folder_in_parts_is_the_log_at_once(tmp_path, small_parts, monkeypatch, suffix):
-    monkeypatch.setattr(files, "BATCH", 30)
+    monkeypatch.setattr(log_files, "BATCH", 30)
     log = a_log()
     found = at.DecisionLog.scan(folder_of(log, tmp_path, suffix))
     assert len(found.id.reader.parts) > 6
@@ -63,12 +63,12 @@ def test_a_folder_in_parts_is_the_log_at_once(tmp_path, small_parts, monkeypatch
         assert getattr(found, name).tolist() == getattr(log, name).tolist()
     assert found.why is None
     assert found.worth is None
-    assert isinstance(found.id, Stored)
+    assert isinstance(found.id, LazyColumn)
     assert isinstance(found.state, Coded)
 
 
 def test_rows_that_were_chosen_are_those_of_an_array(tmp_path, small_parts, monkeypatch):
-    monkeypatch.setattr(files, "BATCH", 30)
+    monkeypatch.setattr(log_files, "BATCH", 30)
     log = a_log()
     found = at.DecisionLog.scan(folder_of(log, tmp_path, ".parquet"))
     chosen = log.act & (log.chance > 0.3)
@@ -142,7 +142,7 @@ def test_features_that_are_not_finite_are_refused_when_they_are_read(tmp_path, s
     x = np.zeros((200, 2))
     x[150, 1] = np.inf
     columns = a_log(200, x=None).columns() | {"x": x}
-    files.write_log(columns, tmp_path / "a.parquet")
+    log_files.write_log(columns, tmp_path / "a.parquet")
     with pytest.raises(at.errors.DataError, match=r"a.parquet, row 151: x must be finite"):
         at.missed(at.DecisionLog.scan(tmp_path))
 

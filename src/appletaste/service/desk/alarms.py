@@ -13,7 +13,7 @@ import msgspec
 
 from ...drift.alarms import Alarm
 from ...live import Stream
-from ...logs.stores import Store
+from ...records.stores import Store
 from ..problems import Problem
 from .following import Following
 from .numbers import Acknowledged, AlarmList, AlarmRead

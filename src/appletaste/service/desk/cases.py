@@ -20,9 +20,9 @@ from ...features import FeatureMap
 from ...live import Stream
 from ...live.answers import Case
 from ...live.keeping import stamp_text
-from ...logs.bodies import stamp_of, unpack_event
-from ...logs.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
-from ...logs.stores.base import Row
+from ...records.codec import stamp_of, unpack_event
+from ...records.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
+from ...records.stores.store import Row
 from ..operations import Call
 from ..writer import Writer
 from .answers import ContributionRead, Happened

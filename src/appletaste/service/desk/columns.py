@@ -14,8 +14,23 @@ from numpy.typing import NDArray
 from ...costs import OUTCOMES
 from ...live.modes import CALLER
 from ...logs import DecisionLog
-from ...logs.events import Corrected, Decided, Enacted, Event, Expired, Labelled, Recorded, Retracted
-from ...logs.states import CORRECTED, EXPIRED, NEVER_DUE, OBSERVED, PENDING, STATES, UNKNOWN
+from ...records.events import (
+    CORRECTED,
+    EXPIRED,
+    NEVER_DUE,
+    OBSERVED,
+    PENDING,
+    STATES,
+    UNKNOWN,
+    Corrected,
+    Decided,
+    Enacted,
+    Event,
+    Expired,
+    Labelled,
+    Recorded,
+    Retracted,
+)
 from ...times import DAY, instant, read_date
 
 FLOATS = ("probability", *OUTCOMES, "chance", "worth", "price", "moment", "known_at")

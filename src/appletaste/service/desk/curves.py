@@ -15,8 +15,8 @@ from ...evaluate import Estimate
 from ...features import FeatureMap
 from ...features.model_curves import ColumnCurve
 from ...live.earlier import policy_at
-from ...logs.states import UNKNOWN
 from ...policies import Policy
+from ...records.events import UNKNOWN
 from ...reports.facts import share
 from .columns import day_name
 from .days import LEVEL

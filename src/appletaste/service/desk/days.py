@@ -17,7 +17,7 @@ from ...evaluate.missed import FLOOR
 from ...evaluate.support import excluded, settled, support_of
 from ...evaluate.what_if import logged_cost
 from ...logs import DecisionLog
-from ...logs.states import PENDING, STATES, UNKNOWN
+from ...records.events import PENDING, STATES, UNKNOWN
 from ...reports.facts import minus, share
 from .columns import day_name
 from .following import Following

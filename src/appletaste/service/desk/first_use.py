@@ -22,7 +22,7 @@ from ...desks.model import share as per_cent
 from ...errors import InputError
 from ...evaluate.answers import brief
 from ...live import Stream
-from ...logs.stores import Store
+from ...records.stores import Store
 from ...remedies import worded
 from ...replays import ReplayResult, replay
 from ...tables import read_records

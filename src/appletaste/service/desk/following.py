@@ -14,9 +14,9 @@ from ...costs import Costs
 from ...drift import Watch
 from ...live.snapshots import read_manifest
 from ...logs import DecisionLog
-from ...logs.bodies import event_of, unpack
-from ...logs.events import Decided, Event, Labelled, Recorded, StaffingChanged
-from ...logs.stores.base import Place
+from ...records.codec import event_of, unpack
+from ...records.events import Decided, Event, Labelled, Recorded, StaffingChanged
+from ...records.stores.store import Place
 from ...streams import Audit, Budget
 from ...streams.rebuilding import staffing_of
 from ..writer import Writer

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from ...logs.stores import Store
+from ...records.stores import Store
 
 
 class Lease(msgspec.Struct, frozen=True):
@@ -26,7 +26,7 @@ class Leases:
 
     Examples
     --------
-    >>> from appletaste.logs.stores import MemoryStore
+    >>> from appletaste.records.stores import MemoryStore
     >>> store = MemoryStore()
     >>> leases = Leases(store, "orders")
     >>> leases.take(["a", "b"], Lease("ann", 100.0, "d5"))

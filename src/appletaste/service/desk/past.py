@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from ...costs import Costs
 from ...features import FeatureMap
 from ...features.dates import Date
-from ...logs.bodies import unpack_event, unpack_item
-from ...logs.events import Corrected, Decided, Labelled, Recorded
-from ...logs.stores.base import PART as ROWS
-from ...logs.stores.base import Place, Row
+from ...records.codec import unpack_event, unpack_item
+from ...records.events import Corrected, Decided, Labelled, Recorded
+from ...records.stores.store import PART as ROWS
+from ...records.stores.store import Place, Row
 from .answers import Similar, UsualLevels, UsualNumber
 
 #: Decisions that say what is usual, and labelled cases that are compared.

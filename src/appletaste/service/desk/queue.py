@@ -24,11 +24,11 @@ from msgspec.structs import replace
 from ...costs import Costs
 from ...features import FeatureMap
 from ...live import Stream
-from ...logs.bodies import unpack_event
-from ...logs.events import Decided
-from ...logs.stores import Store
-from ...logs.stores.base import Place, Row
 from ...policies.reasons import REASONS, reason_for
+from ...records.codec import unpack_event
+from ...records.events import Decided
+from ...records.stores import Store
+from ...records.stores.store import Place, Row
 from ...times import instant
 from .leases import Escalations, Lease, Leases
 

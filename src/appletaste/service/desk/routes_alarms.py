@@ -9,10 +9,10 @@ import msgspec
 
 from ...live import Stream
 from ...live.keeping import stamp_text
-from ...logs.bodies import stamp_of, unpack_event
-from ...logs.events import ModeChanged
-from ...logs.stores.base import Place
-from ...logs.stores.opening import POSTGRES
+from ...records.codec import stamp_of, unpack_event
+from ...records.events import ModeChanged
+from ...records.stores import POSTGRES
+from ...records.stores.store import Place
 from ...replays.players import audit_text, capacity_text
 from ..cells import check_plain
 from ..operations import Call, Operation, Reply

@@ -19,13 +19,12 @@ import numpy as np
 
 from ...errors import InputError, MissingExtraError
 from ...logs import DecisionLog
-from ...logs.bodies import unpack_event
-from ...logs.entries import Entries
-from ...logs.events import Decided
-from ...logs.kept import KeptRecord
-from ...logs.states import STATES
-from ...logs.stores.base import PART
-from ...logs.tables import table_of
+from ...logs.from_entries import table_of
+from ...records.codec import unpack_event
+from ...records.entries import Entries
+from ...records.events import STATES, Decided
+from ...records.record import DurableRecord
+from ...records.stores.store import PART
 from ...reports import write_report
 from ..operations import CSV, HTML, Call, Operation, Query, Reply
 from ..problems import FieldError, Problem
@@ -63,7 +62,7 @@ def table_from(following: Following, first: date, last: date) -> DecisionLog:
         rows = columns.of_days(day_number(first.isoformat()), day_number(last.isoformat()))
         chosen, end = set(rows.tolist()), following.seq
         wanted = {id for id, row in columns.rows.items() if row in chosen}
-    events = KeptRecord(writer.place).read()
+    events = DurableRecord(writer.place).read()
     entries = Entries(event for seq, event in events if seq <= end and event.id in wanted)
     whole = all(len(event.decision.x) for event in entries.decided.values())
     return table_of(entries, writer.policy, whole)

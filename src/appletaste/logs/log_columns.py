@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from .cells import Given, labels, matrix, numbers, reasons, rounds, texts, times, truths
-from .states import NEVER_DUE, OBSERVED, PENDING, UNKNOWN
+from ..records.events import NEVER_DUE, OBSERVED, PENDING, UNKNOWN
+from .fields import Given, labels, matrix, numbers, reasons, rounds, texts, times, truths
 
 #: The version of the fields, written into every file, and all versions that can be read.
 SCHEMA_VERSION, READABLE = 2, (1, 2)

@@ -1,4 +1,7 @@
-"""A store in one file: SQLite in WAL mode with ``synchronous=FULL``, one connection that writes, a lock on the file."""
+"""A store in one file: SQLite in WAL mode with ``synchronous=FULL``, one connection that writes, a lock on the file.
+
+A lock that one thread takes and another may give back.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock, get_ident
+from types import TracebackType
 from typing import Any
 
 from ..._files import lock_beside, make_private, real_path
@@ -19,16 +23,78 @@ from ...errors import (
     StoppedError,
     StoreError,
 )
-from .base import NOTHING, Fill
-from .baton import Baton
 from .memory import in_use, name_taken, no_stream
 from .migrations import SQLITE, TABLE, Migration, still_to_run
+from .sqlite_stream import SqlitePlace
+from .store import NOTHING, Fill
+
+
+class Baton:
+    """A lock; the thread that has it may take it again, or leave it to whichever thread enters next.
+
+    Examples
+    --------
+    >>> from threading import Thread
+    >>> baton = Baton()
+    >>> baton.acquire()
+    True
+    >>> baton.leave()
+    >>> baton.acquire(blocking=False)  # nobody has it, and it is not free
+    False
+    >>> def finish():
+    ...     baton.enter()
+    ...     baton.release()
+    >>> other = Thread(target=finish)
+    >>> other.start()
+    >>> other.join()
+    >>> with baton, baton:
+    ...     print("free again")
+    free again
+    """
+
+    __slots__ = ("_depth", "_lock", "_user")
+
+    def __init__(self) -> None:
+        self._lock, self._user, self._depth = Lock(), 0, 0
+
+    def acquire(self, blocking: bool = True) -> bool:
+        """Take it, or return False where another thread has it."""
+        me = get_ident()
+        if self._user != me:
+            if not self._lock.acquire(blocking):
+                return False
+            self._user = me
+        self._depth += 1
+        return True
+
+    def release(self) -> None:
+        """Give it back, as often as it was taken."""
+        self._depth -= 1
+        if not self._depth:
+            self._user = 0
+            self._lock.release()
+
+    def leave(self) -> None:
+        """Keep it from all others until some thread enters; for one that took it once."""
+        self._user = 0
+
+    def enter(self) -> None:
+        """Have what another thread has left."""
+        self._user = get_ident()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
 
 try:
     import apsw
 except ImportError:
     raise MissingExtraError("a stream in a file", "stream") from None
-from .sqlite_place import SqlitePlace
 
 #: SQLite versions in which a database in WAL mode can be damaged when two connections reset the log at once.
 AFFECTED = ((3, 7, 0), (3, 51, 2))

@@ -7,8 +7,21 @@ from typing import NamedTuple
 
 from ..decision import Decision, new_tuple
 from ..errors import DataError
-from .events import Corrected, Decided, Enacted, Event, Expired, Labelled, Recorded, Retracted
-from .states import CORRECTED, EXPIRED, NEVER_DUE, OBSERVED, PENDING
+from .events import (
+    CORRECTED,
+    EXPIRED,
+    NEVER_DUE,
+    OBSERVED,
+    PENDING,
+    Corrected,
+    Decided,
+    Enacted,
+    Event,
+    Expired,
+    Labelled,
+    Recorded,
+    Retracted,
+)
 
 
 class Entry(NamedTuple):

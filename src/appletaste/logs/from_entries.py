@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import OUTCOMES
+from ..records.entries import Entries
+from ..records.events import UNKNOWN
 from .decision_log import DecisionLog
-from .entries import Entries
-from .states import UNKNOWN
 
 
 def table_of(entries: Entries, policy: str = "", features: bool = True) -> DecisionLog:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from .cells import NAN_IS_NOTHING, Given
-from .columns import FIELDS
-from .files import BATCH
-from .parts import Part
+from .fields import NAN_IS_NOTHING, Given
+from .log_columns import FIELDS
+from .log_files import BATCH
+from .log_parts import Part
 
 #: Called after each part with what is being done, how many parts are done, and of how many.
 Progress = Callable[[str, int, int], None]
@@ -54,7 +54,7 @@ class Reader:
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class LazyColumn:
     """One column of a scanned log; what is asked for comes as an array, the rest stays where it is."""
 
     reader: Reader
@@ -80,7 +80,7 @@ class Stored:
         """As an array of all values would have it."""
         return (len(self), *self[:1].shape[1:])
 
-    def where(self, picked: NDArray[np.int64]) -> Stored:
+    def where(self, picked: NDArray[np.int64]) -> LazyColumn:
         """Return some rows of the column, still in their files."""
         if len(picked) > 1 and (picked[1:] < picked[:-1]).any():
             raise DataError(
@@ -198,7 +198,7 @@ def _joined(batches: list[Any]) -> NDArray[Any]:
 
 def each_batch(column: Any, function: Callable[..., Any], *common: Any, what: str = "") -> Iterator[Any]:
     """Yield ``function(values, *common)`` for batches of any column, an array or one that is stored, in order."""
-    if isinstance(column, Stored):
+    if isinstance(column, LazyColumn):
         yield from column.each(function, *common, what=what)
         return
     for start in range(0, len(column), BATCH):
@@ -209,7 +209,7 @@ def picked_rows(values: Any, picked: NDArray[Any]) -> Any:
     """Return some rows of a column; a column that holds one value in every row, a cost say, stays that one value."""
     if values is None:
         return None
-    if isinstance(values, Stored):
+    if isinstance(values, LazyColumn):
         return values.where(picked)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.strides == (0,):
         return np.broadcast_to(values[:1], len(picked)) if not len(values) else np.broadcast_to(values[0], len(picked))

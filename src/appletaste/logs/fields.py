@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from .states import UNKNOWN
+from ..records.events import UNKNOWN
 
 Floats = NDArray[np.float64]
 _NOTHING = type(None)

@@ -1,11 +1,14 @@
-"""A store by its address: a file, or ``postgresql://...``."""
+"""Where records are kept: in memory, in a file (SQLite) or in a database (PostgreSQL), behind one small protocol."""
 
 from __future__ import annotations
 
 from os import PathLike, fspath
 
-from .base import Store
 from .memory import MemoryStore
+from .store import Head, Place, Row, Store
+
+__all__ = ["Head", "MemoryStore", "Place", "Row", "Store", "open_store"]
+
 
 #: How the address of a PostgreSQL database begins.
 POSTGRES = ("postgresql://", "postgres://")

@@ -15,7 +15,7 @@ class Row(NamedTuple):
     """One event as a store keeps it."""
 
     seq: int  #: from 1 on, without gaps
-    kind: str  #: a name of ``logs.events.KINDS``
+    kind: str  #: a name of ``records.events.KINDS``
     id: str  #: of the decision; empty: of the stream
     body: bytes
     item: bytes | None  #: the features of a decision, which can be erased; their SHA-256 is in the body

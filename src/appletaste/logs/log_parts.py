@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from .._files import check_no_store, json_objects
 from ..errors import DataError
-from .columns import FIELDS, transposed
-from .files import READERS, parquet_batches, parquet_groups
+from .log_columns import FIELDS, transposed
+from .log_files import READERS, parquet_batches, parquet_groups
 
 #: Bytes of JSON Lines in a part.
 BLOCK = 2**24

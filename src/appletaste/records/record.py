@@ -1,17 +1,86 @@
-"""The record of a stream in a store: numbered, chained, written in groups, and found again by id."""
+"""A record: the events of one stream in order; in memory, or in a store, numbered, chained and written in groups."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..decision import new_tuple
 from ..errors import RecordError
-from .bodies import Stamp, chained, event_of, fits, pack_event, stamp_of, unpack, unpack_event
+from .codec import Stamp, chained, event_of, fits, pack_event, stamp_of, unpack, unpack_event
 from .events import Decided, Event
-from .stores.base import Head, Place, Row
+from .stores.store import Head, Place, Row
+
+
+class Snapshot(NamedTuple):
+    """A player as it was after some event: what ``header`` and ``arrays`` say of it."""
+
+    seq: int  #: the number of the last event that the player has taken in
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[np.generic]]
+
+
+class Record(Protocol):
+    """Keeps events in the order in which they came; what ``append`` has returned from is kept for good."""
+
+    def append(self, event: Event) -> int:
+        """Keep an event and return its number, from 1 on."""
+
+    def read(self, after: int = 0) -> Iterator[tuple[int, Event]]:
+        """Give the events behind a number, each with its own."""
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot in the place of the one before."""
+
+    def snapshot(self) -> Snapshot | None:
+        """Return the latest snapshot; None: there is none."""
+
+    def __len__(self) -> int:
+        """Return the number of the last event."""
+
+
+class MemoryRecord:
+    """Events in a list; the list ends with the process.
+
+    Examples
+    --------
+    >>> from appletaste.records.events import Expired
+    >>> record = MemoryRecord()
+    >>> record.append(Expired("a")), record.append(Expired("b"))
+    (1, 2)
+    >>> list(record.read(after=1))
+    [(2, Expired(id='b', time=None))]
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._events = list(events)
+        self._snapshot: Snapshot | None = None
+
+    def append(self, event: Event) -> int:
+        """Keep an event and return its number, from 1 on."""
+        self._events.append(event)
+        return len(self._events)
+
+    def read(self, after: int = 0) -> Iterator[tuple[int, Event]]:
+        """Give the events behind a number, each with its own."""
+        return ((seq, self._events[seq - 1]) for seq in range(after + 1, len(self._events) + 1))
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot in the place of the one before."""
+        self._snapshot = snapshot
+
+    def snapshot(self) -> Snapshot | None:
+        """Return the latest snapshot; None: there is none."""
+        return self._snapshot
+
+    def __len__(self) -> int:
+        return len(self._events)
+
 
 Clock = Callable[[], int]
 
@@ -30,7 +99,7 @@ class Found(NamedTuple):
     erased: bool
 
 
-class KeptRecord:
+class DurableRecord:
     """Events that wait to be written, on top of a place in a store.
 
     ``add`` gives an event its number and its digest; ``write`` makes all that wait durable, in one transaction. What

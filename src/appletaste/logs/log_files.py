@@ -1,4 +1,4 @@
-"""The decision log on disk: Parquet and JSON Lines, column by column, with the version of its fields."""
+"""The decision log on disk and as a data frame: Parquet, JSON Lines, pandas, polars or Arrow, column by column."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._files import check_no_store, check_writable, json_objects, written_aside
 from ..errors import DataError, MissingExtraError
-from .cells import NAN_IS_NOTHING, writable
-from .columns import FIELDS, READABLE, READS, SCHEMA_VERSION, transposed
-from .states import UNKNOWN
+from ..records.events import UNKNOWN
+from .fields import NAN_IS_NOTHING, writable
+from .log_columns import FIELDS, READABLE, READS, SCHEMA_VERSION, transposed
 
 Columns = Mapping[str, NDArray[Any]]
 METADATA = b"appletaste.decision_log.schema_version"
@@ -271,3 +271,44 @@ def _from_lists(arrow: Any, column: Any) -> NDArray[np.float64] | None:
 
 _WRITERS: dict[str, Callable[[Columns, Path], None]] = {".jsonl": _write_json_lines, ".parquet": _write_parquet}
 READERS: dict[str, Callable[[Path], dict[str, Any]]] = {".jsonl": _read_json_lines, ".parquet": _read_parquet}
+
+
+#: pandas' two ways to say that nothing is there.
+_NOTHING = ("NAType", "NaTType")
+
+
+class Frame(Protocol):
+    """What all data frames have."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+
+
+def frame_columns(given: Any) -> dict[str, Any] | None:
+    """Return the columns of a data frame, None or NaN where nothing is known; None: it is no data frame.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame_columns(pandas.DataFrame({"act": [True, False], "label": [1.0, None], "stratum": ["card", None]}))
+    {'act': array([ True, False]), 'label': array([ 1., nan]), 'stratum': ['card', None]}
+    """
+    if hasattr(given, "to_pydict"):  # Arrow
+        return dict(given.to_pydict())
+    if hasattr(given, "iloc") and hasattr(given, "columns"):  # pandas
+        return {str(name): _plain(np.asarray(column)) for name, column in given.items()}
+    if hasattr(given, "get_columns") and hasattr(given, "to_dict"):  # polars
+        return dict(given.to_dict(as_series=False))
+    return None
+
+
+def _plain(column: NDArray[Any]) -> Any:
+    """Return a column of objects as a list with None where pandas says NaN, NA or NaT; any other as it is."""
+    if column.dtype != object:
+        return column
+    return [None if _is_nothing(value) else value for value in column.tolist()]
+
+
+def _is_nothing(value: Any) -> bool:
+    return type(value).__name__ in _NOTHING or (isinstance(value, float) and value != value)

@@ -1,14 +1,24 @@
 """The record: what happened to a stream of decisions, one event after the other (docs/decisions/0009-the-house.md).
 
 An event is a value that is never changed. Events are numbered from 1 in the order in which they were appended; all
-else, the ledger, the decision log, what the policy has learnt, is a fold of them.
+else, the ledger, the decision log, what the policy has learnt, is a fold of them. What became of a decision is one of
+five words, declared here and nowhere else.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..decision import Decision
+from ..decision import UNKNOWN, Decision
+
+PENDING = "pending"  #: acted on; the label has not arrived
+OBSERVED = "observed"  #: the label arrived
+CORRECTED = "corrected"  #: the label arrived and was replaced by another
+EXPIRED = "expired"  #: nobody waits for the label any more; it is unknown, never negative
+NEVER_DUE = "never_due"  #: passed, so there will be no label
+STATES = (PENDING, OBSERVED, CORRECTED, EXPIRED, NEVER_DUE)
+
+__all__ = ["CORRECTED", "EXPIRED", "NEVER_DUE", "OBSERVED", "PENDING", "STATES", "UNKNOWN"]
 
 
 class Decided(NamedTuple):

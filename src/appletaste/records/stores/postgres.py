@@ -11,9 +11,9 @@ from threading import Lock, RLock, Thread
 from typing import Any
 
 from ...errors import MissingExtraError, OutcomeUnknownError, StoppedError, StoreError
-from .base import NOTHING, PART, Fill, Head, Row
 from .memory import in_use, name_taken, no_stream, not_owner, two_decisions
 from .migrations import POSTGRES, TABLE, still_to_run
+from .store import NOTHING, PART, Fill, Head, Row
 
 try:
     import psycopg

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...errors import ConflictError, NotOwnerError, UnknownStreamError
-from .base import NOTHING, PART, Fill, Head, Row
+from .store import NOTHING, PART, Fill, Head, Row
 
 
 class MemoryPlace:
