@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 import appletaste as at
-from appletaste.cli.waiting import progress_of
+from appletaste.cli.console import progress_of
 from appletaste.posteriors import Exact, Gaussian, Gibbs
 from appletaste.simulate import Entry
 

@@ -16,7 +16,7 @@ import numpy as np
 from bench.peers.play import all_environments, table_of
 
 import appletaste as at
-from appletaste.cli.waiting import progress_of
+from appletaste.cli.console import progress_of
 from appletaste.policies import Bayesian
 
 LEFT_OUT = ("d200", "long", "iii")  # time, time, and a problem that giving up solves

@@ -15,7 +15,7 @@ import numpy as np
 from bench.peers.random_environments import draw_random
 
 import appletaste as at
-from appletaste.cli.waiting import progress_of
+from appletaste.cli.console import progress_of
 
 from .bends import BENT
 from .streams import BLIND, NULL, ORDINARY

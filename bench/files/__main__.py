@@ -11,8 +11,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from appletaste._code import files_of
 from appletaste.engines import engine
+from appletaste.paper.fingerprint import files_of
 
 from ..peers.__main__ import chosen, say
 from ..peers.players import RECOMMENDED, REFERENCES, Configuration, all_players, why_absent

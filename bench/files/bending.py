@@ -22,7 +22,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 import appletaste as at
 from appletaste._files import write_aside
 from appletaste.adapters.sklearn import StackedScore
-from appletaste.cli.waiting import progress_of
+from appletaste.cli.console import progress_of
 from appletaste.engines import engine
 from appletaste.features.units import Unit
 from appletaste.history.labelled import default_encoder

@@ -16,8 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from appletaste.cli.console import print_table
-from appletaste.cli.waiting import progress_of
+from appletaste.cli.console import print_table, progress_of
 
 from .stream import write_folder
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from appletaste import Costs, Key, problem
 from appletaste.problems import Table
-from appletaste.problems.table import logistic_table
+from appletaste.problems.drawn import logistic_table
 
 PEER_JOB = Costs(miss=0.7, false_alarm=0.3, hit=0.0)
 

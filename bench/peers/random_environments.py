@@ -6,7 +6,7 @@ import numpy as np
 
 from appletaste import Key
 from appletaste.problems import Table
-from appletaste.problems.table import logistic_table
+from appletaste.problems.drawn import logistic_table
 
 from .environments import Environment, costs_at, direction
 

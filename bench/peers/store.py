@@ -29,7 +29,7 @@ def _digest(*parts: bytes) -> str:
 
 @cache
 def _appletaste_code() -> str:
-    from appletaste._code import fingerprint
+    from appletaste.paper.fingerprint import fingerprint
 
     return fingerprint("simulate.replications")
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InputError, OptionError
-from .remedies import Message, Remedy
+from .errors import InputError, Message, OptionError, Remedy
 
 
 def number(name: str, value: Any, least: float = -math.inf, most: float = math.inf, above: float = -math.inf) -> float:

@@ -18,8 +18,7 @@ from typing import IO, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .errors import AppleTasteError, DataError, InputError, SaveFileError
-from .remedies import Message, Remedy
+from .errors import AppleTasteError, DataError, InputError, Message, Remedy, SaveFileError
 
 if sys.platform == "win32":
     import msvcrt

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ._checks import is_finite
 from .costs import LARGEST, OUTCOMES, Costs, outcomes_in
-from .errors import CostsError
+from .errors import CostsError, Message, Remedy
 from .formulas import Formula, quoted
-from .remedies import Message, Remedy
 
 Floats = NDArray[np.float64]
 #: Outcomes that cost something or nothing: a negative value is a fault of the column. A hit or a correct pass may earn.

@@ -18,7 +18,7 @@ print(*sorted(heavy), "|", *ours)
 """
 GROUND = {
     *("errors", "costs", "costs_by_item", "formulas", "decision", "keys", "times"),
-    *("_checks", "_files", "_sparse", "remedies", "logs", "records"),
+    *("_checks", "_files", "_sparse", "logs", "records"),
 }
 
 

@@ -61,8 +61,8 @@ def test_machines_and_people_read_the_same(followed, capsys):
 
 
 def test_every_code_is_in_the_help_and_on_the_page(capsys):
-    sources = Path(__file__).parents[2] / "src" / "appletaste" / "replays"
-    text = "".join((sources / name).read_text() for name in ("findings.py", "checks.py"))
+    sources = Path(__file__).parents[2] / "src" / "appletaste" / "history"
+    text = "".join((sources / name).read_text() for name in ("leaks.py", "findings.py"))
     codes = set(re.findall(r"Finding\(\s*\"([A-Z_]+)\"", text))
     assert len(codes) == 17
     with pytest.raises(SystemExit):

@@ -10,9 +10,9 @@ import pytest
 import appletaste as at
 from appletaste.cli.main import main
 from appletaste.desks import create_desk, model_of, open_desk, read_desk
-from appletaste.desks.model_page import as_html
-from appletaste.desks.model_pictures import Scale
 from appletaste.problems import write_orders
+from appletaste.reports.model_page import as_html
+from appletaste.reports.model_pictures import Scale
 
 COSTS = {"miss": 95, "false_alarm": 6, "hit": 4}
 ROLES = {"costs": COSTS, "id": "order", "time": "placed_at", "drop": ["settled_on", "reviewed"]}

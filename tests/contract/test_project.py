@@ -161,7 +161,8 @@ def test_concepts_have_a_line_for_every_room():
 
 
 def test_every_error_is_of_one_family():
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, BaseException)]
+    assert len(kinds) > 15
     assert all(issubclass(kind, errors.AppleTasteError | Warning) for kind in kinds)
     told = str(errors.MissingExtraError("drawing", "plot"))
     assert told.endswith("pip install 'appletaste[plot]', or in the folder of a clone: pip install '.[plot]'")
@@ -228,8 +229,8 @@ def test_announcement_of_the_first_compilation(tmp_path):
 
 def test_fingerprints_cover_what_is_imported():
     """What a process has in memory after importing what plays, kernels' tables included; and nothing by hand."""
-    from appletaste._code import ROOT as SOURCE
-    from appletaste._code import files_of
+    from appletaste.paper.fingerprint import ROOT as SOURCE
+    from appletaste.paper.fingerprint import files_of
     from appletaste.paper.store import DECISIVE
 
     script = (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from appletaste import Costs
 from appletaste.errors import InputError
-from appletaste.problems.paper import read_losses
+from appletaste.problems.published_problems import read_losses
 from appletaste.theory import information_ratio, regret_bound
 from appletaste.theory.bound import best_epsilon, ratio_constant, ratio_limit, steepest_slope
 

@@ -9,8 +9,7 @@ import pytest
 import appletaste as at
 from appletaste._files import check_folder
 from appletaste.cli.flags import as_flags
-from appletaste.errors import DataError, InputError, OptionError
-from appletaste.remedies import Message, Remedy, worded
+from appletaste.errors import DataError, InputError, Message, OptionError, Remedy, worded
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
 ODD = "column 'a' is {0}: drop=['b'], time="  # what a user wrote is no remedy, whatever it looks like

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.cli import waiting
+from appletaste.cli import console
 from appletaste.engines import pulse
 
 
@@ -41,21 +41,21 @@ def test_workers_tell_of_their_items_and_numbers_stay():
 def test_the_rest_is_counted_by_kind_of_task():
     kinds = ["slow", "quick", "slow", "quick"]
     table = np.zeros((4, 2))
-    assert waiting.time_left(table, kinds, 1) is None
+    assert console.time_left(table, kinds, 1) is None
     table[0] = 1.0, 0.01
-    assert waiting.time_left(table, kinds, 1) is None  # one second of work is too little to tell from
+    assert console.time_left(table, kinds, 1) is None  # one second of work is too little to tell from
     table[1] = 0.5, 1.0
     table[0] = pulse.BEGUN, 0.0
-    assert waiting.time_left(table, kinds, 1) is None  # the slow one has said nothing yet
+    assert console.time_left(table, kinds, 1) is None  # the slow one has said nothing yet
     table[0] = 10.0, 0.1
-    assert waiting.time_left(table, kinds, 1) == pytest.approx(90 + 100 + 0.5)
-    assert waiting.time_left(table, kinds, 4) == pytest.approx(100)  # no task is shared
+    assert console.time_left(table, kinds, 1) == pytest.approx(90 + 100 + 0.5)
+    assert console.time_left(table, kinds, 4) == pytest.approx(100)  # no task is shared
 
 
 def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
     for name, seconds in (("BETWEEN", 0.05), ("BLINK", 0.01), ("STEADY", 0.1)):
-        monkeypatch.setattr(waiting, name, seconds)
-    with waiting.progress_of("replay", ["voi", "voi"], 1) as step:
+        monkeypatch.setattr(console, name, seconds)
+    with console.progress_of("replay", ["voi", "voi"], 1) as step:
         table = np.memmap(pulse.current(), np.float64, "r+").reshape(-1, 2)
         table[0] = 100.0, 0.01  # hours, while kernels compile
         time.sleep(0.05)
@@ -75,8 +75,8 @@ def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
 
 def test_items_are_counted_one_by_one(capsys, monkeypatch):
     for name, seconds in (("BETWEEN", 0.05), ("BLINK", 0.01), ("PROBE", 0.05)):
-        monkeypatch.setattr(waiting, name, seconds)
-    with waiting.progress_to(8000, "items decided") as reach:
+        monkeypatch.setattr(console, name, seconds)
+    with console.progress_to(8000, "items decided") as reach:
         time.sleep(0.03)
         reach(1)
         deadline, said = time.monotonic() + 5, ""
@@ -89,28 +89,28 @@ def test_items_are_counted_one_by_one(capsys, monkeypatch):
 
 def test_what_comes_once_is_no_measure_of_the_rest():
     """Kernels are loaded before the first item; a second of that is not a second for each of 8,000 items."""
-    watch = waiting.Watch("items decided", np.zeros((1, 2)), ["items decided"], 1, 8000)
+    watch = console.Watch("items decided", np.zeros((1, 2)), ["items decided"], 1, 8000)
     watch.began -= 20.0
     watch.reach(1)
     assert watch.left() is None
     watch.began -= 10.0
     watch.reach(2000)
     assert watch.left() == pytest.approx(30.0, abs=1.0)
-    assert waiting.in_words(watch.left()) == "about 30 seconds"
+    assert console.in_words(watch.left()) == "about 30 seconds"
 
 
 def test_no_estimate_rests_on_the_quick_ones_alone():
     table = np.array([[pulse.BEGUN, 0.0], [0.1, 1.0]])
-    watch = waiting.Watch("replay", table, ["pg-ids", "never"], 2)
+    watch = console.Watch("replay", table, ["pg-ids", "never"], 2)
     watch.step("never")
     assert watch.left() is None
-    elsewhere = waiting.Watch("replay", np.zeros((2, 2)), ["pg-ids", "never"], 2)  # on a cluster, unheard
+    elsewhere = console.Watch("replay", np.zeros((2, 2)), ["pg-ids", "never"], 2)  # on a cluster, unheard
     elsewhere.began -= 30.0
     elsewhere.step("never")
     assert elsewhere.left() == pytest.approx(30.0, abs=1.0)
 
 
 def test_quick_work_says_nothing(capsys):
-    with waiting.progress_of("replay", ["voi"], 1) as step:
+    with console.progress_of("replay", ["voi"], 1) as step:
         step("replay: voi")
     assert capsys.readouterr() == ("", "")

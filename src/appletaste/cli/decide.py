@@ -66,9 +66,8 @@ def run(args: argparse.Namespace) -> None:
     from ..desks import decide_many, open_desk, read_items
     from ..desks.reasons import Wording
     from ..policies.reasons import reason_for
-    from .console import print_json
-    from .rows import check_rows_path, counted, write_rows
-    from .waiting import progress_to
+    from .addresses import check_rows_path, counted, write_rows
+    from .console import print_json, progress_to
 
     check_rows_path(args.out, args.desk, args.file)
     with open_desk(args.desk) as ledger:

@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> None:
     """Print the alarms of a log."""
     from ..drift import check
     from ..logs import DecisionLog
+    from .addresses import feature_names, open_log
     from .console import print_json
-    from .logs import feature_names, open_log
 
     names = feature_names(args)
     with open_log(args) as log:

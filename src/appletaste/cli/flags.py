@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from ..remedies import Remedy, worded
+from ..errors import Remedy, worded
 
 #: Settings of the library whose flag has another name; for the rest ``flip_label`` is ``--flip-label``.
 FLAGS = {

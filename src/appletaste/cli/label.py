@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> None:
     from ..desks import label_many, open_desk, read_told
     from ..desks.labelling import LEARNT, OUTCOMES, PASSED, UNKNOWN
     from ..reports.wording import labels_awaited
+    from .addresses import check_rows_path, counted, write_rows
     from .console import print_json
-    from .rows import check_rows_path, counted, write_rows
 
     check_rows_path(args.out, args.desk, args.file)
     with open_desk(args.desk) as ledger:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from .. import __version__
-from ..errors import AppleTasteError, InUseError, StoreError
-from ..remedies import near
+from ..errors import AppleTasteError, InUseError, StoreError, near
 from . import (
     completion,
     decide,

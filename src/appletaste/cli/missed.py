@@ -52,8 +52,8 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print what was missed, three ways."""
     from ..evaluate import missed
+    from .addresses import open_log
     from .console import print_json
-    from .logs import open_log
 
     with open_log(args) as log:
         found = missed(log, args.level, floor=args.floor)

@@ -44,9 +44,8 @@ def run(args: argparse.Namespace) -> None:
     """Print the curves, and if asked draw them."""
     from .._files import write_aside
     from ..desks import model_of, read_desk
-    from ..desks.model_page import as_html
-    from .console import print_json, show_table
-    from .waiting import progress_to
+    from ..reports.model_page import as_html
+    from .console import print_json, progress_to, show_table
 
     if args.top < 0:
         raise OptionError(f"--top is a number of columns, or 0 for all, got {args.top}")
@@ -70,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_page(path: Path | None) -> None:
     """Refuse, before any work, a name that the page cannot have; only an earlier page is written over."""
-    from ..desks.model_page import MARK
+    from ..reports.model_page import MARK
 
     if path is None:
         return

@@ -62,8 +62,7 @@ def run(args: argparse.Namespace) -> None:
     from ..paper.studies import find_studies
     from ..paper.tables import VERDICTS
     from ..simulate.runs import require_pyarrow
-    from .console import open_engine, print_json, print_table, show, show_table
-    from .waiting import progress_of
+    from .console import open_engine, print_json, print_table, progress_of, show, show_table
 
     require_pyarrow(), require_pyplot()
     replications = QUICK if args.quick else args.replications

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
-from ..remedies import near
+from ..errors import near
 
 REQUIRED = "the following arguments are required: "  #: how argparse begins this sentence
 

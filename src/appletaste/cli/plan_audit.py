@@ -40,8 +40,8 @@ def run(args: argparse.Namespace) -> None:
     from ..evaluate.answers import known_truth
     from ..evaluate.support import excluded
     from ..reports.wording import count, percent
+    from .addresses import open_log
     from .console import print_json, print_table
-    from .logs import open_log
 
     with open_log(args) as log:
         plan = plan_audit(log, margin=args.margin, level=args.level)

@@ -150,8 +150,7 @@ def run(args: argparse.Namespace) -> None:
     from ..replays.folder import SIGN
     from ..tables.values import MISSING
     from .arguments import parse_costs, parse_dates, parse_encoder, parse_sweep
-    from .console import open_engine, print_json
-    from .waiting import progress_of
+    from .console import open_engine, print_json, progress_of
 
     if args.sweep and (args.out or args.log):
         raise OptionError("--sweep prints a table; leave out --out and --log, or leave out --sweep")

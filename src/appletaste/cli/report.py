@@ -60,8 +60,8 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the report and print it in short."""
     from ..reports import write_report
+    from .addresses import feature_names, open_log
     from .console import print_json
-    from .logs import feature_names, open_log
 
     names = feature_names(args)
     with open_log(args) as log:

@@ -67,8 +67,7 @@ def run(args: argparse.Namespace) -> None:
     from .._files import check_folder
     from ..pages.charts import require_pyplot
     from ..problems import problem, settings_of
-    from ..simulate.pictures import draw_runs
-    from ..simulate.runs import RESULTS, require_pyarrow, write_run
+    from ..simulate.runs import RESULTS, draw_runs, require_pyarrow, write_run
     from .arguments import parse_entries, parse_one_sheet
     from .console import open_engine, play_with_progress, print_json, print_table, show
 

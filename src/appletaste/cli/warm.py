@@ -20,7 +20,7 @@ from ..features.levels import FIRST, SLOTS
 from ..kernels._jit import announce_compilation
 from ..kernels.ahead import BESIDE
 from ..kernels.gaussian import score_item
-from ..problems.table import Table
+from ..problems.drawn import Table
 
 BACKWARDS = "backwards"
 

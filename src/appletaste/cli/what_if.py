@@ -48,9 +48,9 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print what another threshold or cost sheet would have cost."""
     from ..evaluate import what_if
+    from .addresses import open_log
     from .arguments import parse_costs, parse_threshold
     from .console import print_json
-    from .logs import open_log
 
     change = parse_threshold(args.threshold) if args.costs is None else parse_costs(args.costs)
     with open_log(args) as log:

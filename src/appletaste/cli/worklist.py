@@ -57,9 +57,9 @@ def run(args: argparse.Namespace) -> None:
     from ..desks import pending_work, read_desk
     from ..policies.reasons import AUDIT
     from ..reports.wording import labels_awaited
+    from .addresses import check_rows_path, write_rows
     from .arguments import parse_value
     from .console import print_json
-    from .rows import check_rows_path, write_rows
 
     if args.top < 0:
         raise OptionError(f"--top is a number of items, or 0 for all, got {args.top}")

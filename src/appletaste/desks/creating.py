@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
-from ..errors import InputError, OptionError
+from ..errors import InputError, Message, OptionError, Remedy
 from ..features import Encoder, FeatureMap
 from ..history.findings import CHECKS
 from ..history.labelled import LabelledTable, chosen_encoder, read_labelled, with_dates, with_score
 from ..history.leaks import Seen
 from ..policies import Player, Policy, policy
 from ..policies.items import History
-from ..remedies import Message, Remedy
 from ..replays.comparators import takes_groups, takes_levels
 from ..replays.notes import cost_notes, made_of_dates, made_of_score, unreadable_dates
 from ..replays.players import Share, Staffing, check_forgetting

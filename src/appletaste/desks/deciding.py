@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decision import Decision
-from ..errors import DataError, InputError
+from ..errors import DataError, InputError, after
 from ..features import FeatureMap
-from ..remedies import after
 from ..streams import Ledger
 from ..tables.records import listed
 from .tables import Items

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..errors import DataError, InputError
-from ..remedies import Message, Remedy, after
+from ..errors import DataError, InputError, Message, Remedy, after
 from ..streams import Ledger
 from ..streams.clock import when_after
 from .tables import Labels

@@ -12,10 +12,9 @@ import numpy as np
 
 from ..costs import Costs
 from ..decision import UNKNOWN
-from ..errors import DataError, OneClassWarning, OptionError
+from ..errors import DataError, Message, OneClassWarning, OptionError, Remedy, after
 from ..history.clock_column import clock_of, in_front, moments_of
 from ..history.leaks import Seen, infinite_cells
-from ..remedies import Message, Remedy, after
 from ..replays.notes import unreadable_dates
 from ..streams import Ledger
 from ..tables import Records, read_records

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from ..errors import OptionError
-from .base import Engine
 from .cluster import Cluster
 from .dask import DaskCluster
+from .engine import Engine
 from .local import Local, Threads
 from .ray import RayCluster
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from typing import Any, ClassVar
 
 from ..errors import MissingExtraError
-from .base import ONE_THREAD, RETRIES, Work
 from .cluster import PATIENCE, Cluster
+from .engine import ONE_THREAD, RETRIES, Work
 
 
 class DaskCluster(Cluster):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..errors import EngineError
-from .base import RETRIES, Result, Task, Work, unpack, versions
+from .engine import RETRIES, Result, Task, Work, unpack, versions
 from .pulse import current, follow
 
 #: Seconds between two looks at whether the parent is still there.

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import number, whole
-from ..errors import OptionError
-from ..remedies import Message, Remedy
+from ..errors import Message, OptionError, Remedy
 from ..tables.records import WARM_UP, Records, check_column, read_records
 from .columns import Category, Column, Hashed, Hasher
 from .curves import FEWER_KNOTS, KNOTS, MANY, Curve

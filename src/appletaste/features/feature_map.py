@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._files import open_archive, write_archive
-from ..errors import DataError, InputError, MissingExtraError, SaveFileError
-from ..remedies import Message, Remedy, near
+from ..errors import DataError, InputError, Message, MissingExtraError, Remedy, SaveFileError, near
 from ..tables.files import as_record, is_frame
 from ..tables.records import Records, check_column, listed, read_records
 from .columns import Category, Column, ColumnEntries, Hashed, Hasher

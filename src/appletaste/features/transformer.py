@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DataError, InputError, SaveFileError
-from ..remedies import near
+from ..errors import DataError, InputError, SaveFileError, near
 from ..tables.files import as_record
 from ..tables.records import WARM_UP, Records, listed, read_records
 from .contributions import contributions

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, OptionError
-from ..remedies import Message, Remedy
+from ..errors import DataError, Message, OptionError, Remedy
 from ..tables import Records
 from ..tables.records import check_column
 from ..times import DAY, dates_in, instants, mixed_in_zone

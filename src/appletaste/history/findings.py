@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decision import UNKNOWN
+from ..errors import Message, Remedy
 from ..features import Encoder
-from ..remedies import Message, Remedy
 from ..tables.date_texts import written_otherwise
 from ..tables.label_column import SOME_LABELS
 from ..tables.records import WARM_UP

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from .._sparse import SparseRows, is_sparse
 from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
-from ..errors import DataError, InputError, OneClassWarning, OptionError
+from ..errors import DataError, InputError, Message, OneClassWarning, OptionError, Remedy
 from ..features import Encoder, FeatureMap, TransformerMap
 from ..features.units import Unit
 from ..policies.items import check_items
-from ..remedies import Message, Remedy
 from ..tables import Records, read_records
 from ..tables.label_column import SOME_LABELS
 from ..tables.records import check_column

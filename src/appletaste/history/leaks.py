@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import Message, Remedy, worded
 from ..features import Encoder
-from ..remedies import Message, Remedy, worded
 from ..tables import Records
 from ..tables.date_texts import written_otherwise
 from ..tables.records import WARM_UP

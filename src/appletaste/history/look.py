@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from .._files import for_json
 from ..decision import UNKNOWN
-from ..errors import OneClassWarning, OptionError
+from ..errors import Message, OneClassWarning, OptionError, Remedy, worded
 from ..features import Encoder
 from ..features.dates import Date
 from ..pages.table import Table, show
-from ..remedies import Message, Remedy, worded
 from ..tables import read_records
 from ..tables.records import check_column
 from ..times import instants

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._files import MANIFEST, check_folder, write_aside, write_json
+from ..errors import Remedy
 from ..pages.page import html_page
-from ..remedies import Remedy
 
 if TYPE_CHECKING:
     from .look import Bar, ColumnLook, Look

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, OptionError
-from ..remedies import Message, Remedy
+from ..errors import DataError, Message, OptionError, Remedy
 from ..tables import Records
 from ..tables.label_column import PAIRS
 from ..tables.records import check_column

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._checks import check_text
 from ..costs_by_item import CostsByItem
-from ..errors import InputError, RecordError
+from ..errors import InputError, Message, RecordError, Remedy
 from ..features import FeatureMap
 from ..policies import Player
 from ..policies.player import named, part_of
@@ -16,7 +16,6 @@ from ..records.codec import sha256
 from ..records.events import Created
 from ..records.record import Clock, DurableRecord, checked
 from ..records.stores.store import NOTHING, Head, Place, Store
-from ..remedies import Message, Remedy
 from ..streams.rebuilding import rebuild_player
 from ..times import span
 from .items import Reader

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .._code import fingerprint
 from .._files import write_json, written_aside
 from ..errors import InputError
 from ..simulate import Played
 from ..simulate.runs import require_pyarrow
+from .fingerprint import fingerprint
 from .studies import Pairing
 
 #: Regret is stored at this many rounds: enough for a curve, little enough for thousands of them.

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..costs import Costs, SomeCosts
 from ..decision import Decision, Decisions, Observation, check_label, new_tuple
-from ..errors import InputError, OptionError
+from ..errors import InputError, Message, OptionError, Remedy
 from ..features import FeatureMap
 from ..features.model_curves import ModelCurves
 from ..kernels.random import uniform_at, uniforms_at
 from ..keys import Key
 from ..posteriors import Certificate
-from ..remedies import Message, Remedy
 from ..times import instant
 from .batches import decide_batch, decide_within
 from .items import History, check_costs, check_item, check_items, known_labels, usual_costs

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..costs import Costs, SomeCosts
-from ..errors import OptionError
+from ..errors import OptionError, near
 from ..posteriors import Adf, Arrays, Ball, Box, Exact, Gaussian, Gibbs, Laplace, Map
-from ..remedies import near
 from ..rules import (
     EpsilonGreedy,
     InformationDirected,

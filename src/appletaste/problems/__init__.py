@@ -6,12 +6,11 @@ import dataclasses
 from typing import Any
 
 from .._checks import whole
-from ..errors import OptionError
-from ..remedies import near
+from ..errors import OptionError, near
+from .drawn import Problem, Table
 from .orders import write_orders
-from .paper import READINGS, Dimension, ProblemI, ProblemII, ProblemIII, Tuning
+from .published_problems import READINGS, Dimension, ProblemI, ProblemII, ProblemIII, Tuning
 from .synthetic import Synthetic
-from .table import Problem, Table
 
 #: Every problem by its name.
 PROBLEMS: dict[str, Any] = {kind.name: kind for kind in (ProblemI, ProblemII, ProblemIII, Dimension, Tuning, Synthetic)}

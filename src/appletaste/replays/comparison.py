@@ -13,7 +13,7 @@ from .. import engines
 from .._checks import whole
 from ..costs import Costs
 from ..costs_by_item import CostColumns, CostsByItem
-from ..errors import OptionError
+from ..errors import Message, OptionError, Remedy, after
 from ..features import Encoder
 from ..history.findings import known_labels
 from ..history.labelled import (
@@ -28,7 +28,6 @@ from ..history.labelled import (
 from ..history.leaks import ONLINE, Seen, infinite_cells, moving_ranges, rare_at_first, replay_notes
 from ..logs import DecisionLog
 from ..policies import find
-from ..remedies import Message, Remedy, after
 from ..simulate import Entry
 from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from .._sparse import SparseRows
 from ..decision import UNKNOWN
-from ..errors import DataError, OneClassWarning, OptionError
+from ..errors import DataError, Message, OneClassWarning, OptionError, Remedy
 from ..features import Encoder, TransformerMap
 from ..history.clock_column import arrivals_of, clock_of, in_front, moments_of
 from ..history.labelled import MOST_DENSE, LabelledTable, Matrix, Places, Vectors, alone, places_of
-from ..remedies import Message, Remedy
 from ..tables import Records, read_records
 from ..tables.records import check_column
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ..drift import Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
+from ..errors import Message, Remedy
 from ..features import Encoder, FeatureMap
 from ..features.dates import Date, Days
 from ..history.labelled import BLOCKS, LabelledTable, Vectors, edges
-from ..remedies import Message, Remedy
 from ..tables import Records
 from ..tables.date_texts import written_otherwise
 from ..tables.records import WARM_UP

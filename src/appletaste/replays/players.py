@@ -13,9 +13,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ..costs import Costs
-from ..errors import OptionError
+from ..errors import Message, OptionError, Remedy
 from ..policies import Player, Policy
-from ..remedies import Message, Remedy
 from ..streams import Audit, Awaiting, Budget, Calendar, Desk
 from ..streams.workdays import NAMES
 from ..times import DAY

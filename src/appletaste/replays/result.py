@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._files import for_json
-from ..errors import OptionError
+from ..errors import Message, OptionError
 from ..history.labelled import BLOCKS, edges
 from ..logs import DecisionLog
 from ..pages.table import Table, show
-from ..remedies import Message
 from ..simulate import Entry
 from ..simulate.metrics import Summary, summarise
 from .comparators import TODAY

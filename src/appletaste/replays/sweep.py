@@ -10,10 +10,9 @@ from typing import Any
 from .._checks import number
 from ..costs import OUTCOMES, Costs
 from ..costs_by_item import CostsByItem
-from ..errors import AppleTasteError, CostsError, OptionError
+from ..errors import AppleTasteError, CostsError, Message, OptionError
 from ..history.labelled import is_matrix
 from ..pages.table import Table, show
-from ..remedies import Message
 from ..simulate.metrics import Summary
 from ..tables import read_records
 from .comparators import COMPARATORS

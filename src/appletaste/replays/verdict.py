@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..errors import Message, Remedy
 from ..evaluate.answers import brief
 from ..features import Encoder
 from ..history.leaks import NAMED, ONLINE, Seen, rare_at_first
-from ..remedies import Message, Remedy
 from .comparators import COMPARATORS
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from ..drift.alarms import FEATURES
 from ..errors import AppleTasteError
 from ..evaluate import Estimate, Refusal, WhatIf, plan_audit
 from ..evaluate.support import contradiction
+from .estimates import overdue_labels, scarce, value_of_a_review
 from .facts import Facts
-from .overdue import overdue_labels
-from .reviews import scarce, value_of_a_review
 from .wording import Writer, count, ends
 
 #: Things to change that are told.

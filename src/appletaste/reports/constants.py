@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..evaluate import Estimate
+from .estimates import scarce
 from .facts import Facts, minus
-from .reviews import scarce
 from .wording import Writer, count, ends
 
 

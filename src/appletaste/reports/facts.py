@@ -28,8 +28,7 @@ from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.lazy import pieces
 from ..records.events import PENDING, STATES
-from .days import Reported, both_of, reported
-from .periods import periods_of
+from .periods import Reported, both_of, periods_of, reported
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)

@@ -13,7 +13,6 @@ from ..evaluate.answers import Answer, known_truth
 from ..pages.page import html_picture
 from ..pages.table import Table
 from .advice import Advice, advise
-from .charts import draw_money
 from .constants import better_constant
 from .facts import Facts, Slice, minus
 from .money import (
@@ -25,9 +24,9 @@ from .money import (
     per_thousand,
     to_compare,
 )
-from .slice_table import by_loss
-from .wording import NOT_YET, Writer, count, ends, in_words, percent, short
-from .words import Words
+from .pictures import draw_money
+from .sections import by_loss
+from .wording import NOT_YET, Words, Writer, count, ends, in_words, percent, short
 
 #: Strata on the first page.
 MOST_STRATA = 6

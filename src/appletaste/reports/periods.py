@@ -1,17 +1,22 @@
-"""Which period each decision belongs to: months, weeks or days of its time, or blocks of rounds where there is none."""
+"""The days that a report is about, and those before, with which they are compared.
+
+Which period each decision belongs to: months, weeks or days of its time, or blocks of rounds where there is none.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date, timedelta
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, OptionError
+from ..errors import DataError, Message, OptionError, Remedy
 from ..logs import DecisionLog
 from ..logs.coded import Coded
 from ..logs.lazy import each_batch
-from ..remedies import Message, Remedy
 from ..times import DAY, instants
 
 PERIODS = ("month", "week", "day")
@@ -84,3 +89,108 @@ def _blocks(log: DecisionLog) -> Coded:
     width = len(str(n))
     names = [f"{first + 1:>{width}}-{last}" for first, last in pairwise(edges)]
     return Coded((np.searchsorted(edges, rank, side="right") - 1).astype(np.int8), np.array(names, dtype=np.str_))
+
+
+ONE = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Days:
+    """From one day to another, both included.
+
+    Examples
+    --------
+    >>> june = Days(date(2024, 6, 1), date(2024, 6, 30))
+    >>> str(june), str(june.before()), str(Days(date(2024, 6, 3), date(2024, 6, 9)).before())
+    ('2024-06', '2024-05', '2024-05-27 to 2024-06-02')
+    """
+
+    first: date
+    last: date
+
+    def __str__(self) -> str:
+        if self.first == self.last:
+            return str(self.first)
+        whole = self.months
+        return str(self.first)[:7] if whole == 1 else f"{self.first} to {self.last}"
+
+    @property
+    def months(self) -> int:
+        """How many calendar months these days are; 0 if they are no whole months."""
+        end = self.last + ONE
+        whole = self.first.day == 1 and end.day == 1
+        return 12 * (end.year - self.first.year) + end.month - self.first.month if whole else 0
+
+    def before(self) -> Days:
+        """Return the days before: as many calendar months, or as many days."""
+        if not self.months:
+            return Days(self.first - (self.last - self.first) - ONE, self.first - ONE)
+        since = 12 * self.first.year + self.first.month - 1 - self.months
+        return Days(date(since // 12, since % 12 + 1, 1), self.first - ONE)
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The decisions of a report and, where somebody chose its days, those that the days before had."""
+
+    log: DecisionLog
+    days: Days | None = None  #: those of the report; None: the log has no dates
+    before: DecisionLog | None = None
+    days_before: Days | None = None  #: None: nobody chose days
+    cut: bool = False  #: whether the log begins within the days before
+
+
+def reported(log: DecisionLog, first_day: Any = None, last_day: Any = None) -> Reported:
+    """Return the decisions from one day to another (dates in ISO 8601, both included), and those of the days before.
+
+    Days are those that the clock on the wall said. Without days it is the whole log.
+
+    Examples
+    --------
+    >>> costs = {"miss": 5, "false_alarm": 1, "hit": 0, "act": False, "probability": 0.1}
+    >>> log = DecisionLog.from_rows([{"id": k, "time": f"2024-0{k}-15", **costs} for k in (4, 5, 6)])
+    >>> june = reported(log, "2024-06-01", "2024-06-30")
+    >>> june.log.id.tolist(), june.before.id.tolist(), str(june.days_before)
+    (['6'], ['5'], '2024-05')
+    """
+    asked = {name: day for name, day in (("first_day", first_day), ("last_day", last_day)) if day is not None}
+    chosen = {name: _day(name, day) for name, day in asked.items()}
+    if log.time is None or log.time.dtype.kind != "U" or not len(log):
+        if not asked:
+            return Reported(log)
+        given = [part for name, day in asked.items() for part in (" and ", Remedy(name, str(day)))][1:]
+        raise OptionError(Message("the log has no dates, so days cannot be chosen; leave out ", *given))
+    days = days_of(log)
+    there: tuple[date, date] = (days.min().item(), days.max().item())
+    if not asked:
+        return Reported(log, Days(*there))
+    wanted = Days(chosen.get("first_day", there[0]), chosen.get("last_day", there[1]))
+    if wanted.first > wanted.last and len(asked) == 2:
+        raise OptionError(f"a report goes from one day to a later one; got {wanted.first} to {wanted.last}")
+    inside = _within(days, wanted)
+    if not inside.any():
+        which = " and ".join(f"{'from' if name == 'first_day' else 'to'} {day}" for name, day in chosen.items())
+        raise OptionError(f"no decision is {which}; the log has {there[0]} to {there[1]}")
+    earlier = wanted.before()
+    old = _within(days, earlier)
+    before = log.where(old) if old.any() else None
+    return Reported(log.where(inside), wanted, before, earlier, there[0] > earlier.first)
+
+
+def both_of(log: DecisionLog, chosen: Reported) -> tuple[DecisionLog, str] | None:
+    """Return the decisions of the days of a report and of those before together, and their name; None: none before."""
+    if chosen.days is None or chosen.days_before is None or chosen.before is None:
+        return None
+    both = Days(chosen.days_before.first, chosen.days.last)
+    return log.where(_within(days_of(log), both)), str(both)
+
+
+def _day(option: str, text: Any) -> date:
+    try:
+        return text if type(text) is date else date.fromisoformat(str(text))
+    except ValueError:
+        raise OptionError(Message(Remedy(option), f" takes a day such as 2024-05-31; got {text!r}")) from None
+
+
+def _within(days: NDArray[np.datetime64], some: Days) -> NDArray[np.bool_]:
+    return np.asarray((days >= np.datetime64(some.first)) & (days <= np.datetime64(some.last)))

@@ -9,9 +9,8 @@ import time
 from collections.abc import Iterable
 from typing import Annotated
 
-from ..errors import InputError, MissingExtraError, OptionError
+from ..errors import InputError, MissingExtraError, OptionError, near
 from ..records.stores import Store
-from ..remedies import near
 
 try:
     import msgspec

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._checks import number, whole
-from ..errors import OptionError
-from ..remedies import Message, Remedy
+from ..errors import Message, OptionError, Remedy
 from ..times import DAY
 from .workdays import Calendar, Day
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from .._checks import shown
 from .._files import json_objects
-from ..errors import DataError, InputError, MissingExtraError, OptionError
-from ..remedies import Message, Remedy
+from ..errors import DataError, InputError, Message, MissingExtraError, OptionError, Remedy
 
 SEPARATORS = ",;\t|"
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decision import UNKNOWN
-from ..errors import DataError, OneClassWarning
-from ..remedies import Message, Remedy
+from ..errors import DataError, Message, OneClassWarning, Remedy
 from .values import as_level
 
 #: Pairs that say by themselves which is which: negative, positive. pandas writes 0.0 and 1.0 where a label was missing

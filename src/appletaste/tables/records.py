@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import whole
-from ..errors import DataError, InputError, OptionError
-from ..remedies import Message, Remedy, near
+from ..errors import DataError, InputError, Message, OptionError, Remedy, near
 from .date_texts import are_dates
 from .files import Raw, check_separator, columns_of, is_frame, read_file, read_frame
 from .label_column import read_labels

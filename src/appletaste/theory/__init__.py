@@ -1,6 +1,6 @@
 """What theory says about deciding under one-sided feedback, computed and set beside what is measured."""
 
-from ..problems.bounded import Bounded
+from ..problems.synthetic import Bounded
 from .assumptions import (
     Gaps,
     Ratio,

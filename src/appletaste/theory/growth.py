@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..keys import Key
-from ..problems.bounded import Bounded
+from ..problems.synthetic import Bounded
 from ..simulate import Entry, replicate
 from .game import Floats
 

@@ -14,8 +14,8 @@ from ..keys import Key
 from ..policies import policy
 from ..posteriors import Gaussian
 from ..problems import READINGS, problem
-from ..problems.bounded import Bounded
-from ..problems.paper import read_losses
+from ..problems.published_problems import read_losses
+from ..problems.synthetic import Bounded
 from ..simulate import play
 from .assumptions import boundary_shares, informative_gaps, watch
 from .bound import ratio_limit, regret_bound

@@ -9,10 +9,10 @@ import pytest
 
 import appletaste as at
 from appletaste.decision import UNKNOWN
+from appletaste.errors import Remedy
 from appletaste.history import look
 from appletaste.history.leaks import ONLINE, Seen, codes, leaks, moving_ranges, rare_at_first
 from appletaste.history.separation import disorder, rising, told_apart
-from appletaste.remedies import Remedy
 from appletaste.tables import Records
 
 ROWS = 2000

@@ -12,8 +12,7 @@ from appletaste.cli.main import main
 from appletaste.errors import DataError, OptionError
 from appletaste.history.labelled import read_labelled
 from appletaste.history.today import Today
-from appletaste.replays.capped import within
-from appletaste.replays.comparators import known_acts
+from appletaste.replays.comparators import known_acts, within
 from appletaste.replays.history import read_history
 from appletaste.times import instant
 

@@ -13,9 +13,8 @@ from appletaste.reports.advice import (
     other_audits,
     other_threshold,
 )
+from appletaste.reports.estimates import overdue_labels, usual_delay, value_of_a_review
 from appletaste.reports.facts import gather
-from appletaste.reports.overdue import overdue_labels, usual_delay
-from appletaste.reports.reviews import value_of_a_review
 from appletaste.reports.wording import Currency
 
 EUROS = Currency("EUR")

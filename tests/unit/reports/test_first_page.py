@@ -11,9 +11,8 @@ from appletaste.evaluate import Refusal
 from appletaste.reports import gather, write_report
 from appletaste.reports.first_page import NOTHING, first_page
 from appletaste.reports.money import cost_sheet
-from appletaste.reports.slice_table import by_loss
-from appletaste.reports.wording import Currency
-from appletaste.reports.words import Words
+from appletaste.reports.sections import by_loss
+from appletaste.reports.wording import Currency, Words
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..._files import for_json
-from ...desks.model import Model, model_from, told_of
 from ...errors import InputError, OptionError
 from ...evaluate import Estimate
 from ...features import FeatureMap
@@ -18,6 +17,7 @@ from ...live.earlier import policy_at
 from ...policies import Policy
 from ...records.events import UNKNOWN
 from ...reports.facts import share
+from ...reports.model import Model, model_from, told_of
 from .columns import day_name
 from .days import LEVEL
 from .following import Following

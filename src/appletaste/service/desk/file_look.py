@@ -14,10 +14,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ...errors import DataError, InputError
+from ...errors import DataError, InputError, Remedy, worded
 from ...history.leaks import Finding, is_number, present
 from ...history.look import ColumnLook, look
-from ...remedies import Remedy, worded
 from ...tables import Records, read_records
 from ...tables.label_column import read_labels
 from ...tables.values import MISSING

@@ -18,13 +18,12 @@ from ..._files import for_json
 from ...costs import Costs
 from ...costs_by_item import CostsByItem
 from ...desks.creating import Created, create_desk
-from ...desks.model import share as per_cent
-from ...errors import InputError
+from ...errors import InputError, worded
 from ...evaluate.answers import brief
 from ...live import Stream
 from ...records.stores import Store
-from ...remedies import worded
 from ...replays import ReplayResult, replay
+from ...reports.model import share as per_cent
 from ...tables import read_records
 from ...times import DAY
 from .bodies import FileStream, Played

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ..._files import for_json
 from ...costs import Costs
-from ...desks.model import share as per_cent
 from ...evaluate import Estimate
 from ...evaluate.alternatives import Acting, Change, OwnThreshold, acting_probabilities
 from ...evaluate.answers import Answer, Refusal, brief
@@ -23,6 +22,7 @@ from ...evaluate.questions import changes
 from ...evaluate.support import excluded
 from ...evaluate.what_if import Ground, WhatIf, ask, ground_of
 from ...replays.players import audit_text, capacity_text
+from ...reports.model import share as per_cent
 from ...streams import Audit, Budget
 from .days import amount_of
 from .following import Following

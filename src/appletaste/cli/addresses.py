@@ -1,22 +1,27 @@
-"""A decision log as people name it, a file or a folder, opened with whoever does the work and a bar meanwhile."""
+"""A decision log as people name it, a file or a folder, and rows for other programs, written whole or not at all."""
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 from zipfile import is_zipfile
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from .._files import json_text, write_aside
 from ..engines import Local, Threads
+from ..errors import InputError
 from ..features import FeatureMap
 from ..logs import DecisionLog
-from .console import open_engine
-from .waiting import BETWEEN, in_words
+from .console import BETWEEN, in_words, open_engine
 
 #: Seconds before anything is said.
 QUIET = 2.0
@@ -82,3 +87,51 @@ class Shown:
             self.said = now
             left = in_words((now - self.starts[what]) * (of - done) / done)
             print(f"{what}: {done} of {of} parts, {left} left", file=sys.stderr, flush=True)
+
+
+def check_rows_path(path: Path | None, *taken: str | Path) -> None:
+    """Refuse, before any work, a name that rows cannot be written to: of another kind, or of a file that is read."""
+    if path is None:
+        return
+    if path.suffix not in (".csv", ".jsonl"):
+        raise InputError(f"--out is a file named .csv or .jsonl, got {str(path)!r}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(
+            f"--out {path}: {'that is a folder' if path.is_dir() else f'there is no folder {path.parent}'}"
+        )
+    for other in taken:
+        if path.exists() and Path(other).exists() and path.samefile(other):
+            raise InputError(f"--out {path} would write over {other}, which this command reads: give another name")
+
+
+def write_rows(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows with these fields; in CSV a list is joined by semicolons, and yes and no stand for true and false."""
+    text = io.StringIO(newline="")
+    if path.suffix == ".jsonl":
+        text.writelines(json_text({name: row[name] for name in names}, None) + "\n" for row in rows)
+    else:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_cell(row[name]) for name in names] for row in rows)
+    write_aside(path, text.getvalue().encode())
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value))
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return "" if value is None else value
+
+
+def counted(number: int, what: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "label"), counted(1200, "item")
+    ('1 label', '1,200 items')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -18,7 +18,7 @@ from .._checks import whole
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
-from .table import Table, logistic_table
+from .drawn import Table, logistic_table
 
 READINGS = ("as-run", "as-printed")
 

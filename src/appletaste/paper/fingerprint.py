@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 
 
 def fingerprint(*modules: str) -> str:
