@@ -7,7 +7,7 @@ import time
 import pytest
 
 import appletaste as at
-from appletaste.engines import engine as base
+from appletaste.engines import workers as base
 
 from . import work
 from .clusters import ENTRIES, MARKS, PROBLEM, assert_same, assert_squares

@@ -15,7 +15,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import appletaste as at
 from appletaste.cli.console import open_engine
-from appletaste.engines import engine as base
+from appletaste.engines import workers as base
 from appletaste.simulate import Entry
 
 from . import work

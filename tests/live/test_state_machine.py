@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, ConflictError, InputError, UnknownDecisionError
-from appletaste.records.record import DurableRecord
+from appletaste.records.durable import DurableRecord
 from appletaste.records.stores import Head, Row
 from appletaste.records.stores.sqlite import SqliteStore
 

@@ -7,9 +7,9 @@ import os
 from ..errors import OptionError
 from .cluster import Cluster
 from .dask import DaskCluster
-from .engine import Engine
 from .local import Local, Threads
 from .ray import RayCluster
+from .workers import Engine
 
 __all__ = ["ENGINES", "DaskCluster", "Engine", "Local", "RayCluster", "Threads", "engine"]
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, ClassVar, Self
 
 from ..errors import EngineError, OptionError
-from .engine import Result, Task, Work, unpack, versions
+from .workers import Result, Task, Work, unpack, versions
 
 #: How long a cluster may take to answer, in seconds.
 PATIENCE = 5

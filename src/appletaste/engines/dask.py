@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ..errors import MissingExtraError
 from .cluster import PATIENCE, Cluster
-from .engine import ONE_THREAD, RETRIES, Work
+from .workers import ONE_THREAD, RETRIES, Work
 
 
 class DaskCluster(Cluster):

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..errors import EngineError
-from .engine import RETRIES, Result, Task, Work, unpack, versions
 from .pulse import current, follow
+from .workers import RETRIES, Result, Task, Work, unpack, versions
 
 #: Seconds between two looks at whether the parent is still there.
 BETWEEN = 1.0

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ..errors import EngineError, MissingExtraError
 from .cluster import PATIENCE, Cluster
-from .engine import ONE_THREAD, RETRIES, Work
+from .workers import ONE_THREAD, RETRIES, Work
 
 #: Results are a few kilobytes and fetched at once; Ray would set aside a third of the memory for them.
 STORE_BYTES = 100 * 2**20

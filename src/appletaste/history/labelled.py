@@ -174,7 +174,7 @@ def read_labelled(
 
     Examples
     --------
-    >>> stream = read_stream({"day": ["2024-05-03", "2024-05-01"], "x": [1.0, 2.0], "bad": [0, 1]}, "bad", time="day")
+    >>> stream = read_labelled({"day": ["2024-05-03", "2024-05-01"], "x": [1.0, 2.0], "bad": [0, 1]}, "bad", time="day")
     >>> stream.times, stream.labels
     (array([1.7145216e+09, 1.7146944e+09]), array([1, 0], dtype=int8))
     """

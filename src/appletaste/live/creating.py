@@ -13,8 +13,8 @@ from ..features import FeatureMap
 from ..policies import Player
 from ..policies.player import named, part_of
 from ..records.codec import sha256
+from ..records.durable import Clock, DurableRecord, checked
 from ..records.events import Created
-from ..records.record import Clock, DurableRecord, checked
 from ..records.stores.store import NOTHING, Head, Place, Store
 from ..streams.rebuilding import rebuild_player
 from ..times import span

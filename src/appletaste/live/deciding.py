@@ -13,8 +13,8 @@ from ..costs import Costs
 from ..decision import Decision, new_tuple
 from ..errors import AppleTasteError, ConflictError, InputError, StoreError
 from ..records.codec import pack_item
+from ..records.durable import Found
 from ..records.events import Decided, Enacted
-from ..records.record import Found
 from ..streams.clock import KINDS_OF_TIME
 from ..times import instant, written
 from .answers import Answer

@@ -6,8 +6,8 @@ from ..costs import Costs
 from ..errors import InputError
 from ..policies import Policy
 from ..records.codec import unpack_event
+from ..records.durable import DurableRecord
 from ..records.events import Decided
-from ..records.record import DurableRecord
 from ..records.stores.store import Place
 from .snapshots import read_manifest, restore
 from .state import State

@@ -15,8 +15,8 @@ from ..errors import StoppedError, UnknownDecisionError
 from ..features import FeatureMap
 from ..policies import Player
 from ..policies.player import Alone
+from ..records.durable import DurableRecord, Found
 from ..records.events import Decided, Event, ModeChanged
-from ..records.record import DurableRecord, Found
 from ..records.stores import Store
 from .creating import reader_of, settings_of
 from .modes import SAFE

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ..costs import Costs
 from ..errors import AppleTasteError, RecordError
 from ..records.codec import unpack_event
+from ..records.durable import DurableRecord, checked
 from ..records.events import Decided, Event, ModeChanged
-from ..records.record import DurableRecord, checked
 from ..records.stores.store import NOTHING, Head, Place
 from .snapshots import Manifest, read_manifest, restore
 from .state import Lookup, State

@@ -12,7 +12,7 @@ from ..costs_by_item import CostsByItem
 from ..errors import InputError
 from ..features import FeatureMap
 from ..policies import Player
-from ..records.record import Clock, DurableRecord, machine_clock
+from ..records.durable import Clock, DurableRecord, machine_clock
 from ..records.stores import Store, open_store
 from .answers import Answer
 from .creating import begin

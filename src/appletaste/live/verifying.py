@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ..costs import Costs
 from ..errors import AppleTasteError, RecordError
 from ..records.codec import sha256, unpack_event
+from ..records.durable import checked
 from ..records.events import Created, Decided, Erased
-from ..records.record import checked
 from ..records.stores.store import NOTHING, Head, Place
 from ..streams.loop import uncollected
 from .snapshots import Manifest, describe, read_manifest, restore

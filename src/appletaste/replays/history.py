@@ -85,8 +85,8 @@ def read_history(
 
     Examples
     --------
-    >>> from .table import read_stream
-    >>> stream = read_stream({"x": [1.0, 2.0], "bad": [0, 1]}, "bad")
+    >>> from ..history.labelled import read_labelled
+    >>> stream = read_labelled({"x": [1.0, 2.0], "bad": [0, 1]}, "bad")
     >>> read_history({"x": [0.0, 3.0, 5.0], "bad": ["no", "yes", ""]}, stream, "bad").known
     array([0, 1])
     """

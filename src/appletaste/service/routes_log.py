@@ -15,9 +15,9 @@ from ..costs import Costs
 from ..logs import DecisionLog
 from ..logs.from_entries import table_of
 from ..records.codec import stamp_of, unpack_event, unpack_item
+from ..records.durable import DurableRecord
 from ..records.entries import Entries
 from ..records.events import Created, Decided
-from ..records.record import DurableRecord
 from ..records.stores.store import PART, Place, Row
 from .operations import EVENTS, NDJSON, PARQUET, Call, Operation, Query, Reply
 from .problems import Problem

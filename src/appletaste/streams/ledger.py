@@ -20,8 +20,8 @@ from ..logs.from_entries import table_of
 from ..policies import Player, Policy
 from ..policies.items import check_costs, check_item
 from ..policies.player import Alone, named, with_features
-from ..records.codec import pack_events
 from ..records.entries import Entries, Entry
+from ..records.event_arrays import pack_events
 from ..records.events import (
     CORRECTED,
     EXPIRED,

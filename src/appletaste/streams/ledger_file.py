@@ -10,7 +10,7 @@ import numpy as np
 from .._files import fingerprint, open_archive
 from ..errors import InputError, SaveFileError
 from ..policies.player import part_of
-from ..records.codec import pack_events, unpack_events
+from ..records.event_arrays import pack_events, unpack_events
 from ..records.events import Event
 from ..records.record import Record
 

@@ -10,7 +10,7 @@ from ..errors import SaveFileError
 from ..features import FeatureMap
 from ..policies import Player
 from ..policies.player import FORMAT, part_of
-from ..records.codec import unpack_events
+from ..records.event_arrays import unpack_events
 from ..records.record import MemoryRecord
 from .ledger import Ledger
 from .rebuilding import rebuild_player

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import appletaste as at
 from appletaste import _sparse as own
-from appletaste.history import labelled as stream
+from appletaste.history import labelled
 
 from ...players import decided
 
@@ -139,9 +139,9 @@ def test_a_wide_encoding_is_kept_sparse(monkeypatch):
     table = {"job": [f"j{k}" for k in rng.integers(0, 40, 300)], "bad": rng.integers(0, 2, 300)}
     encoder = at.Encoder(hashing=64)
     dense = at.replay(table, "bad", costs=COSTS, shuffles=2, encoder=encoder)
-    monkeypatch.setattr(stream, "MOST_DENSE", 1000)
-    records = stream.read_stream(table, "bad").records
-    assert isinstance(stream.encode(encoder, records)[0], own.SparseRows)
+    monkeypatch.setattr(labelled, "MOST_DENSE", 1000)
+    records = labelled.read_labelled(table, "bad").records
+    assert isinstance(labelled.encode(encoder, records)[0], own.SparseRows)
     assert at.replay(table, "bad", costs=COSTS, shuffles=2, encoder=encoder)["voi"].cost_per_1000 == (
         dense["voi"].cost_per_1000
     )

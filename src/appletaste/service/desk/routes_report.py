@@ -21,9 +21,9 @@ from ...errors import InputError, MissingExtraError
 from ...logs import DecisionLog
 from ...logs.from_entries import table_of
 from ...records.codec import unpack_event
+from ...records.durable import DurableRecord
 from ...records.entries import Entries
 from ...records.events import STATES, Decided
-from ...records.record import DurableRecord
 from ...records.stores.store import PART
 from ...reports import write_report
 from ..operations import CSV, HTML, Call, Operation, Query, Reply
