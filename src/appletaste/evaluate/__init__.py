@@ -1,6 +1,5 @@
 """What a stream of decisions says afterwards: what was missed, what another policy would cost, and why."""
 
-from ..policies.reasons import REASONS, Reason
 from .alternatives import OwnThreshold
 from .answers import Estimate, Refusal
 from .audit_plan import AuditPlan, plan_audit
@@ -10,7 +9,6 @@ from .money_missed import MoneyMissed
 from .what_if import WhatIf, what_if
 
 __all__ = [
-    "REASONS",
     "AuditPlan",
     "Contribution",
     "Estimate",
@@ -18,7 +16,6 @@ __all__ = [
     "Missed",
     "MoneyMissed",
     "OwnThreshold",
-    "Reason",
     "Refusal",
     "WhatIf",
     "explain",

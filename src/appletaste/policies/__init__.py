@@ -7,6 +7,7 @@ from .learner import Learner, Method
 from .player import Player, Prospect
 from .policy import Policy
 from .posterior import CurrentPosterior
+from .reasons import REASONS, Reason
 from .registry import (
     OPTION_HELP,
     POLICIES,
@@ -22,6 +23,7 @@ from .sup_logistic import SupLogistic
 __all__ = [
     "OPTION_HELP",
     "POLICIES",
+    "REASONS",
     "Bayesian",
     "CbpSide",
     "Constant",
@@ -33,6 +35,7 @@ __all__ = [
     "Policy",
     "PolicyInfo",
     "Prospect",
+    "Reason",
     "SupLogistic",
     "find",
     "list_policies",
