@@ -18,8 +18,8 @@ from scipy.special import expit
 
 import appletaste as at
 from appletaste.cli.console import progress_of
+from appletaste.policies import PolicySpec
 from appletaste.posteriors import Exact, Gaussian, Gibbs
-from appletaste.simulate import Entry
 
 PROBLEMS = {
     "d = 5": (at.problem("synthetic", rounds=5000), 160),
@@ -28,7 +28,7 @@ PROBLEMS = {
         400,
     ),
 }
-ENTRIES = [Entry("pg-ts", {}), Entry("exact-ts", {})]
+ENTRIES = [PolicySpec("pg-ts", {}), PolicySpec("exact-ts", {})]
 POINTS = (0.95, 0.98, 0.995)
 
 

@@ -43,7 +43,10 @@ def made(items: int, exponent: float, deviation: float, seed: int) -> dict[str, 
 
 def saved(table: dict[str, NDArray[Any]], many: bool, seed: int) -> tuple[float, float]:
     """Return what ``voi`` saves, and what the same saves with all labels."""
-    encoder, entry = at.Encoder(curves=True, many=many), at.simulate.Entry("voi", {} if many else {"surprises": 0.0})
+    encoder, entry = (
+        at.Encoder(curves=True, many=many),
+        at.policies.PolicySpec("voi", {} if many else {"surprises": 0.0}),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = at.replay(table, "positive", costs=COSTS, order="as is", seed=seed, encoder=encoder, policies=[entry])

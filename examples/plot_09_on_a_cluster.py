@@ -11,7 +11,7 @@ import numpy as np
 
 import appletaste as at
 
-entries = [at.simulate.Entry(name, {}) for name in ("voi", "ids", "ts", "ucb")]
+entries = [at.policies.PolicySpec(name, {}) for name in ("voi", "ids", "ts", "ucb")]
 problem = at.problem("synthetic", features=8, rounds=600, intercept=-2.0)
 
 

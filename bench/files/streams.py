@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from appletaste import Costs, Key
-from appletaste.history.labelled import LabelledTable, default_encoder, encode, read_labelled
+from appletaste.features.encoding import default_encoder
+from appletaste.history.labelled import LabelledTable, encode, read_labelled
 from appletaste.problems import Table
 
 from ..peers.play import attempt

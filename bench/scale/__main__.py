@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 import appletaste as at
-from appletaste.simulate import Entry
+from appletaste.policies import PolicySpec
 
 from ..peers.latency import ONE_THREAD, measure_alone
 from ..peers.players import all_players
@@ -67,7 +67,7 @@ def batches() -> list[dict]:
 
 def replications() -> list[dict]:
     """Return rounds a second of ``replicate`` on one process and on all cores."""
-    problem, entries, count = at.problem("synthetic", features=20, rounds=2000), [Entry("voi", {})], 40
+    problem, entries, count = at.problem("synthetic", features=20, rounds=2000), [PolicySpec("voi", {})], 40
     rows = []
     for jobs in sorted({1, os.cpu_count() or 1}):
         at.replicate(problem, entries, jobs, jobs=jobs)  # starts the workers

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import appletaste as at
-from appletaste.live import keeping
 from appletaste.records.stores import MemoryStore
+from appletaste.streams import keeping
 
 FEATURES, GROUP = 20, 100
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)

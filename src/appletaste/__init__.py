@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .features import Encoder as Encoder
     from .features import FeatureMap as FeatureMap
     from .keys import Key as Key
-    from .live import Stream as Stream
     from .logs import DecisionLog as DecisionLog
     from .policies import Policy as Policy
     from .policies import list_policies as list_policies
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from .streams import Calendar as Calendar
     from .streams import Desk as Desk
     from .streams import Ledger as Ledger
+    from .streams import Stream as Stream
     from .streams import load as load
     from .tables import read_records as read_records
 
@@ -52,7 +52,6 @@ _HOME = {
     "features": "Encoder FeatureMap",
     "tables": "read_records",
     "keys": "Key",
-    "live": "Stream",
     "logs": "DecisionLog",
     "policies": "Policy list_policies policy",
     "posteriors": "random_polyagamma",
@@ -61,12 +60,12 @@ _HOME = {
     "reports": "write_report",
     "service": "connect",
     "simulate": "play replicate",
-    "streams": "Audit Awaiting Budget Calendar Desk Ledger load",
+    "streams": "Audit Awaiting Budget Calendar Desk Ledger Stream load",
 }
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (
     *("tables", "features", "history", "posteriors", "rules", "policies", "streams", "records", "logs", "evaluate"),
-    *("drift", "reports", "problems", "simulate", "replays", "desks", "live", "service", "paper", "theory", "engines"),
+    *("drift", "reports", "problems", "simulate", "replays", "service", "paper", "theory", "engines"),
     *("adapters", "decision", "errors"),
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -7,10 +7,10 @@ import random
 from datetime import UTC, datetime, timedelta
 
 import appletaste as at
-from appletaste.desks import create_desk
-from appletaste.live import Stream
 from appletaste.problems import write_orders
 from appletaste.records.stores import open_store
+from appletaste.streams import Stream
+from appletaste.streams.from_table import create_desk
 
 ROWS = 2400
 COSTS = at.Costs(miss=95, false_alarm=6, hit=4)

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 import appletaste as at
-from appletaste.live import Stream
 from appletaste.records.stores import open_store
+from appletaste.streams import Stream
 
 from .conftest import DeskServer, sign_in
 from .injections import strings

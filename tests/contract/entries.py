@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.policies import POLICIES
-from appletaste.simulate import Entry
+from appletaste.policies import POLICIES, PolicySpec
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 #: Every policy, and the settings that take another path through the code.
@@ -34,7 +33,7 @@ ENTRIES = [
     ("cbp-side", {"radius": 0.5, "curvature": 1e-3, "item_bound": 2.0}),
     ("suplogistic", {"alpha": 0.05, "burn_in": 10, "horizon": 60}),
 ]
-IDS = [Entry(name, {k: v for k, v in options.items() if k != "prior"}).label for name, options in ENTRIES]
+IDS = [PolicySpec(name, {k: v for k, v in options.items() if k != "prior"}).label for name, options in ENTRIES]
 every = pytest.mark.parametrize(("name", "options"), ENTRIES, ids=IDS)
 
 

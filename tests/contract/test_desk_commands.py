@@ -12,8 +12,8 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.desks import open_desk, read_desk
 from appletaste.problems import write_orders
+from appletaste.streams.desk_file_tmp import open_desk, read_desk
 
 from .test_guide import commands, is_said, taken_apart
 

@@ -10,7 +10,11 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.desks import create_desk, decide_many, pending_work, read_desk, read_items
+from appletaste.streams.deciding_tmp import decide_many
+from appletaste.streams.desk_file_tmp import read_desk
+from appletaste.streams.from_table import create_desk
+from appletaste.streams.requests import read_items
+from appletaste.streams.worklist import pending_work
 
 from .test_desk_commands import call, rows_of, without, write
 

@@ -231,14 +231,14 @@ def test_a_desk_lets_levels_join_and_says_why(tmp_path):
     columns, labels = table(700)
     rows = [{name: column[k] for name, column in columns.items()} for k in range(700)]
     history = {**{name: column[:400] for name, column in columns.items()}, "bad": labels[:400]}
-    made = at.desks.create_desk(tmp_path / "desk.at", history, "bad", costs=COSTS, teach=True, late=True)
+    made = at.streams.from_table.create_desk(tmp_path / "desk.at", history, "bad", costs=COSTS, teach=True, late=True)
     assert made.features.groups.count(SLOTS) == 2
     ledger = made.ledger
     new = [{**row, "id": f"case {k}"} for k, row in enumerate(rows[400:])] + [
         {**rows[0], "shop": "brand new", "id": "x"}
     ]
     before = len(made.features.columns[1].slots)
-    answers = at.desks.decide_many(ledger, at.desks.read_items(new, ledger, id="id"))
+    answers = at.streams.deciding_tmp.decide_many(ledger, at.streams.requests.read_items(new, ledger, id="id"))
     assert "brand new" in made.features.columns[1].slots
     assert len(made.features.columns[1].slots) > before
     for answer, label in list(zip(answers, labels[400:], strict=False))[:50]:
@@ -248,8 +248,9 @@ def test_a_desk_lets_levels_join_and_says_why(tmp_path):
     back = at.load(tmp_path / "again.at")
     record = {name: value for name, value in new[60].items() if name != "id"}
     assert at.explain(back, record) == at.explain(ledger, record)
-    assert [answer.again for answer in at.desks.decide_many(back, at.desks.read_items(new, back, id="id"))] == [
-        True
-    ] * 301
-    words = " ".join(at.desks.reasons.Wording(ledger).columns(answers[0].decision.x, rows[400]))
+    assert [
+        answer.again
+        for answer in at.streams.deciding_tmp.decide_many(back, at.streams.requests.read_items(new, back, id="id"))
+    ] == [True] * 301
+    words = " ".join(at.streams.wording_tmp.Wording(ledger).columns(answers[0].decision.x, rows[400]))
     assert "the chance" in words

@@ -9,10 +9,12 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.desks import create_desk, model_of, open_desk, read_desk
 from appletaste.problems import write_orders
+from appletaste.reports.model import model_of
 from appletaste.reports.model_page import as_html
 from appletaste.reports.model_pictures import Scale
+from appletaste.streams.desk_file_tmp import open_desk, read_desk
+from appletaste.streams.from_table import create_desk
 
 COSTS = {"miss": 95, "false_alarm": 6, "hit": 4}
 ROLES = {"costs": COSTS, "id": "order", "time": "placed_at", "drop": ["settled_on", "reviewed"]}

@@ -131,7 +131,7 @@ def test_a_delay_says_what_it_counts():
 def test_a_half_life_in_days_needs_to_know_what_a_day_is():
     table = stream(np.arange(300))
     with pytest.raises(OptionError, match=r"holds numbers that are no dates.*time_unit="):
-        at.replay(table, "bad", costs=COSTS, time="t", policies=[at.simulate.Entry("voi", {"half_life": "30d"})])
+        at.replay(table, "bad", costs=COSTS, time="t", policies=[at.policies.PolicySpec("voi", {"half_life": "30d"})])
 
 
 def test_the_command_line_names_the_flag(tmp_path, capsys):

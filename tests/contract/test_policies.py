@@ -9,8 +9,8 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import AppleTasteError, FeedbackError, InputError
-from appletaste.policies import POLICIES
-from appletaste.simulate import Entry
+from appletaste.policies import POLICIES, PolicySpec
+from appletaste.simulate import made_for
 from tests.checks import honesty_p
 
 from ..players import assert_same, state_of
@@ -225,7 +225,7 @@ def test_recorded_probabilities_are_calibrated(name):
     for r in range(30):
         key = at.Key(3).at(r)
         table = problem.draw(key)
-        trace = at.play(Entry(name, {}).make(table, key), table)
+        trace = at.play(made_for(PolicySpec(name, {}), table, key), table)
         acts.append(trace.act)
         probabilities.append(trace.probability)
     acts, probabilities = np.concatenate(acts), np.concatenate(probabilities)
@@ -293,7 +293,7 @@ def learn_from_another(name):
         ),
         (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(1e300)), "prior mean"),
         (lambda: at.policy("pg-ts", n_features=2, costs=COSTS, prior=at.posteriors.Gaussian(0, 1e-300)), "variances"),
-        (lambda: at.replicate(at.problem("i"), [Entry("never", {})] * 2, 2), "listed twice"),
+        (lambda: at.replicate(at.problem("i"), [PolicySpec("never", {})] * 2, 2), "listed twice"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, burn_in=-1), "burn_in"),
         (lambda: at.policy("pg-ids", n_features=3, costs=COSTS, sweeps=1, separate_draws=True), "sweeps"),
         (lambda: at.policy("pg-ts", n_features=3, costs=COSTS, prior="flat"), "prior is"),
@@ -351,8 +351,8 @@ def test_the_registry_tells_what_it_has():
 
 def test_numbers_do_not_depend_on_workers_or_company():
     problem = at.problem("i", rounds=60)
-    entries = [Entry("pg-ts", {}), Entry("pg-ids", {"weight": 0.2})]
-    entries += [Entry(name, {}) for name in POLICIES if name not in ("pg-ts", "pg-ids")]
+    entries = [PolicySpec("pg-ts", {}), PolicySpec("pg-ids", {"weight": 0.2})]
+    entries += [PolicySpec(name, {}) for name in POLICIES if name not in ("pg-ts", "pg-ids")]
     one = at.replicate(problem, entries, 6, seed=5, jobs=1)
     two = at.replicate(problem, entries, 6, seed=5, jobs=2)
     alone = at.replicate(problem, entries[1:2], 4, seed=5, jobs=1)

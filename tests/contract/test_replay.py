@@ -14,7 +14,7 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.replays.players import bare
+from appletaste.streams.staffing import bare
 
 from .test_guide import commands, taken_apart
 

@@ -8,7 +8,7 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.desks import read_desk
+from appletaste.streams.desk_file_tmp import read_desk
 
 COSTS = ["--costs", "miss=1,false_alarm=0.4,hit=0"]
 

@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 import appletaste as at
-from appletaste.simulate import Entry
+from appletaste.policies import PolicySpec
 
 KINDS = [
     pytest.param(
@@ -26,7 +26,7 @@ THEIRS = [
 MARKS = [pytest.mark.cluster, *(pytest.mark.filterwarnings(rule) for rule in THEIRS)]
 
 PROBLEM = at.problem("i", rounds=60)
-ENTRIES = [Entry("pg-ts", {}), Entry("pg-ids", {"weight": 0.2}), Entry("cbp-side", {})]
+ENTRIES = [PolicySpec("pg-ts", {}), PolicySpec("pg-ids", {"weight": 0.2}), PolicySpec("cbp-side", {})]
 
 
 def assert_same(found, expected):

@@ -16,7 +16,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 import appletaste as at
 from appletaste.cli.console import open_engine
 from appletaste.engines import workers as base
-from appletaste.simulate import Entry
+from appletaste.policies import PolicySpec
 
 from . import work
 from .processes import alive
@@ -178,7 +178,7 @@ class Backwards:
 
 
 def test_results_do_not_depend_on_the_order_of_completion():
-    entries = [Entry("pg-ts", {}), Entry("always", {})]
+    entries = [PolicySpec("pg-ts", {}), PolicySpec("always", {})]
     heard = []
     one = at.replicate(at.problem("i", rounds=40), entries, 3)
     two = at.replicate(at.problem("i", rounds=40), entries, 3, engine=Backwards(), progress=heard.append)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.simulate import Entry
+from appletaste.policies import PolicySpec
+from appletaste.simulate import made_for
 
 FILE = Path(__file__).with_name("traces.json")
 NAMES = ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy", "cbp-side", "suplogistic"]
@@ -26,7 +27,7 @@ def trace(name):
     # Constants at which the two cautious policies do pass some items.
     options = {"cbp-side": {"curvature": 0.01}, "suplogistic": {"alpha": 0.01, "burn_in": 18}}
     options = options.get(name, {"switch": 10} if name.startswith("exact-") else {})  # so that it goes both its ways
-    played = at.play(Entry(name, options).make(table, key), table)
+    played = at.play(made_for(PolicySpec(name, options), table, key), table)
     return {
         "acts": "".join("01"[int(act)] for act in played.act),
         "probabilities": [round(p, 12) for p in played.probability.tolist()],

@@ -11,10 +11,10 @@ import threading
 import time
 
 import appletaste as at
-from appletaste.live import Stream
 from appletaste.records.stores import open_store
 from appletaste.service.keys import SCOPES, Keys
 from appletaste.service.server import Server
+from appletaste.streams import Stream
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 PEOPLE = [{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}, {"age": 40, "job": "pilot"}]

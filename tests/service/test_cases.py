@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.live import Stream
 from appletaste.records.stores import MemoryStore
 from appletaste.service.desk import past as pasts
 from appletaste.service.desk.past import Past
+from appletaste.streams import Stream
 
 from .serving import COSTS, PEOPLE, Running, new_store
 

@@ -10,7 +10,7 @@ from appletaste.records.stores import MemoryStore
 from appletaste.service.desk.columns import day_number
 from appletaste.service.desk.following import Following
 from appletaste.service.desk.trying import Way, acting
-from appletaste.service.moving import export_stream, import_stream
+from appletaste.streams.transfer import export_stream, import_stream
 
 from .filling import SHEET, Reading, fill
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.live import Stream
 from appletaste.service import RefusedError, connect
 from appletaste.service.remote import _cell
+from appletaste.streams import Stream
 
 from .serving import COSTS, PEOPLE, Running, new_store
 
@@ -69,8 +69,8 @@ def test_a_service_gives_what_a_stream_gives(remote):
     assert {name: column.tolist() for name, column in ours.columns().items() if name != "label_time"} == {
         name: column.tolist() for name, column in theirs.columns().items() if name != "label_time"
     }
-    assert str(remote.missed()) == str(alone.missed())
-    assert remote.explain("c/3").as_dict() == alone.explain("c/3").as_dict()
+    assert str(remote.missed()) == str(at.missed(alone.log()))
+    assert remote.explain("c/3").as_dict() == at.explain(alone, "c/3").as_dict()
     assert remote.verify() == str(alone.verify())
     assert remote.log(features=False).x is None
 

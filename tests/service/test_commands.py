@@ -11,12 +11,12 @@ import pytest
 
 from appletaste.cli.main import main
 from appletaste.errors import InputError, OptionError, StoreError
-from appletaste.live import Stream
 from appletaste.records.stores import open_store
 from appletaste.service import connect
 from appletaste.service.keys import Keys
-from appletaste.service.moving import export_stream, import_stream
 from appletaste.service.server import Server
+from appletaste.streams import Stream
+from appletaste.streams.transfer import export_stream, import_stream
 
 from .serving import Running, new_store
 

@@ -13,7 +13,7 @@ import pytest
 import appletaste as at
 from appletaste.records.stores import open_store
 
-from ..live.stores import fresh_database
+from ..streams.stores import fresh_database
 from .serving import ask, hear, make_streams, secret_of
 
 ORDERS = "/v1/streams/orders"

@@ -9,7 +9,6 @@ import pytest
 
 import appletaste as at
 from appletaste.evaluate import Refusal
-from appletaste.live.earlier import policy_at
 from appletaste.records.stores import MemoryStore
 from appletaste.reports import gather
 from appletaste.reports.periods import days_of as days_of_log
@@ -17,6 +16,7 @@ from appletaste.reports.wording import Currency
 from appletaste.service.desk.days import amount_of, days_of, money_of
 from appletaste.service.desk.following import Following
 from appletaste.service.desk.routes_report import Rows, table_from
+from appletaste.streams.earlier import policy_at
 
 from .filling import Reading, fill
 

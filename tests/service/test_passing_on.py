@@ -12,7 +12,7 @@ from appletaste.service import owners, server
 from appletaste.service.owners import Owners
 from appletaste.service.problems import Problem
 
-from ..live.stores import fresh_database
+from ..streams.stores import fresh_database
 from .serving import ORDERS, Running, item, make_streams, secret_of
 from .test_machines import free_port
 from .test_writing import soon

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from appletaste.live import Stream
+from appletaste.streams import Stream
 
 from .serving import ORDERS, ask, item, new_store, secret_of
 

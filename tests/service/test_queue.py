@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.live import Stream
 from appletaste.records.entries import Entries
 from appletaste.records.events import NEVER_DUE, OBSERVED
 from appletaste.records.stores import MemoryStore
 from appletaste.service.desk import queue as queues
 from appletaste.service.desk.leases import Lease
 from appletaste.service.desk.queue import ORDERS, Filter, Queue
+from appletaste.streams import Stream
 from appletaste.times import instant
 
 from .serving import COSTS, Running, new_store

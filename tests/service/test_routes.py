@@ -7,7 +7,7 @@ import socket
 import pytest
 
 import appletaste as at
-from appletaste.live import Stream
+from appletaste.streams import Stream
 
 from .serving import hear
 

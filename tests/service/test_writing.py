@@ -11,9 +11,9 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import OutcomeUnknownError
-from appletaste.live import Answer, Stream, keeping
-from appletaste.live.items import Reader
 from appletaste.service import writer as writing
+from appletaste.streams import Answer, Stream, keeping
+from appletaste.streams.reader import Reader
 
 from .serving import ORDERS, Running, item, new_store, secret_of
 

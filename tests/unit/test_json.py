@@ -89,7 +89,7 @@ def test_a_replay_and_a_simulation_say_all_there_is():
     assert found["never"]["precision"] is None
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
-    (one,) = at.replicate(at.problem("i"), [at.simulate.Entry("never", {})], 2, seed=1)
+    (one,) = at.replicate(at.problem("i"), [at.policies.PolicySpec("never", {})], 2, seed=1)
     found = one.as_dict()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["regret"]["mean"] == one.final_regret.mean()

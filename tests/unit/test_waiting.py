@@ -29,7 +29,7 @@ def test_tasks_say_how_far_they_have_come():
 
 
 def test_workers_tell_of_their_items_and_numbers_stay():
-    entries = [at.simulate.Entry("always", {}), at.simulate.Entry("never", {})]
+    entries = [at.policies.PolicySpec("always", {}), at.policies.PolicySpec("never", {})]
     alone = at.replicate(at.problem("i", rounds=40), entries, 2)
     with pulse.watched(4) as table, at.engines.engine("local", jobs=2) as workers:
         found = at.replicate(at.problem("i", rounds=40), entries, 2, engine=workers)

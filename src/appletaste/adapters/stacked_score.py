@@ -17,7 +17,7 @@ from ..policies.learner import Added, Arrays
 from ..policies.registry import SETTINGS
 from ..policies.widening import Extra, Widened
 from ..posteriors import Belief, Laplace, Vector
-from ..replays.players import Setting, awaiting
+from ..streams.staffing import Setting, awaiting
 
 try:
     from sklearn.base import clone

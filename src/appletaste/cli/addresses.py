@@ -34,7 +34,7 @@ def open_log(args: Namespace) -> Iterator[DecisionLog]:
     A desk's file is a log too: that of its ledger.
     """
     if is_zipfile(args.log):
-        from ..desks import read_desk
+        from ..streams.desk_file_tmp import read_desk
 
         yield read_desk(args.log).log()
         return

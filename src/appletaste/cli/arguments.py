@@ -11,8 +11,7 @@ from ..costs_by_item import CostsByItem
 from ..errors import OptionError
 from ..evaluate import OwnThreshold
 from ..features import Encoder
-from ..policies import find
-from ..simulate import Entry
+from ..policies import PolicySpec, find
 
 
 def parse_value(text: str) -> Any:
@@ -43,7 +42,7 @@ def parse_pairs(text: str, what: str) -> dict[str, str]:
     return pairs
 
 
-def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry]:
+def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[PolicySpec]:
     """Return the policies of a comparison with their options."""
     extra: dict[str, dict[str, Any]] = {}
     for option in options:
@@ -60,7 +59,7 @@ def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[Entry
         if bracket and not rest.endswith("]"):
             raise OptionError(f"--policy takes NAME or NAME[option=value,...], got {text!r}")
         own = {k: parse_value(v) for k, v in parse_pairs(rest[:-1], "--policy").items()} if bracket else {}
-        entries.append(Entry(name, {**extra.get(name, {}), **own}))
+        entries.append(PolicySpec(name, {**extra.get(name, {}), **own}))
     unused = sorted(set(extra) - {entry.name for entry in entries})
     if unused:
         raise OptionError(f"--option sets {unused[0]}, which is not among the policies played")

@@ -22,8 +22,9 @@ from ..engines import Engine, engine
 from ..engines.pulse import SECONDS, SHARE, watched
 from ..pages.table import Table
 from ..pages.table import show as show
+from ..policies import PolicySpec
 from ..problems import Problem
-from ..simulate import Entry, Result, replicate
+from ..simulate import Result, replicate
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def open_engine(args: Namespace) -> Iterator[Engine]:
 def play_with_progress(
     title: str,
     problem: Problem,
-    entries: list[Entry],
+    entries: list[PolicySpec],
     args: Namespace,
     workers: Engine,
     costs: Costs | None = None,

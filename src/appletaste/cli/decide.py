@@ -63,9 +63,11 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Decide a file, save the desk, and only then hand out the decisions."""
-    from ..desks import decide_many, open_desk, read_items
-    from ..desks.reasons import Wording
     from ..policies.reasons import reason_for
+    from ..streams.deciding_tmp import decide_many
+    from ..streams.desk_file_tmp import open_desk
+    from ..streams.requests import read_items
+    from ..streams.wording_tmp import Wording
     from .addresses import check_rows_path, counted, write_rows
     from .console import print_json, progress_to
 

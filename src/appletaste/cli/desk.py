@@ -19,7 +19,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..desks import Created
+    from ..streams.from_table import Created
 
 DESCRIPTION = """\
 A desk decides live: what arrives is acted on or passed, within a budget and with audits,
@@ -134,7 +134,7 @@ def run(args: argparse.Namespace) -> None:
 
 def make_desk(args: argparse.Namespace, path: Path | None, seed: int) -> Created:
     """Make a desk as ``add_creation`` was answered; without a path it has no file, and is for a stream."""
-    from ..desks import create_desk
+    from ..streams.from_table import create_desk
     from ..tables.values import MISSING
     from .arguments import parse_costs, parse_dates, parse_encoder, parse_entries, parse_pairs
 

@@ -66,9 +66,10 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Learn the labels of a file, save the desk and say what became of each."""
-    from ..desks import label_many, open_desk, read_told
-    from ..desks.labelling import LEARNT, OUTCOMES, PASSED, UNKNOWN
     from ..reports.wording import labels_awaited
+    from ..streams.desk_file_tmp import open_desk
+    from ..streams.labelling_tmp import LEARNT, OUTCOMES, PASSED, UNKNOWN, label_many
+    from ..streams.requests import read_told
     from .addresses import check_rows_path, counted, write_rows
     from .console import print_json
 

@@ -43,8 +43,9 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the curves, and if asked draw them."""
     from .._files import write_aside
-    from ..desks import model_of, read_desk
+    from ..reports.model import model_of
     from ..reports.model_page import as_html
+    from ..streams.desk_file_tmp import read_desk
     from .console import print_json, progress_to, show_table
 
     if args.top < 0:

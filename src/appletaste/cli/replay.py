@@ -21,8 +21,8 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..policies import PolicySpec
     from ..replays import ReplayResult, Sweep
-    from ..simulate import Entry
 
 DESCRIPTION = """\
 Play a fully labelled file as a stream in which a label is seen only if you act.
@@ -232,10 +232,10 @@ def run(args: argparse.Namespace) -> None:
             print(f"the decisions of {entries[0].label} are in {args.log}")
 
 
-def _entries(args: argparse.Namespace) -> list[Entry]:
+def _entries(args: argparse.Namespace) -> list[PolicySpec]:
     """Return the policies; those that are always shown may be named too."""
+    from ..policies import PolicySpec
     from ..replays.comparators import COMPARATORS
-    from ..simulate import Entry
     from .arguments import parse_entries
 
     named = args.policy or ["voi"]
@@ -243,7 +243,7 @@ def _entries(args: argparse.Namespace) -> list[Entry]:
     chosen = {entry.label: entry for entry in parse_entries([n for n in named if n not in shown], args.option)}
     if len(chosen) + len(set(shown)) < len(named):
         raise OptionError(f"a policy is listed twice: {', '.join(named)}")
-    return [*chosen.values(), *(Entry(name, {}) for name in shown)]
+    return [*chosen.values(), *(PolicySpec(name, {}) for name in shown)]
 
 
 def _print_sweep(found: Sweep, as_json: bool) -> None:

@@ -14,7 +14,7 @@ from .options import add_json, add_verb
 from .storage import FAILED, ExitError, add_store, opened
 
 if TYPE_CHECKING:
-    from ..live import Stream
+    from ..streams import Stream
 
 DESCRIPTION = """\
 A stream of decisions in a store, a file (SQLite) or PostgreSQL, that lasts for years: every
@@ -86,7 +86,7 @@ def _say(args: argparse.Namespace, found: dict[str, Any], told: str) -> None:
 
 def run_create(args: argparse.Namespace) -> None:
     """Make a stream, and say what is in it."""
-    from ..live import Stream
+    from ..streams import Stream
 
     if (args.source is None) == (args.n_features is None):
         raise OptionError("a stream is made from a file (--from and --label), or for vectors (--n-features)")
@@ -117,8 +117,8 @@ def run_create(args: argparse.Namespace) -> None:
 
 def _vectors(args: argparse.Namespace) -> Any:
     from ..policies import policy
-    from ..replays.players import Staffing
     from ..streams import Awaiting, Desk
+    from ..streams.staffing import Staffing
     from .arguments import parse_entries, parse_one_sheet
 
     (entry,) = parse_entries([args.policy], [])
@@ -156,7 +156,7 @@ def run_list(args: argparse.Namespace) -> None:
 
 def run_show(args: argparse.Namespace) -> None:
     """Say how a stream stands."""
-    from ..live import Stream
+    from ..streams import Stream
 
     with Stream.open(args.store, args.name, read_only=True) as stream:
         found = _described(stream)
@@ -166,7 +166,7 @@ def run_show(args: argparse.Namespace) -> None:
 
 def run_verify(args: argparse.Namespace) -> None:
     """Fold the record again and compare."""
-    from ..live import Stream
+    from ..streams import Stream
 
     try:
         with Stream.open(args.store, args.name, read_only=True) as stream:
@@ -181,8 +181,8 @@ def run_verify(args: argparse.Namespace) -> None:
 
 def run_export(args: argparse.Namespace) -> None:
     """Write the decision log, or all of a stream."""
-    from ..live import Stream
-    from ..service.moving import export_stream
+    from ..streams import Stream
+    from ..streams.transfer import export_stream
 
     with Stream.open(args.store, args.name, read_only=True) as stream:
         if args.out.suffix == ".stream":
@@ -196,7 +196,7 @@ def run_export(args: argparse.Namespace) -> None:
 
 def run_import(args: argparse.Namespace) -> None:
     """Read a stream from a file."""
-    from ..service.moving import import_stream
+    from ..streams.transfer import import_stream
 
     store = opened(args.store)
     try:

@@ -10,7 +10,7 @@ from ..errors import OptionError
 from .options import add_desk, add_json, add_verb
 
 if TYPE_CHECKING:
-    from ..desks import Case
+    from ..streams.worklist import Case
 
 DESCRIPTION = """\
 List the items that were acted on and whose labels have not arrived, by what a review is
@@ -54,9 +54,10 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print, and if asked write, the work at hand."""
-    from ..desks import pending_work, read_desk
     from ..policies.reasons import AUDIT
     from ..reports.wording import labels_awaited
+    from ..streams.desk_file_tmp import read_desk
+    from ..streams.worklist import pending_work
     from .addresses import check_rows_path, write_rows
     from .arguments import parse_value
     from .console import print_json

@@ -1,4 +1,4 @@
-"""``explain``: ask a policy, a desk or a ledger why.
+"""``explain``: ask a policy, a desk or a stream why.
 
 The explanation of one decision has what adds to the score, what it costs to act and to pass, and the reason.
 """
@@ -23,7 +23,7 @@ from ..features.parts import average_item, level_words
 from ..pages.table import Table
 from ..policies import Player, Policy
 from ..policies.reasons import Reason, parts_for, reason_of, surprising_feature
-from ..streams import Ledger
+from ..streams import Ledger, Stream
 
 #: Lines of the printed table; smaller contributions are added up in one line.
 LINES = 10
@@ -97,7 +97,7 @@ Floats = NDArray[np.float64]
 
 
 def explain(
-    policy: Player | Ledger,
+    policy: Player | Ledger | Stream,
     item: Decision | Mapping[str, Any] | ArrayLike | str,
     features: FeatureMap | TransformerMap | None = None,
     *,
@@ -118,10 +118,11 @@ def explain(
     Parameters
     ----------
     policy
-        What decided: a policy, a desk or a ledger. Its policy must have a posterior with a covariance or draws
-        (``voi``, ``ts``, ``pg-ts``, ...).
+        What decided: a policy, a desk, a stream or a ledger. Its policy must have a posterior with a covariance or
+        draws (``voi``, ``ts``, ``pg-ts``, ...).
     item
-        A decision, the id of one in a ledger, or an item not yet decided: a record (with ``features``) or a vector.
+        A decision, the id of one in a stream or a ledger, or an item not yet decided: a record (with ``features``) or
+        a vector.
     features
         The map that makes the vectors, for names.
     costs, time, stratum
@@ -153,10 +154,17 @@ def explain(
             item = policy[item].decision
         if reference is None and len(policy):
             reference = np.stack([policy[name].decision.x for name in policy])
+    elif isinstance(policy, Stream):
+        player, features = policy.player, features or policy.features
+        if isinstance(item, str):
+            case = policy.find(item)
+            if case.erased:
+                raise InputError(f"the features of decision {item!r} were erased: nothing can be explained by them")
+            item = case.answer.decision
     if isinstance(item, str):
-        raise InputError(f"{item!r} is the id of a decision: give explain the ledger that has it")
+        raise InputError(f"{item!r} is the id of a decision: give explain the stream that has it")
     if not isinstance(player, Player):
-        raise InputError(f"explain takes a policy, a desk or a ledger, got {type(policy).__name__}")
+        raise InputError(f"explain takes a policy, a desk or a stream, got {type(policy).__name__}")
     if not isinstance(features, FeatureMap | TransformerMap | None):
         raise InputError(
             f"features are the map that made the vectors, Encoder().fit(records), got {type(features).__name__}"

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import OptionError
+from ..policies import PolicySpec
 from ..problems import READINGS, Problem, problem
-from ..simulate import Entry
 from .published import WEIGHTS
 
 #: The order of the paper's tables.
@@ -30,7 +30,7 @@ class Pairing:
     """One policy on one problem: the unit that is played, stored and reused."""
 
     problem: Problem
-    entry: Entry
+    entry: PolicySpec
 
     def identity(self, seed: int) -> str:
         """Return a file name that stands for these settings and no others."""
@@ -52,12 +52,12 @@ class Study:
 
 def pair(problem_: Problem, names: Sequence[str], **options: object) -> list[Pairing]:
     """Return each policy, with the same options, on one problem."""
-    return [Pairing(problem_, Entry(name, options)) for name in names]
+    return [Pairing(problem_, PolicySpec(name, options)) for name in names]
 
 
 def tuned(problem_: Problem) -> list[Pairing]:
     """Return the ten weights of the tuning study, and what they are compared with."""
-    weighted = [Pairing(problem_, Entry("pg-ids", {} if w == 0.05 else {"weight": w})) for w in WEIGHTS]
+    weighted = [Pairing(problem_, PolicySpec("pg-ids", {} if w == 0.05 else {"weight": w})) for w in WEIGHTS]
     return [*weighted, *pair(problem_, ("pg-ids-traditional", "pg-ts"))]
 
 
@@ -77,7 +77,7 @@ def all_studies(reading: str = "as-run") -> list[Study]:
     ]
     tuning = [problem("tuning", rounds=rounds, reading=reading) for rounds in (250, 750)]
     estimated = [
-        Pairing(p, Entry("pg-ids", {} if e == ESTIMATORS[0] else {"estimator": e}))
+        Pairing(p, PolicySpec("pg-ids", {} if e == ESTIMATORS[0] else {"estimator": e}))
         for p in (main[0], main[2])
         for e in ESTIMATORS
     ]

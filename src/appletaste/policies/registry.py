@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,6 +160,37 @@ def keeps_levels(name: str) -> bool:
     """Return whether a policy keeps an effect for each level of a column with many: those on the Laplace posterior."""
     found = find(name)
     return "groups" in found.options and isinstance(getattr(found.build(), "posterior", None), Laplace)
+
+
+@dataclass(frozen=True)
+class PolicySpec:
+    """A policy that is still to be made: its name and the options that differ from the defaults.
+
+    Examples
+    --------
+    >>> PolicySpec("voi", {"ahead": "lindy"}).label
+    'voi[ahead=lindy]'
+    """
+
+    name: str
+    options: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """A name that tells specs apart."""
+        settings = ",".join(f"{option}={value}" for option, value in self.options.items())
+        return f"{self.name}[{settings}]" if settings else self.name
+
+    @property
+    def takes_groups(self) -> bool:
+        """Whether the policy learns the scales of curves."""
+        return "groups" in find(self.name).options
+
+    @property
+    def takes_levels(self) -> bool:
+        """Whether the policy keeps an effect for each level: none that forgets, or looks for surprises or pairs."""
+        able = keeps_levels(self.name)
+        return able and not any(self.options.get(option) for option in ("half_life", "surprises", "pairs"))
 
 
 def policy(

@@ -103,7 +103,7 @@ class Created(NamedTuple):
 
 
 class ModeChanged(NamedTuple):
-    """From here on another mode holds (``appletaste.live.modes``)."""
+    """From here on another mode holds (``appletaste.streams.modes``)."""
 
     mode: str
     by: str = ""

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..costs_by_item import CostColumns
 from ..history.labelled import Places, alone
-from ..policies import Bayesian, Policy, find, policy
-from ..policies.registry import keeps_levels
+from ..policies import Bayesian, Policy, PolicySpec, find, policy
 from ..posteriors import Gaussian, Laplace
 from ..rules import EpsilonGreedy
-from ..simulate import Entry
 from ..streams import Budget
 
 
@@ -103,18 +101,9 @@ def full_information(n_features: int, costs: Costs, seed: int, groups: Groups = 
     return Policy(method, n_features=n_features, costs=costs, seed=seed, name=FULL_INFORMATION)
 
 
-def takes_groups(entry: Entry) -> bool:
-    """Return whether a policy learns the scales of curves."""
-    return entry.name == FULL_INFORMATION or "groups" in find(entry.name).options
-
-
-def takes_levels(entry: Entry) -> bool:
-    """Return whether a policy keeps an effect for each level: none that forgets, or looks for surprises or pairs."""
-    able = entry.name == FULL_INFORMATION or keeps_levels(entry.name)
-    return able and not any(entry.options.get(option) for option in ("half_life", "surprises", "pairs"))
-
-
-def make(entry: Entry, n_features: int, items: int, costs: Costs, seed: int, places: Places | None = None) -> Policy:
+def make(
+    entry: PolicySpec, n_features: int, items: int, costs: Costs, seed: int, places: Places | None = None
+) -> Policy:
     """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream."""
     places = alone(n_features) if places is None else places
     if entry.name == FULL_INFORMATION:

@@ -15,33 +15,24 @@ from ..costs import Costs
 from ..costs_by_item import CostColumns, CostsByItem
 from ..errors import Message, OptionError, Remedy, after
 from ..features import Encoder
+from ..features.encoding import chosen_encoder, default_encoder, with_dates, with_score
 from ..history.findings import known_labels
-from ..history.labelled import (
-    BLOCKS,
-    chosen_encoder,
-    default_encoder,
-    edges,
-    read_labelled,
-    with_dates,
-    with_score,
-)
+from ..history.labelled import BLOCKS, cost_notes, edges, read_labelled
 from ..history.leaks import ONLINE, Seen, infinite_cells, moving_ranges, rare_at_first, replay_notes
 from ..logs import DecisionLog
-from ..policies import find
-from ..simulate import Entry
+from ..policies import PolicySpec, find
+from ..streams.staffing import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .comparators import COMPARATORS, TODAY, make
 from .delays import Delay
 from .history import read_history
 from .notes import (
     column_notes,
-    cost_notes,
     delay_notes,
     feature_notes,
     stopped_notes,
     unlearnable_notes,
 )
 from .passes import Pass, Plan, forget
-from .players import Share, Staffing, Wrapper, awaiting, check_forgetting
 from .result import PolicyReplay, ReplayResult
 
 SHUFFLES = 10
@@ -59,7 +50,7 @@ def replay(
     label: Any = None,
     *,
     costs: Costs | CostsByItem | Mapping[str, Any],
-    policies: Sequence[str | Entry] = ("voi",),
+    policies: Sequence[str | PolicySpec] = ("voi",),
     shuffles: int | None = None,
     order: str = "shuffled",
     delay: Delay | float | str | None = None,
@@ -102,7 +93,7 @@ def replay(
         What outcomes cost: the same for every item, or formulas over its columns, ``{"miss": "amount*0.9+15",
         "false_alarm": 6, "hit": 4}`` (``CostsByItem``). A column of a formula may be a feature as well, or dropped.
     policies
-        Names, ``Entry`` objects where options are set.
+        Names, ``PolicySpec`` objects where options are set.
     shuffles, order
         The table is played in so many random orders (10), the same for every policy; ``order="as is"`` plays it once
         as it comes. With ``time`` it is played once in the order of time.
@@ -229,11 +220,11 @@ def _orders(shuffles: int | None, order: str, time: str | None) -> tuple[int, bo
     return SHUFFLES if shuffles is None else shuffles, True
 
 
-def _entries(policies: Sequence[str | Entry], today: bool) -> list[Entry]:
+def _entries(policies: Sequence[str | PolicySpec], today: bool) -> list[PolicySpec]:
     """Return the policies, and behind them the comparators that are not among them."""
     if isinstance(policies, str):
         raise OptionError(f"policies is a list, got the text {policies!r}: policies=[{policies!r}]")
-    chosen = [one if isinstance(one, Entry) else Entry(one, {}) for one in policies]
+    chosen = [one if isinstance(one, PolicySpec) else PolicySpec(one, {}) for one in policies]
     for entry in chosen:
         if entry.name not in COMPARATORS:
             find(entry.name)
@@ -242,7 +233,7 @@ def _entries(policies: Sequence[str | Entry], today: bool) -> list[Entry]:
     named = [entry.name for entry in chosen]
     if TODAY in named and not today:
         raise OptionError(Message("what is done today is said by a column of the table: ", Remedy("today")))
-    chosen += [Entry(name, {}) for name in COMPARATORS if name not in named and (today or name != TODAY)]
+    chosen += [PolicySpec(name, {}) for name in COMPARATORS if name not in named and (today or name != TODAY)]
     labels = [entry.label for entry in chosen]
     for one in labels:
         if labels.count(one) > 1:

@@ -19,17 +19,16 @@ from ..features.numbers import OPEN
 from ..history.labelled import LabelledTable, Matrix, Places, Vectors, alone, encode
 from ..keys import Key
 from ..logs import DecisionLog
-from ..policies import Policy
+from ..policies import Policy, PolicySpec
 from ..records.events import OBSERVED
-from ..simulate import Entry
 from ..streams import Budget, Ledger
 from ..streams.loop import play_through, rehearse
+from ..streams.staffing import Setting, Staffing, Wrapper
 from ..tables import Records
-from .comparators import FULL_INFORMATION, known_acts, make, takes_groups, takes_levels
+from .comparators import FULL_INFORMATION, known_acts, make
 from .delays import Delay
 from .history import History, encode_after
 from .notes import label_notes
-from .players import Setting, Staffing, Wrapper
 from .tally import Tally, tally
 
 #: The last encoded order in this process, with and without many levels: policies of one order meet the same vectors.
@@ -121,13 +120,14 @@ class Plan:
             _ENCODED[key] = Encoded(X, past, places, time.perf_counter() - started)
         return _ENCODED[key]
 
-    def met_by(self, entry: Entry, number: int) -> Encoded:
+    def met_by(self, entry: PolicySpec, number: int) -> Encoded:
         """Return the vectors of a pass as a policy meets them: without levels and curves that it cannot learn."""
         encoded = self.encoded(number)
-        groups = encoded.places.groups
-        if groups is not None and SLOTS in groups and not takes_levels(entry):
+        groups, takes_all = encoded.places.groups, entry.name == FULL_INFORMATION
+        if groups is not None and SLOTS in groups and not (takes_all or entry.takes_levels):
             encoded = self.encoded(number, many=False)
-        return encoded if encoded.places.groups is None or takes_groups(entry) else encoded.lines()
+        takes_all = takes_all or encoded.places.groups is None or entry.takes_groups
+        return encoded if takes_all else encoded.lines()
 
     def clock(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return when the items of a pass arrive, and when their labels do (None: at once).
@@ -166,7 +166,7 @@ class Pass:
     """One policy on one order."""
 
     plan: Plan
-    entry: Entry
+    entry: PolicySpec
     number: int
 
     @property

@@ -17,7 +17,7 @@ from ..errors import Message, OptionError
 from ..history.labelled import BLOCKS, edges
 from ..logs import DecisionLog
 from ..pages.table import Table, show
-from ..simulate import Entry
+from ..policies import PolicySpec
 from ..simulate.metrics import Summary, summarise
 from .comparators import TODAY
 from .passes import Plan
@@ -34,7 +34,7 @@ AGAINST = ("never", "always", TODAY)
 class PolicyReplay:
     """One policy over all passes; arrays have one row for each pass."""
 
-    entry: Entry
+    entry: PolicySpec
     tallies: tuple[Tally, ...]
 
     @property

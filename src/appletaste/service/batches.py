@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from ..errors import AppleTasteError, StoreError
-from ..live import Stream
+from ..streams import Stream
 from .bodies import decode
 from .operations import Reply
 from .problems import Problem, problem_of

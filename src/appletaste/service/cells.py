@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import InputError
 from ..features import FeatureMap
 from ..features.dates import Date
-from ..live import Stream
+from ..streams import Stream
 from ..tables.values import LARGEST
 from ..times import DAY, instant
 from .bodies import Decide

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import AppleTasteError, NotOwnerError, RecordError
-from ..live import Stream
 from ..records.stores import Store
+from ..streams import Stream
 from .desk.files import Files
 from .desk.following import Following
 from .desk.past import Past

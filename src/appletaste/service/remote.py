@@ -266,7 +266,7 @@ def _moment(time: Any) -> float | str | None:
 
 
 def _receipt(told: dict[str, Any]) -> Any:
-    from ..live.answers import LabelReceipt
+    from ..streams.answers import LabelReceipt
 
     return LabelReceipt(**told)
 

@@ -7,8 +7,9 @@ from functools import partial
 
 import msgspec
 
+from .. import evaluate
 from ..errors import ConflictError, InputError, OptionError
-from ..live import Answer, Stream
+from ..streams import Answer, Stream
 from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
 from .batches import in_one_commit
 from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note
@@ -83,7 +84,7 @@ async def explain(call: Call) -> Reply:
         if stream.find(id).erased:
             raise Problem("cannot-happen", detail="the features of the decision were erased")
         try:
-            return Reply.of(stream.explain(id).as_dict())
+            return Reply.of(evaluate.explain(stream, id).as_dict())
         except OptionError:
             raise Problem("cannot-happen", detail="the policy of the stream has no model to explain by") from None
 

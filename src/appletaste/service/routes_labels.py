@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from ..errors import ConflictError, FeedbackError, InputError, UnknownDecisionError
-from ..live import LabelReceipt, Stream
+from ..streams import LabelReceipt, Stream
 from .answers import Expired, Labelled, LabelResults
 from .batches import in_one_commit, one_by_one
 from .bodies import LARGEST_BATCH, BatchLabel, Correction, ExpireBody, Label, LabelBatch

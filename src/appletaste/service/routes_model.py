@@ -11,7 +11,7 @@ from .._files import for_json
 from ..drift import check
 from ..errors import OptionError
 from ..evaluate import missed
-from ..live import Stream
+from ..streams import Stream
 from .answers import Coefficient, Estimates, ModelRead
 from .desk.curves import curves_read
 from .desk.numbers import CurvesRead

@@ -19,11 +19,10 @@ from ..errors import (
     StoreError,
 )
 from ..features import Encoder
-from ..live import Stream
-from ..live.verifying import Verifier
 from ..policies import Policy, policy
-from ..replays.players import Staffing
-from ..streams import Awaiting, Desk
+from ..streams import Awaiting, Desk, Stream
+from ..streams.staffing import Staffing
+from ..streams.verify import Verifier
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
 from .bodies import CostsBody, CostSheet, ModeBody, NewStream
 from .desk.numbers import VerifiedAt

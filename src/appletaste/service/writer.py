@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..decision import new_tuple
 from ..errors import AppleTasteError, NotOwnerError, StoreError
-from ..live import Stream
+from ..streams import Stream
 from .cells import door_of
 from .metrics import Metrics
 from .problems import Problem, problem_of

@@ -1,15 +1,15 @@
 """Play policies on problems, once or many times over, and measure what they did."""
 
 from .metrics import Summary, calibration, precision, quantile_bands, recall, summarise
-from .replications import Entry, Played, Replication, Result, play, replicate
+from .replications import Played, Replication, Result, made_for, play, replicate
 
 __all__ = [
-    "Entry",
     "Played",
     "Replication",
     "Result",
     "Summary",
     "calibration",
+    "made_for",
     "play",
     "precision",
     "quantile_bands",

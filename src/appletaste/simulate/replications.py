@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
 from ..logs import DecisionLog
-from ..policies import Policy, find, policy
+from ..policies import Policy, PolicySpec, find, policy
 from ..problems import Problem, Table
 from ..streams import Ledger
 from ..streams.loop import play_through
@@ -41,36 +41,23 @@ def play(policy: Policy, table: Table) -> DecisionLog:
     return ledger.log()
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A policy in a comparison: its registry name and the options that differ from the defaults."""
-
-    name: str
-    options: Mapping[str, Any]
-
-    @property
-    def label(self) -> str:
-        """A name that tells entries apart."""
-        settings = ",".join(f"{option}={value}" for option, value in self.options.items())
-        return f"{self.name}[{settings}]" if settings else self.name
-
-    def make(self, table: Table, key: Key) -> Policy:
-        """Return the policy for one table; what only a simulation knows (horizon, theta*) is filled in."""
-        options = dict(self.options)
-        known = find(self.name).options
-        if known.get("horizon") is not None:  # suplogistic cannot do without; others may be told by an option
-            options.setdefault("horizon", max(2, table.rounds))
-        if self.name == "oracle":
-            options.setdefault("theta", table.theta)
-        seed = int(key.at("policy").word())
-        return policy(self.name, n_features=table.n_features, costs=table.costs, seed=seed, **options)
+def made_for(spec: PolicySpec, table: Table, key: Key) -> Policy:
+    """Return the policy for one table; what only a simulation knows (horizon, theta*) is filled in."""
+    options = dict(spec.options)
+    known = find(spec.name).options
+    if known.get("horizon") is not None:  # suplogistic cannot do without; others may be told by an option
+        options.setdefault("horizon", max(2, table.rounds))
+    if spec.name == "oracle":
+        options.setdefault("theta", table.theta)
+    seed = int(key.at("policy").word())
+    return policy(spec.name, n_features=table.n_features, costs=table.costs, seed=seed, **options)
 
 
 @dataclass(frozen=True)
 class Result:
     """One policy on one problem over all replications; arrays have one row per replication."""
 
-    entry: Entry
+    entry: PolicySpec
     acts: NDArray[np.int64]  #: how many items were acted on
     rounds: int
     curves: NDArray[np.float64]  #: cumulative regret at each round
@@ -114,7 +101,7 @@ class Replication:
     """One policy on one replication of a problem: the task that engines run."""
 
     problem: Problem
-    entry: Entry
+    entry: PolicySpec
     seed: int
     number: int
     costs: Costs | None = None  #: instead of the problem's
@@ -125,7 +112,7 @@ class Replication:
         table = self.problem.draw(key.at("problem"))
         if self.costs is not None:
             table = replace(table, costs=self.costs)
-        player = self.entry.make(table, key)
+        player = made_for(self.entry, table, key)
         player.probability(table.items[0])  # loads the kernels, and leaves no trace, before the clock starts
         started = time.perf_counter()
         acts = play(player, table).act
@@ -136,14 +123,14 @@ class Replication:
 
 def replicate(
     problem: Problem,
-    entries: Sequence[Entry],
+    entries: Sequence[PolicySpec],
     replications: int,
     *,
     seed: int = 0,
     jobs: int = 1,
     engine: engines.Engine | None = None,
     costs: Costs | None = None,
-    progress: Callable[[Entry], None] | None = None,
+    progress: Callable[[PolicySpec], None] | None = None,
 ) -> list[Result]:
     """Play every policy on the same replications of a problem; ``progress`` hears of each replication played.
 
@@ -154,7 +141,7 @@ def replicate(
     Examples
     --------
     >>> from appletaste import problem
-    >>> results = replicate(problem("iii"), [Entry("always", {}), Entry("never", {})], replications=3)
+    >>> results = replicate(problem("iii"), [PolicySpec("always", {}), PolicySpec("never", {})], replications=3)
     >>> [bool(result.final_regret.mean() > 5) for result in results]
     [True, False]
     """
@@ -165,7 +152,7 @@ def replicate(
         raise OptionError(f"{next(label for label in labels if labels.count(label) > 1)} is listed twice")
     first = Key(seed)
     for entry in entries:  # a wrong setting is found here, not in a worker
-        entry.make(problem.draw(first), first)
+        made_for(entry, problem.draw(first), first)
     tasks = [Replication(problem, entry, seed, r, costs) for entry in entries for r in range(replications)]
     played: list[Any] = [None] * len(tasks)
     with engines.engine("local", jobs=jobs) if engine is None else nullcontext(engine) as workers:

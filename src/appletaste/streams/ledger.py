@@ -87,9 +87,9 @@ class Ledger:
         self.record: Record = MemoryRecord() if record is None else record
         self.entries = Entries()
         self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
-        #: Which columns of its tables hold the id, the time, ... (``appletaste.desks``); kept in the file.
+        #: Which columns of its tables hold the id, the time, ... (``appletaste.streams.requests``); kept in the file.
         self.roles: dict[str, str] = {}
-        #: What each item costs by its columns (``appletaste.desks``); kept in the file. None: as the policy says.
+        #: What each item costs by its columns (``streams.requests``); kept in the file. None: as the policy says.
         self.costs_by_item: CostsByItem | None = None
         #: Lets one thread in at a time.
         self.alone = Alone("ledger")

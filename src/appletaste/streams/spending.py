@@ -11,8 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..posteriors import Arrays
 from ..times import DAY, not_seconds
-from .budget import Budget
-from .workdays import Calendar, Day
+from .budget import Budget, Calendar, Day
 
 #: A rolling window plans for this part of itself ahead.
 AHEAD = 0.4

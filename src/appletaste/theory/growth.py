@@ -9,8 +9,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..keys import Key
+from ..policies import PolicySpec
 from ..problems.synthetic import Bounded
-from ..simulate import Entry, replicate
+from ..simulate import replicate
 from .game import Floats
 
 
@@ -84,7 +85,7 @@ def measure(
 
     def curves(d: int, length: int) -> Floats:
         problem = make(d, length)
-        entry = Entry(policy, {"prior": problem.prior} if policy.startswith("pg-") else {})
+        entry = PolicySpec(policy, {"prior": problem.prior} if policy.startswith("pg-") else {})
         return replicate(problem, [entry], replications, seed=seed, jobs=jobs)[0].curves
 
     long = curves(features, max(horizons))

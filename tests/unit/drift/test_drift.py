@@ -223,8 +223,8 @@ def test_a_replay_in_order_forgets_and_raises_alarms(tmp_path):
     costs = {"miss": 5, "false_alarm": 1, "hit": 0}
     entries = [
         "adf-voi",
-        at.simulate.Entry("adf-voi", {"half_life": 300}),
-        at.simulate.Entry("adf-voi", {"half_life": "3d"}),
+        at.policies.PolicySpec("adf-voi", {"half_life": 300}),
+        at.policies.PolicySpec("adf-voi", {"half_life": "3d"}),
     ]
     result = at.replay(table, "bad", costs=costs, policies=entries, time="day")
     after = {name: sum(block["cost_per_1000"] for block in result[name].blocks()[6:]) for name in result}

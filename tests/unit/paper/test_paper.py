@@ -25,7 +25,7 @@ SMALL = Study(
     "a small one",
     "does it work?",
     tuple(
-        Pairing(at.problem("i", rounds=rounds), at.simulate.Entry(name, options))
+        Pairing(at.problem("i", rounds=rounds), at.policies.PolicySpec(name, options))
         for rounds in (20, 30)
         for name, options in (("pg-ts", {}), ("pg-ids", {"weight": 0.3}), ("never", {}))
     ),
@@ -87,7 +87,7 @@ def test_a_changed_setting_touches_only_its_pairings(tmp_path):
     store = Store(tmp_path, seed=1)
     play_missing([SMALL], store, 2, InOrder())
     changed = Study(
-        "s", "t", "q", (*SMALL.pairings[1:], Pairing(at.problem("i", rounds=20), at.simulate.Entry("always", {})))
+        "s", "t", "q", (*SMALL.pairings[1:], Pairing(at.problem("i", rounds=20), at.policies.PolicySpec("always", {})))
     )
     assert len(missing([changed], store, 2)) == 2
     names = {pairing.identity(1) for pairing in (*SMALL.pairings, *changed.pairings)}

@@ -328,14 +328,18 @@ def test_replay_and_desk_know_the_columns(tmp_path):
     columns, labels = table(2, 900, "pair")
     stream = {**columns, "bad": labels}
     result = at.replay(
-        stream, "bad", costs=COSTS, shuffles=2, policies=["voi", at.simulate.Entry("voi", {"pairs": True})]
+        stream, "bad", costs=COSTS, shuffles=2, policies=["voi", at.policies.PolicySpec("voi", {"pairs": True})]
     )
     plain, paired = (result[name].cost_per_1000.mean for name in list(result)[:2])
     assert paired < plain
     matrix = np.column_stack([np.ones(900), columns["a"], columns["b"]])
-    alone = at.replay(matrix, labels, costs=COSTS, shuffles=1, policies=[at.simulate.Entry("voi", {"pairs": True})])
+    alone = at.replay(
+        matrix, labels, costs=COSTS, shuffles=1, policies=[at.policies.PolicySpec("voi", {"pairs": True})]
+    )
     assert alone[next(iter(alone))].cost_per_1000.mean > 0
-    made = at.desks.create_desk(tmp_path / "d.desk", stream, "bad", costs=COSTS, options={"pairs": True}, teach=True)
+    made = at.streams.from_table.create_desk(
+        tmp_path / "d.desk", stream, "bad", costs=COSTS, options={"pairs": True}, teach=True
+    )
     assert pairs_of(made.ledger.policy, made.features) == [("a", "b")]
     assert OPEN + 1 in made.ledger.policy.learner.belief._groups.numbers
 

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appletaste as at
-from appletaste.history.labelled import default_encoder, edges, read_labelled
+from appletaste.features.encoding import default_encoder
+from appletaste.history.labelled import edges, read_labelled
 from appletaste.policies import Learner
 from appletaste.replays.comparators import known_acts, make
-from appletaste.replays.players import Staffing
 from appletaste.replays.tally import costs_of, tally
 from appletaste.rules import Verdict
 from appletaste.streams.loop import play_through, rehearse
+from appletaste.streams.staffing import Staffing
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 
@@ -361,8 +362,8 @@ def test_notes_on_the_order():
         ({"policies": "voi"}, "policies is a list"),
         ({"policies": ["nope"]}, "no policy 'nope'"),
         ({"policies": ["voi", "voi"]}, "listed twice"),
-        ({"policies": [at.simulate.Entry("never", {"x": 1})]}, "no options"),
-        ({"policies": [at.simulate.Entry("voi", {"size": 1})]}, "no option 'size'"),
+        ({"policies": [at.policies.PolicySpec("never", {"x": 1})]}, "no options"),
+        ({"policies": [at.policies.PolicySpec("voi", {"size": 1})]}, "no option 'size'"),
         ({"costs": {"miss": 1}}, "miss, false_alarm, hit and"),
         ({"drop": "kind"}, "drop is a list"),
         ({"drop": ["colour"]}, "no column 'colour'"),
@@ -413,5 +414,5 @@ def test_labels_that_come_before_the_end_are_counted_and_a_day_is_a_day():
 
 def test_a_policy_that_needs_a_horizon_is_told_the_length_of_the_stream():
     costs = at.Costs(miss=5, false_alarm=1, hit=0)
-    assert make(at.simulate.Entry("suplogistic", {}), 2, 300, costs, seed=0).method.horizon == 300
-    assert make(at.simulate.Entry("suplogistic", {"horizon": 40}), 2, 300, costs, seed=0).method.horizon == 40
+    assert make(at.policies.PolicySpec("suplogistic", {}), 2, 300, costs, seed=0).method.horizon == 300
+    assert make(at.policies.PolicySpec("suplogistic", {"horizon": 40}), 2, 300, costs, seed=0).method.horizon == 40

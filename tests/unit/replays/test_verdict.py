@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import appletaste as at
+from appletaste.policies import PolicySpec
 from appletaste.replays import sweep
 from appletaste.replays.verdict import DRAWS, LOSES, WINS, Standing
-from appletaste.simulate import Entry
 
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
-CARELESS = Entry("greedy", {"epsilon": 0.5})  #: passes every other item by a coin
+CARELESS = PolicySpec("greedy", {"epsilon": 0.5})  #: passes every other item by a coin
 
 
 def table(rows=1500, seed=1):

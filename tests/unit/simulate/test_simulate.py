@@ -11,11 +11,11 @@ from appletaste.rules import Verdict
 
 def test_results_by_hand():
     problem = at.problem("i", rounds=40)
-    result = at.replicate(problem, [at.simulate.Entry("greedy", {})], 2, seed=3)[0]
+    result = at.replicate(problem, [at.policies.PolicySpec("greedy", {})], 2, seed=3)[0]
     for r in range(2):
         key = at.Key(3).at("replication", r)
         table = problem.draw(key.at("problem"))
-        trace = at.play(at.simulate.Entry("greedy", {}).make(table, key), table)
+        trace = at.play(at.simulate.made_for(at.policies.PolicySpec("greedy", {}), table, key), table)
         best = table.best_actions
         assert result.acts[r] == trace.act.sum()
         assert result.precision[r] == (trace.act & best).sum() / trace.act.sum()
@@ -27,7 +27,7 @@ def test_results_by_hand():
 
 
 def test_other_costs_change_the_regret_and_not_the_items():
-    problem, entries = at.problem("i", rounds=50), [at.simulate.Entry("always", {})]
+    problem, entries = at.problem("i", rounds=50), [at.policies.PolicySpec("always", {})]
     plain = at.replicate(problem, entries, 3, seed=1)[0]
     dear = at.replicate(problem, entries, 3, seed=1, costs=at.Costs(miss=1, false_alarm=4, hit=0.05))[0]
     assert (dear.final_regret > 2 * plain.final_regret).all()
@@ -65,4 +65,4 @@ def test_a_policy_learns_only_where_it_acts():
 @pytest.mark.parametrize(("replications", "jobs"), [(0, 1), (2, 0)])
 def test_mistakes(replications, jobs):
     with pytest.raises(OptionError):
-        at.replicate(at.problem("i"), [at.simulate.Entry("never", {})], replications, jobs=jobs)
+        at.replicate(at.problem("i"), [at.policies.PolicySpec("never", {})], replications, jobs=jobs)

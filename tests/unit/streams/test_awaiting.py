@@ -76,7 +76,7 @@ def test_what_is_on_its_way_is_not_bought_again():
 
 def test_late_labels_cost_less_when_they_are_awaited():
     """20 orders of a made table, labels 200 items late; paired difference above 3 standard errors."""
-    from appletaste.replays.players import bare
+    from appletaste.streams.staffing import bare
 
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1500, 6))
@@ -92,7 +92,7 @@ def test_late_labels_cost_less_when_they_are_awaited():
 
 
 def wait(policy, setting):
-    from appletaste.replays.players import awaiting
+    from appletaste.streams.staffing import awaiting
 
     return awaiting(policy, setting)
 

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from ...drift.alarms import Alarm
-from ...live import Stream
 from ...records.stores import Store
+from ...streams import Stream
 from ..problems import Problem
 from .following import Following
 from .numbers import Acknowledged, AlarmList, AlarmRead

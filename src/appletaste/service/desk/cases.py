@@ -15,14 +15,14 @@ import msgspec
 from ..._files import for_json
 from ...decision import Decision
 from ...errors import OptionError
-from ...evaluate.explain import Explanation
+from ...evaluate.explain import Explanation, explain
 from ...features import FeatureMap
-from ...live import Stream
-from ...live.answers import Case
-from ...live.keeping import stamp_text
 from ...records.codec import stamp_of, unpack_event
 from ...records.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
 from ...records.stores.store import Row
+from ...streams import Stream
+from ...streams.answers import Case
+from ...streams.journal import stamp_text
 from ..operations import Call
 from ..writer import Writer
 from .answers import ContributionRead, Happened
@@ -56,7 +56,7 @@ def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
         case, why = stream.find(id), None
         if not case.erased:
             try:
-                why = stream.explain(id)
+                why = explain(stream, id)
             except OptionError:
                 why = None
         found.append(Believed(case, why))

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...costs import OUTCOMES
-from ...live.modes import CALLER
 from ...logs import DecisionLog
 from ...records.events import (
     CORRECTED,
@@ -31,6 +30,7 @@ from ...records.events import (
     Recorded,
     Retracted,
 )
+from ...streams.modes import CALLER
 from ...times import DAY, instant, read_date
 
 FLOATS = ("probability", *OUTCOMES, "chance", "worth", "price", "moment", "known_at")

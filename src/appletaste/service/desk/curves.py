@@ -13,11 +13,11 @@ from ...errors import InputError, OptionError
 from ...evaluate import Estimate
 from ...features import FeatureMap
 from ...features.model_curves import ColumnCurve
-from ...live.earlier import policy_at
 from ...policies import Policy
 from ...records.events import UNKNOWN
 from ...reports.facts import share
 from ...reports.model import Model, model_from, told_of
+from ...streams.earlier import policy_at
 from .columns import day_name
 from .days import LEVEL
 from .following import Following

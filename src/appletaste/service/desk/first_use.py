@@ -17,13 +17,13 @@ import numpy as np
 from ..._files import for_json
 from ...costs import Costs
 from ...costs_by_item import CostsByItem
-from ...desks.creating import Created, create_desk
 from ...errors import InputError, worded
 from ...evaluate.answers import brief
-from ...live import Stream
 from ...records.stores import Store
 from ...replays import ReplayResult, replay
 from ...reports.model import share as per_cent
+from ...streams import Stream
+from ...streams.from_table import Created, create_desk
 from ...tables import read_records
 from ...times import DAY
 from .bodies import FileStream, Played

@@ -12,13 +12,13 @@ from typing import Any
 
 from ...costs import Costs
 from ...drift import Watch
-from ...live.snapshots import read_manifest
 from ...logs import DecisionLog
 from ...records.codec import event_of, unpack
 from ...records.events import Decided, Event, Labelled, Recorded, StaffingChanged
 from ...records.stores.store import Place
 from ...streams import Audit, Budget
 from ...streams.rebuilding import staffing_of
+from ...streams.snapshots import read_manifest
 from ..writer import Writer
 from .columns import Columns
 

@@ -23,12 +23,12 @@ from msgspec.structs import replace
 
 from ...costs import Costs
 from ...features import FeatureMap
-from ...live import Stream
 from ...policies.reasons import REASONS, reason_for
 from ...records.codec import unpack_event
 from ...records.events import Decided
 from ...records.stores import Store
 from ...records.stores.store import Place, Row
+from ...streams import Stream
 from ...times import instant
 from .leases import Escalations, Lease, Leases
 

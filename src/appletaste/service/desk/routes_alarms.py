@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from ...live import Stream
-from ...live.keeping import stamp_text
 from ...records.codec import stamp_of, unpack_event
 from ...records.events import ModeChanged
 from ...records.stores import POSTGRES
 from ...records.stores.store import Place
-from ...replays.players import audit_text, capacity_text
+from ...streams import Stream
+from ...streams.journal import stamp_text
+from ...streams.staffing import audit_text, capacity_text
 from ..cells import check_plain
 from ..operations import Call, Operation, Reply
 from ..routes_decisions import STREAM

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...live import Stream
+from ...streams import Stream
 from ..answers import Changed
 from ..bodies import Escalate
 from ..cells import check_plain

@@ -9,8 +9,8 @@ from msgspec import UNSET
 
 from ...costs import Costs
 from ...errors import InputError, OptionError
-from ...live import Stream
-from ...replays.players import Staffing
+from ...streams import Stream
+from ...streams.staffing import Staffing
 from ..answers import Changed
 from ..operations import Call, Operation, Reply
 from ..problems import Problem, invalid

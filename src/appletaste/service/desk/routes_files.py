@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ConflictError
-from ...live import Stream
+from ...streams import Stream
 from ..cells import NUMBER
 from ..operations import CSV, Call, Operation, Reply
 from ..problems import Problem

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from ...live import Stream
-from ...streams import Desk
+from ...streams import Desk, Stream
 from ..operations import Call, Operation, Query, Reply
 from ..problems import FieldError, Problem
 from ..routes_decisions import STREAM

@@ -21,9 +21,9 @@ from ...evaluate.answers import Answer, Refusal, brief
 from ...evaluate.questions import changes
 from ...evaluate.support import excluded
 from ...evaluate.what_if import Ground, WhatIf, ask, ground_of
-from ...replays.players import audit_text, capacity_text
 from ...reports.model import share as per_cent
 from ...streams import Audit, Budget
+from ...streams.staffing import audit_text, capacity_text
 from .days import amount_of
 from .following import Following
 from .numbers import Flip, Settings, WhatIfRead

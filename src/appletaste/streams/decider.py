@@ -1,0 +1,201 @@
+"""How a stream decides: items are made ready, then judged, and then recorded, each time one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+from ..decision import Decision, new_tuple
+from ..errors import AppleTasteError, ConflictError, InputError, StoreError
+from ..records.codec import pack_item
+from ..records.durable import Found
+from ..records.events import Decided, Enacted
+from ..times import instant, written
+from .answers import Answer
+from .changing import Changing
+from .clock import KINDS_OF_TIME
+from .journal import stamp_text
+from .modes import CALLER, SAFE, SHADOW
+from .reader import Asked
+
+#: So many items are judged before they are recorded; whatever interrupts that stops the stream.
+TOGETHER = 256
+
+
+class Ready(NamedTuple):
+    """An item that can be decided: its id is new, and its time is one of this stream."""
+
+    id: str
+    asked: Asked
+    at: int  #: by the clock of the machine
+    moment: float | str  #: the time of the item as the record has it
+    now: float  #: and as a number
+    kept: bytes  #: the item as the record has it
+
+
+class Deciding(Changing):
+    """The part of a ``Stream`` that decides."""
+
+    def _decide(
+        self, asked: Sequence[Asked | Exception], start: int = 0, most: int = TOGETHER
+    ) -> list[Answer | Exception]:
+        """Decide on ``most`` items from a place on, and return the answers; the last of them may be an error.
+
+        Stops behind the first item that cannot be decided, and before an id that this call has already decided. All
+        items are made ready, then all judged, and then all recorded: the code of a step stays at hand meanwhile
+        (docs/decisions/0015-the-service.md). In shadow mode what the caller does comes in between, so that every item
+        is taken by itself.
+        """
+        told: list[Any] = []
+        ready: list[Ready] = []
+        places: dict[str, int] = {}
+        mode, at, kind = self._state.mode, 0, self._state.kind
+        for one in asked[start : start + most]:
+            if isinstance(one, Exception):
+                told.append(one)
+                break
+            if places and (one.id in places or mode == SHADOW):
+                break
+            try:
+                found = self._ready(one, mode, places, at, kind)
+            except StoreError:
+                raise
+            except AppleTasteError as error:
+                told.append(error)
+                break
+            if type(found) is Ready:
+                at, kind = found.at, type(found.moment)
+                places[found.id] = len(told)
+                ready.append(found)
+            told.append(found)
+        if not ready:
+            return told
+        try:
+            for item, decision in zip(ready, self._played(ready, mode), strict=False):  # an error is the last
+                place = places[item.id]
+                if isinstance(decision, AppleTasteError):
+                    return [*told[:place], decision]
+                told[place] = self._keep(item, decision, mode)
+        except BaseException as error:  # what was decided is in memory, and not in the record
+            self._stop(error)
+            raise
+        return told
+
+    def _ready(self, asked: Asked, mode: str, before: Collection[str], at: int, kind: type | None) -> Ready | Answer:
+        """Make an item ready to be decided, or find how it was; nothing changes.
+
+        ``before`` are the ids of those that are decided before it, ``at`` is the time of the last of them by the clock
+        of the machine, and ``kind`` what times are in this stream.
+        """
+        id, x, item, time, _, _, baseline = asked
+        record = self.record
+        if id is None:
+            id = self._next_id(before)
+        else:
+            known = record.decision(id)
+            if known is not None:
+                return self._again(known, asked)
+        at = record.now(at)
+        moment, now = _moment(time, at, kind)
+        kept = pack_item(x, item)
+        if baseline is not None and not isinstance(baseline, bool):
+            raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
+        if mode == SHADOW and baseline is None:
+            raise InputError("in shadow mode the caller's own action stands: give baseline=True (act) or False (pass)")
+        return new_tuple(Ready, (id, asked, at, moment, now, kept))
+
+    def _played(self, ready: Sequence[Ready], mode: str) -> list[Decision | AppleTasteError]:
+        """Decide on items in turn and carry on, those with the same costs in one call where the player can.
+
+        An error is about an item that cannot be decided, and is the last.
+        """
+        if mode == SAFE:
+            return [self._fixed(one.asked.x, one.asked.costs or self.costs) for one in ready]
+        done: list[Decision | AppleTasteError] = []
+        player, together = self._state.player, len(ready) > 1
+        policy = player.policy
+        for run in _alike(ready) if together else (ready,):
+            costs, items, k = run[0].asked.costs or policy.costs, [one.asked.x for one in run], 0
+            while k < len(items):
+                round_ = policy.round
+                try:  # the items were checked by the reader, once
+                    many = player.play_many(items[k:], costs) if together else None
+                    if many is None:
+                        together, many = False, [player.play(items[k], costs, run[k].now, run[k].asked.stratum)]
+                except AppleTasteError as error:  # about the first of them
+                    if policy.round != round_:  # it has begun to carry on
+                        raise
+                    return [*done, error]
+                done += many
+                k += len(many)
+        return done
+
+    def _keep(self, ready: Ready, decision: Decision, mode: str) -> Answer:
+        """Record a decision that was made, and return the answer."""
+        id, (_, _, _, _, stratum, own, baseline), at, moment, now, kept = ready
+        act = decision.act
+        if baseline is not None:
+            decision = decision._replace(why={**decision.why, "baseline": float(baseline)})
+            act = baseline if mode == SHADOW else act
+        event = new_tuple(Decided, (id, decision, moment, stratum))
+        seq = self.record.add(event, at, kept, own is not None)
+        self._state.decided(seq, event, now)
+        if mode == SHADOW:
+            self._happen(Enacted(id, act, CALLER, moment))
+        return Answer(id, seq, decision, moment, mode, act, False, self._reader.features)
+
+    def _fixed(self, x: NDArray[np.float64], costs: Costs) -> Decision:
+        """Return the decision of safe mode, which no policy made."""
+        act = self._settings["fallback"]
+        return Decision(act, float(act), x, costs, 0, {})
+
+    def _next_id(self, made: Collection[str]) -> str:
+        """Return the id of an item that came without one: the number of its event, behind those that were made."""
+        id = str(len(self.record) + len(made) + 1)
+        while id in made or self.record.decision(id) is not None:
+            id += "'"
+        return id
+
+    def _again(self, known: Found, asked: Asked) -> Answer:
+        """Return the answer of an id that was decided, if it was about this very item."""
+        _, (id, decision, _, stratum), stamp, erased = known
+        if erased:
+            raise ConflictError(
+                f"there is a decision {id!r} already, and its features were erased: nobody can tell whether this is "
+                "the same item. Give every item an id of its own"
+            )
+        same = decision.x.tobytes() == asked.x.tobytes() and stratum == asked.stratum
+        same = same and stamp.own_costs == (asked.costs is not None)
+        if not same or (asked.costs is not None and asked.costs != decision.costs):
+            raise ConflictError(
+                f"there is a decision {id!r} already, about another item: every item needs an id of its own"
+            )
+        answer = self.find(id).answer
+        if asked.baseline is not None and answer.mode == SHADOW and answer.act != asked.baseline:
+            raise ConflictError(f"there is a decision {id!r} already, and the caller's own action was the other one")
+        return answer
+
+
+def _moment(time: Any, at: int, kind: type | None) -> tuple[float | str, float]:
+    """Return the time of an item as the record has it, and as a number; all are of one ``kind``: numbers, or dates."""
+    if time is None and kind is not float:
+        return stamp_text(at), at / 1e6
+    number = instant(time)
+    told = written(time)
+    if told is None or (kind is not None and type(told) is not kind):
+        raise InputError(
+            f"times are all numbers or all dates: earlier times are {KINDS_OF_TIME[kind or type(None)]}, and this "
+            f"one is {'left out' if told is None else 'not'}"
+        )
+    assert number is not None
+    return told, number
+
+
+def _alike(ready: Sequence[Ready]) -> Iterator[list[Ready]]:
+    """Give items in their order, those together that have the same costs."""
+    return (list(run) for _, run in groupby(ready, lambda one: id(one.asked.costs)))

@@ -1,0 +1,182 @@
+"""What a stream keeps in memory, as the fold of its record: the player, the mode, and which labels are awaited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import RecordError
+from ..policies import Player
+from ..policies.player import named, part_of
+from ..posteriors import Arrays
+from ..records.codec import pack, unpack
+from ..records.events import (
+    Corrected,
+    CostsChanged,
+    Created,
+    Decided,
+    Enacted,
+    Erased,
+    Event,
+    Expired,
+    Labelled,
+    ModeChanged,
+    Recorded,
+    Retracted,
+    StaffingChanged,
+)
+from ..times import instant
+from .desk import restaffed
+from .modes import SAFE
+from .rebuilding import rebuild_player, staffing_of
+
+#: Returns how an id was decided, from the record.
+Lookup = Callable[[str], Decided]
+_KINDS = {"number": float, "date": str}
+
+
+class State:
+    """The fold of a record; passes leave nothing in it but what the policy itself keeps (4 bytes each)."""
+
+    def __init__(self, player: Player, modes: list[tuple[int, str]], kind: type | None) -> None:
+        self.player = player
+        #: Every mode with the number of the event from which on it holds.
+        self.modes = modes
+        self.kind = kind  #: of the times: numbers or dates; None: no decision was made yet
+        #: What waits for its label, in the order in which waiting began: the number of its event, and when it was made.
+        self.pending: dict[str, tuple[int, float]] = {}
+
+    @property
+    def mode(self) -> str:
+        """The mode that holds now."""
+        return self.modes[-1][1]
+
+    # ---- what happens
+
+    def decided(self, seq: int, event: Decided, now: float | None) -> None:
+        """Take note of a decision that the player has carried on from; one in safe mode is nothing to the player."""
+        decision, self.kind = event.decision, type(event.time)
+        if decision.act and decision.round:
+            self.pending[event.id] = seq, float(decision.round) if now is None else now
+
+    def replay(self, seq: int, event: Decided) -> None:
+        """Decide again on an item of the record, and compare."""
+        decision, player = event.decision, self.player
+        if self.mode == SAFE:
+            self.decided(seq, event, None)
+            return
+        now = instant(event.time)
+        prospect = player.look(decision.x, costs=decision.costs, time=now, stratum=event.stratum)
+        if player.draw(prospect)[:2] != decision[:2]:
+            raise RecordError(
+                f"event {seq}, decision {event.id!r}: the record says that it acted with probability "
+                f"{decision.probability!r}, and the fold gives {prospect.acting!r}",
+                seq,
+            )
+        player.commit(prospect, decision)
+        self.decided(seq, event, now)
+
+    def follow(self, seq: int, event: Event, lookup: Lookup) -> None:
+        """Take in anything else that happened; ``lookup`` finds the decision that it happened to."""
+        player = self.player
+        if isinstance(event, Labelled):
+            player.learn(lookup(event.id).decision._replace(act=True), event.label)
+            self.pending.pop(event.id, None)
+        elif isinstance(event, Recorded):
+            waited = self.pending.pop(event.id, None)
+            if waited is not None:
+                player.give_up(lookup(event.id).decision)
+        elif isinstance(event, Corrected):
+            player.correct(lookup(event.id).decision._replace(act=True), event.label)
+        elif isinstance(event, Retracted):
+            made = lookup(event.id)
+            player.retract(made.decision._replace(act=True))
+            self._wait(seq, event, made)
+        elif isinstance(event, Expired):
+            player.give_up(lookup(event.id).decision)
+            self.pending.pop(event.id, None)
+        elif isinstance(event, Enacted):
+            self._enacted(seq, event, lookup(event.id))
+        elif isinstance(event, Erased):
+            self.pending.pop(event.id, None)
+        elif isinstance(event, ModeChanged):
+            self.modes.append((seq, event.mode))
+        elif isinstance(event, CostsChanged):
+            player.policy.reprice(event.costs)
+        elif isinstance(event, StaffingChanged):
+            self.player = restaffed(player, *staffing_of(event.budget, event.audit))
+        elif isinstance(event, Created):
+            self.modes = [(seq, event.settings["mode"])]
+
+    def _enacted(self, seq: int, event: Enacted, made: Decided) -> None:
+        if not made.decision.round:  # one of safe mode is nothing to the player
+            return
+        self.player.enact(made.decision, event.act)
+        if event.act:
+            self._wait(seq, event, made)
+        else:
+            self.pending.pop(event.id, None)
+
+    def _wait(self, seq: int, event: Retracted | Enacted, made: Decided) -> None:
+        """Wait for a label since an event; where the event has no time, since the decision was made."""
+        since = instant(made.time if event.time is None else event.time)
+        self.pending[event.id] = seq, float(made.decision.round) if since is None else since
+
+    # ---- snapshots
+
+    def header(self) -> dict[str, Any]:
+        """Return the settings as JSON, without the seed."""
+        times = next((name for name, kind in _KINDS.items() if kind is self.kind), None)
+        return {"player": without_seed(self.player.header()), "modes": self.modes, "times": times}
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, copied."""
+        seqs = np.array([seq for seq, _ in self.pending.values()], dtype=np.int64)
+        clocks = np.array([clock for _, clock in self.pending.values()], dtype=np.float64)
+        ids = np.frombuffer(pack(list(self.pending)), dtype=np.uint8)
+        return {
+            **named("player", self.player.arrays()),
+            "pending.ids": ids,
+            "pending.seqs": seqs,
+            "pending.clocks": clocks,
+        }
+
+    @classmethod
+    def restore(cls, header: dict[str, Any], arrays: Arrays, seed: int) -> State:
+        """Return the state that ``header`` and ``arrays`` describe."""
+        player = rebuild_player(with_seed(header["player"], seed), part_of(arrays, "player"))
+        state = cls(player, [(seq, mode) for seq, mode in header["modes"]], _KINDS.get(header["times"]))
+        pairs = zip(arrays["pending.seqs"].tolist(), arrays["pending.clocks"].tolist(), strict=True)
+        state.pending = dict(zip(unpack(arrays["pending.ids"].tobytes()), pairs, strict=True))
+        return state
+
+
+def without_seed(header: dict[str, Any]) -> dict[str, Any]:
+    """Return the header of a player without the seed of its policy, which is a secret.
+
+    Examples
+    --------
+    >>> without_seed({"kind": "awaiting", "policy": {"kind": "policy", "seed": 7}})
+    {'kind': 'awaiting', 'policy': {'kind': 'policy'}}
+    """
+    return {
+        name: without_seed(part) if name in ("player", "policy") else part
+        for name, part in header.items()
+        if name != "seed"
+    }
+
+
+def with_seed(header: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return the header of a player with the seed in its place, whatever stood there."""
+    if header["kind"] == "policy":
+        return {**header, "seed": seed}
+    inner = "player" if "player" in header else "policy"
+    return {**header, inner: with_seed(header[inner], seed)}
+
+
+def as_text(header: dict[str, Any]) -> str:
+    """Return a header as JSON, the same text for the same settings."""
+    return json.dumps(header)

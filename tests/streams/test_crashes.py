@@ -1,0 +1,180 @@
+"""``kill -9``, at any moment: nothing acknowledged is lost, to the byte, and the next process goes on by itself."""
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+import appletaste as at
+from appletaste.errors import NotOwnerError
+from appletaste.records.stores.postgres import PostgresStore
+from appletaste.records.stores.sqlite import SqliteStore
+
+from . import crashing
+from .stores import fresh_database
+
+LONG = bool(os.environ.get("APPLETASTE_FAULTS"))
+
+
+@pytest.fixture(scope="module")
+def forks():
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["tests.streams.crashing"])
+    return found
+
+
+def started(forks, work, address, seed):
+    """Start a process; return it and where it says what is on disk."""
+    told, here = forks.Pipe(duplex=False)
+    process = forks.Process(target=work, args=(address, here, seed), daemon=True)
+    process.start()
+    here.close()
+    return process, told
+
+
+def heard(told, answers, labels):
+    """Take in what a process has said, until it says no more."""
+    while True:
+        try:
+            if not told.poll(0.2):
+                return
+            new, known = told.recv()
+        except (EOFError, OSError):
+            return
+        answers |= dict(new)
+        labels |= dict(known)
+
+
+def killed(forks, work, address, seed, after):
+    """Let a process work for a while, kill it, and return what it had acknowledged."""
+    process, told = started(forks, work, address, seed)
+    answers, labels = {}, {}
+    new, known = told.recv()  # it is at work
+    answers |= dict(new)
+    labels |= dict(known)
+    time.sleep(after)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    heard(told, answers, labels)
+    return answers, labels
+
+
+def check(address, answers, labels):
+    """Everything that was acknowledged is there, to the byte, and the record verifies."""
+    with crashing.open_soon(address) as stream:
+        assert stream.trouble is None
+        lost = [id_ for id_, told in answers.items() if id_ not in stream or stream.find(id_).answer.json() != told]
+        lost += [id_ for id_, value in labels.items() if stream.find(id_).entry.label != value]
+        assert lost == []
+        stream.verify()
+
+
+@pytest.mark.parametrize(
+    ("kind", "kills"), [("sqlite", 500 if LONG else 40), ("postgres", 100 if LONG else 8)], ids=["sqlite", "postgres"]
+)
+def test_killed_under_load(forks, tmp_path, kind, kills):
+    address = str(tmp_path / "desk.db") if kind == "sqlite" else fresh_database()
+    at.Stream.create(address, "orders", crashing.player(), seed=6).close()
+    chance, answers, labels = random.Random(8), {}, {}
+    for seed in range(kills):
+        new, known = killed(forks, crashing.decide_and_label, address, seed, chance.uniform(0.0, 0.06))
+        answers |= new
+        labels |= known
+        if seed % 10 == 9:
+            check(address, answers, labels)
+    check(address, answers, labels)
+    assert len(answers) > 3 * kills
+    assert len(labels) > kills // 2
+
+
+@pytest.mark.parametrize("work", [crashing.snapshot_all_the_time, crashing.back_up_all_the_time, crashing.migrate])
+def test_killed_during_a_snapshot_a_backup_or_a_migration(forks, tmp_path, work, monkeypatch):
+    kills = 60 if LONG else 6
+    address = str(tmp_path / "desk.db")
+    at.Stream.create(address, "orders", crashing.player(), seed=6).close()
+    chance, answers, labels = random.Random(9), {}, {}
+    for seed in range(kills):
+        new, known = killed(forks, work, address, seed, chance.uniform(0.0, 0.1))
+        answers |= new
+        labels |= known
+    if work is crashing.migrate:
+        with pytest.raises(at.AppleTasteError, match="newer version"):
+            SqliteStore(address)
+        done = crashing.open_store(address, read_only=True)
+        run = [number for (number,) in done.ask("SELECT number FROM migrations ORDER BY number")]
+        tables = [name for (name,) in done.ask("SELECT name FROM sqlite_master WHERE name GLOB 't[0-9]*'")]
+        done.close()
+        assert run == list(range(1, len(run) + 1))  # in order, none left out
+        assert len(tables) == len(run) - len(SqliteStore.MIGRATIONS)  # each whole
+        return
+    check(address, answers, labels)
+    assert len(answers) > kills
+    copies = sorted(tmp_path.glob("*.copy"))
+    for copy in copies[-3:]:
+        with at.Stream.open(copy, "orders") as stream:
+            stream.verify()
+    assert bool(copies) == (work is crashing.back_up_all_the_time)
+
+
+def test_an_owner_that_is_stopped_is_replaced_and_writes_nothing_more(forks, monkeypatch):
+    address = fresh_database()
+    at.Stream.create(address, "orders", crashing.player(), seed=6).close()
+    process, told = started(forks, crashing.own_until_stopped, address, 1)
+    answers, labels = {}, {}
+    for _ in range(5):
+        new, _ = told.recv()
+        answers |= dict(new)
+    with pytest.raises(NotOwnerError, match="in use"):  # alive: nobody takes its stream
+        at.Stream.open(address, "orders")
+    os.kill(process.pid, signal.SIGSTOP)
+    heard(told, answers, labels)
+    began = time.monotonic()
+    monkeypatch.setattr(PostgresStore, "STALE", 1.5)
+    while True:
+        try:
+            stream = at.Stream.open(address, "orders")
+            break
+        except NotOwnerError:
+            assert time.monotonic() - began < 10
+            time.sleep(0.1)
+    taken = len(stream)
+    mine = stream.decide(crashing.ITEMS[0], id="mine")
+    os.kill(process.pid, signal.SIGCONT)
+    said = told.recv()
+    while not isinstance(said, str):
+        said = told.recv()
+    assert said in ("OutcomeUnknownError", "NotOwnerError", "StoreError", "StoppedError")
+    process.join()
+    assert mine.seq == taken + 1
+    assert len(stream) == stream.record.place.head().seq == taken + 1
+    for id_, answer in answers.items():
+        assert stream.find(id_).answer.json() == answer
+    stream.verify()
+    stream.close()
+
+
+def test_a_write_with_an_old_token_is_refused():
+    """Without the lock, too: the token alone fences a former owner off."""
+    address = fresh_database()
+    stream = at.Stream.create(address, "orders", crashing.player(), seed=6)
+    other = PostgresStore(address)
+    other.ask("UPDATE streams SET token = token + 1 WHERE name = 'orders' RETURNING token")
+    with pytest.raises(NotOwnerError, match="another owner"):
+        stream.decide(crashing.ITEMS[0], id="a")
+    assert stream.stopped
+    assert other.ask("SELECT seq FROM streams") == [(1,)]
+    other.close()
+    stream.close()
+
+
+def test_copies_are_not_written_over(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    store.backup(tmp_path / "copy.db")
+    with pytest.raises(at.errors.InputError, match="there already"):
+        store.backup(tmp_path / "copy.db")
+    store.close()
+    assert not list(Path(tmp_path).glob(".*.part"))
