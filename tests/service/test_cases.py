@@ -7,8 +7,8 @@ import pytest
 
 import appletaste as at
 from appletaste.records.stores import MemoryStore
-from appletaste.service.desk import past as pasts
-from appletaste.service.desk.past import Past
+from appletaste.service.review import past as pasts
+from appletaste.service.review.past import Past
 from appletaste.streams import Stream
 
 from .serving import COSTS, PEOPLE, Running, new_store

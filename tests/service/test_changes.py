@@ -7,9 +7,9 @@ import appletaste as at
 from appletaste.evaluate.support import settled
 from appletaste.evaluate.what_if import ground_of
 from appletaste.records.stores import MemoryStore
-from appletaste.service.desk.columns import day_number
-from appletaste.service.desk.following import Following
-from appletaste.service.desk.trying import Way, acting
+from appletaste.service.review.columns import day_number
+from appletaste.service.review.following import Following
+from appletaste.service.review.trying import Way, acting
 from appletaste.streams.transfer import export_stream, import_stream
 
 from .filling import SHEET, Reading, fill

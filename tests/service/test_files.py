@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.service.desk import files as files_module
-from appletaste.service.desk import first_use, routes_files
-from appletaste.service.desk.files import Files, latest_rows
+from appletaste.service.review import files as files_module
+from appletaste.service.review import first_use, routes_files
+from appletaste.service.review.files import Files, latest_rows
 
 from .filling import orders
 from .serving import Running, new_store

@@ -13,9 +13,9 @@ from appletaste.records.stores import MemoryStore
 from appletaste.reports import gather
 from appletaste.reports.periods import days_of as days_of_log
 from appletaste.reports.wording import Currency
-from appletaste.service.desk.days import amount_of, days_of, money_of
-from appletaste.service.desk.following import Following
-from appletaste.service.desk.routes_report import Rows, table_from
+from appletaste.service.review.days import amount_of, days_of, money_of
+from appletaste.service.review.following import Following
+from appletaste.service.review.routes_report import Rows, table_from
 from appletaste.streams.earlier import policy_at
 
 from .filling import Reading, fill

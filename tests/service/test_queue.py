@@ -13,9 +13,9 @@ import appletaste as at
 from appletaste.records.entries import Entries
 from appletaste.records.events import NEVER_DUE, OBSERVED
 from appletaste.records.stores import MemoryStore
-from appletaste.service.desk import queue as queues
-from appletaste.service.desk.leases import Lease
-from appletaste.service.desk.queue import ORDERS, Filter, Queue
+from appletaste.service.review import queue as queues
+from appletaste.service.review.leases import Lease
+from appletaste.service.review.queue import ORDERS, Filter, Queue
 from appletaste.streams import Stream
 from appletaste.times import instant
 

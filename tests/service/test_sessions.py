@@ -10,8 +10,8 @@ import pytest
 
 from appletaste.records.stores import MemoryStore
 from appletaste.service import sessions
-from appletaste.service.desk import pages
 from appletaste.service.keys import Keys, digest_of
+from appletaste.service.review import pages
 from appletaste.service.sessions import COOKIE, Sessions
 
 from .serving import Running, hear, new_store

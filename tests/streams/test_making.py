@@ -11,8 +11,8 @@ from appletaste.records.stores.memory import MemoryPlace, MemoryStore
 from appletaste.records.stores.postgres import PostgresPlace
 from appletaste.records.stores.sqlite import SqliteStore
 from appletaste.records.stores.sqlite_stream import SqlitePlace
-from appletaste.streams import transfer as moving
 from appletaste.streams import snapshots
+from appletaste.streams import transfer as moving
 
 from .crashing import ITEMS, player
 from .disk import Disk

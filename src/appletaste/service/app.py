@@ -22,7 +22,12 @@ from . import (
     routes_streams,
 )
 from .answers import Estimates
-from .desk import (
+from .endpoint import Endpoint, respond
+from .hosting import Hosting
+from .openapi import document
+from .operations import Call, Operation, Reply
+from .problems import MEDIA, Problem
+from .review import (
     pages,
     routes_alarms,
     routes_cases,
@@ -32,11 +37,6 @@ from .desk import (
     routes_queue,
     routes_report,
 )
-from .endpoint import Endpoint, respond
-from .hosting import Hosting
-from .openapi import document
-from .operations import Call, Operation, Reply
-from .problems import MEDIA, Problem
 
 #: The description is the same for everybody, and needs no key.
 OPENAPI = "/openapi.json"

@@ -10,14 +10,14 @@ from typing import Any
 from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..records.stores import Store
 from ..streams import Stream
-from .desk.files import Files
-from .desk.following import Following
-from .desk.past import Past
-from .desk.queue import Queue
 from .keys import Key, Keys, secret_in
 from .metrics import Metrics
 from .owners import Owners
 from .problems import Problem, problem_of
+from .review.files import Files
+from .review.following import Following
+from .review.past import Past
+from .review.queue import Queue
 from .sessions import Sessions, token_of
 from .writer import Writer
 

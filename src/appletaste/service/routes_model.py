@@ -13,10 +13,10 @@ from ..errors import OptionError
 from ..evaluate import missed
 from ..streams import Stream
 from .answers import Coefficient, Estimates, ModelRead
-from .desk.curves import curves_read
-from .desk.numbers import CurvesRead
-from .desk.routes_numbers import Day, day_of
 from .operations import Call, Operation, Query, Reply
+from .review.curves import curves_read
+from .review.numbers import CurvesRead
+from .review.routes_numbers import Day, day_of
 from .routes_decisions import STREAM
 from .routes_log import table
 

@@ -6,10 +6,10 @@ import asyncio
 import time
 
 from .bodies import SignIn
-from .desk.answers import SessionRead
 from .keys import Key
 from .operations import Call, Operation, Reply
 from .problems import Problem
+from .review.answers import SessionRead
 from .routes_keys import read
 from .sessions import Session, set_cookie, token_of
 

@@ -25,9 +25,9 @@ from ..streams.staffing import Staffing
 from ..streams.verify import Verifier
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
 from .bodies import CostsBody, CostSheet, ModeBody, NewStream
-from .desk.numbers import VerifiedAt
 from .operations import Call, Operation, Reply
 from .problems import Problem, invalid
+from .review.numbers import VerifiedAt
 from .routes_decisions import STREAM
 
 #: Where the store keeps when each record was last checked.
