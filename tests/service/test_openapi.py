@@ -69,7 +69,7 @@ def test_an_answer_that_is_not_described_is_seen(service, key, monkeypatch):
 
     route = next(one for one in service.app.router.routes if one.path == "/v1/streams")
     usual = route.endpoint.operations["GET"]
-    assert usual.handler is routes_streams.names
+    assert usual.handler is routes_streams.list_streams
     monkeypatch.setitem(route.endpoint.operations, "GET", replace(usual, handler=wrong))
     with requests.Session() as session, pytest.raises(BaseException, match="schema"):
         check_operation(service, key, operations_of(service)["list_streams"], session)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, cast
 
 import msgspec
@@ -25,7 +27,7 @@ from .answers import Estimates
 from .endpoint import Endpoint, respond
 from .hosting import Hosting
 from .openapi import document
-from .operations import Call, Operation, Reply
+from .operations import Call, Operation, Reply, operation, operations_of
 from .problems import MEDIA, Problem
 from .review import (
     pages,
@@ -42,35 +44,39 @@ from .review import (
 OPENAPI = "/openapi.json"
 
 
+@operation("GET", OPENAPI, scope=None)
+async def openapi(call: Call[None]) -> Reply[Estimates]:
+    """Return this description."""
+    return Reply(200, description())
+
+
 def operations() -> tuple[Operation, ...]:
     """Return every operation; those that are called most often come first."""
-    described: list[bytes] = []
-
-    async def openapi(call: Call) -> Reply:
-        """Return the description of the service."""
-        return Reply(200, described[0])
-
-    found = (
-        *routes_decisions.OPERATIONS,
-        *routes_labels.OPERATIONS,
-        *routes_queue.OPERATIONS,
-        *routes_cases.OPERATIONS,
-        *routes_log.OPERATIONS,
-        *routes_model.OPERATIONS,
-        *routes_numbers.OPERATIONS,
-        *routes_changes.OPERATIONS,
-        *routes_alarms.OPERATIONS,
-        *routes_report.OPERATIONS,
-        *routes_files.OPERATIONS,
-        *routes_streams.OPERATIONS,
-        *routes_keys.OPERATIONS,
-        *routes_session.OPERATIONS,
-        *pages.OPERATIONS,
-        *routes_health.OPERATIONS,
-        Operation("openapi", "GET", OPENAPI, "This description", openapi, None, {200: Estimates}),
+    return operations_of(
+        routes_decisions,
+        routes_labels,
+        routes_queue,
+        routes_cases,
+        routes_log,
+        routes_model,
+        routes_numbers,
+        routes_changes,
+        routes_alarms,
+        routes_report,
+        routes_files,
+        routes_streams,
+        routes_keys,
+        routes_session,
+        pages,
+        routes_health,
+        sys.modules[__name__],
     )
-    described.append(msgspec.json.encode(document(found)))
-    return found
+
+
+@cache
+def description() -> bytes:
+    """Return the description of all operations."""
+    return msgspec.json.encode(document(operations()))
 
 
 class Application:
@@ -108,8 +114,8 @@ def build(store: Store, failed: Callable[[str], None] | None = None, address: st
     """
     host = Hosting(store, failed, address)
     by_path: dict[str, dict[str, Operation]] = {}
-    for operation in operations():
-        by_path.setdefault(operation.path, {})[operation.method] = operation
+    for one in operations():
+        by_path.setdefault(one.path, {})[one.method] = one
     routes = [Route(path, Endpoint(host, methods)) for path, methods in by_path.items()]
 
     @asynccontextmanager

@@ -25,7 +25,7 @@ class Named(Protocol):
 
 One = TypeVar("One", bound=Named)
 #: Does many requests, each by itself.
-Doing = Callable[[Stream, list[One]], Sequence[Callable[[], Reply] | Reply | Problem]]
+Doing = Callable[[Stream, list[One]], Sequence[Callable[[], Reply[Any]] | Reply[Any] | Problem]]
 
 
 async def in_one_commit(
@@ -34,7 +34,7 @@ async def in_one_commit(
     decoder: msgspec.json.Decoder[Any],
     check: Callable[[One], None],
     do: Doing[One],
-) -> Reply:
+) -> Reply[Any]:
     """Answer requests in their order; those that are wrong are told so, and the others count."""
     asked: list[One | Problem] = []
     for raw in raws:
@@ -46,7 +46,7 @@ async def in_one_commit(
             asked.append(problem)
     good = [one for one in asked if not isinstance(one, Problem)]
 
-    def work(stream: Stream) -> Reply:
+    def work(stream: Stream) -> Reply[Any]:
         done = iter(do(stream, good))
         told = (one if isinstance(one, Problem) else next(done) for one in asked)
         results = [_result(writer.worded(one) if callable(one) else one) for one in told]
@@ -55,10 +55,10 @@ async def in_one_commit(
     return await writer.do(work, tuple(one.id for one in good))
 
 
-def one_by_one(do: Callable[[Stream, One], Reply]) -> Doing[One]:
+def one_by_one(do: Callable[[Stream, One], Reply[Any]]) -> Doing[One]:
     """Return what does many requests by doing each; what fails because of the store or the stream fails for all."""
 
-    def outcome(stream: Stream, one: One) -> Reply | Problem:
+    def outcome(stream: Stream, one: One) -> Reply[Any] | Problem:
         try:
             return do(stream, one)
         except StoreError:
@@ -73,7 +73,7 @@ def one_by_one(do: Callable[[Stream, One], Reply]) -> Doing[One]:
     return lambda stream, asked: [outcome(stream, one) for one in asked]
 
 
-def _result(told: Reply | Problem) -> bytes:
+def _result(told: Reply[Any] | Problem) -> bytes:
     if isinstance(told, Problem):
         return b'{"status":%d,"problem":%b}' % (told.status, told.body())
     return b'{"status":%d,"body":%b}' % (told.status, told.body)

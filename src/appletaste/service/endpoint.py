@@ -55,7 +55,7 @@ class Endpoint:
         self._host.metrics.requests[name, reply.status] += 1
         await respond(reply, receive, send, head)
 
-    async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply:
+    async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply[Any]:
         headers = dict(scope["headers"])
         if operation is None:
             if not self._public and b"authorization" in headers:
@@ -92,7 +92,7 @@ class Endpoint:
 
     async def _pass_on(
         self, owner: str, operation: Operation, scope: Scope, headers: dict[bytes, bytes], receive: Receive
-    ) -> Reply:
+    ) -> Reply[Any]:
         """Let the owner of a stream answer; a live view is asked for there."""
         if PASSED.encode() in headers or self._host.owners is None:
             raise Problem("not-ready")  # the owner has changed: whoever asked tries again
@@ -171,7 +171,7 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-async def respond(reply: Reply, receive: Receive, send: Send, head: bool = False) -> None:
+async def respond(reply: Reply[Any], receive: Receive, send: Send, head: bool = False) -> None:
     """Send an answer; one in parts ends early when whoever asked has gone, or wants no body (``head``)."""
     headers = [(b"content-type", reply.media.encode()), (b"x-content-type-options", b"nosniff")]
     if reply.headers is None or "Cache-Control" not in reply.headers:

@@ -1,14 +1,17 @@
 """An operation: one method of one address, who may call it, what it takes and what it answers.
 
-The list of all operations is the one source of the routes, of the check of scopes and of ``/openapi.json``.
+``@operation`` above a function makes it one; the operations are the one source of the routes, of the check of scopes
+and of ``/openapi.json``.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -23,10 +26,12 @@ if TYPE_CHECKING:
 JSON, NDJSON, PARQUET = "application/json", "application/x-ndjson", "application/vnd.apache.parquet"
 CSV, HTML = "text/csv", "text/html"
 EVENTS, TEXT = "text/event-stream", "text/plain; version=0.0.4"
+A = TypeVar("A")
+B = TypeVar("B")
 
 
-class Reply:
-    """What is answered: a status, and bytes at once or in parts."""
+class Reply(Generic[A]):
+    """What is answered, an ``A``: a status, and bytes at once or in parts."""
 
     __slots__ = ("body", "headers", "media", "parts", "status")
 
@@ -40,10 +45,15 @@ class Reply:
     ) -> None:
         self.status, self.body, self.media, self.headers, self.parts = status, body, media, headers, parts
 
-    @classmethod
-    def of(cls, answer: Any, status: int = 200) -> Reply:
+    @staticmethod
+    def of(answer: A, status: int = 200) -> Reply[A]:
         """Return an answer as JSON."""
-        return cls(status, msgspec.json.encode(answer))
+        return Reply(status, msgspec.json.encode(answer))
+
+    @staticmethod
+    def plain(answer: Mapping[str, Any], status: int = 200) -> Reply[Any]:
+        """Return an answer as JSON that was computed elsewhere, as a mapping with the fields of its type."""
+        return Reply(status, msgspec.json.encode(answer))
 
 
 @dataclass(frozen=True)
@@ -55,14 +65,14 @@ class Query:
     help: str
 
 
-class Call(NamedTuple):
-    """One request, as an operation sees it: checked as far as the operation says."""
+class Call(NamedTuple, Generic[B]):
+    """One request with a body ``B``, as an operation sees it: checked as far as the operation says."""
 
     host: Hosting
     key: Key
     params: Mapping[str, str]
     query: Mapping[str, Any]
-    body: Any
+    body: B
     headers: Mapping[bytes, bytes]
 
     @property
@@ -85,7 +95,7 @@ class Call(NamedTuple):
         return said if said is not None and self.by_key else self.key.name
 
 
-Handler = Callable[[Call], Awaitable[Reply]]
+Handler = Callable[[Call[Any]], Awaitable[Reply[Any]]]
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,75 @@ class Operation:
     def of_stream(self) -> bool:
         """Whether the address names a stream."""
         return "{stream}" in self.path
+
+
+H = TypeVar("H", bound=Handler)
+_operations: dict[str, list[Operation]] = {}
+
+
+def operation(
+    method: str,
+    path: str,
+    *,
+    scope: str | None,
+    status: int | tuple[int, ...] = 200,
+    name: str | None = None,
+    takes: str = JSON,
+    query: Mapping[str, Query] | None = None,
+    media: str = JSON,
+    limit: int = LARGEST,
+    problems: tuple[str, ...] = (),
+    described: bool = True,
+) -> Callable[[H], H]:
+    """Make a function an operation.
+
+    Its name is the operation's, unless ``name`` is given; the first sentence of its docstring is the summary; the body
+    and the answer are those of ``call: Call[Body]`` and ``-> Reply[Answer]``, None where there is none.
+    """
+
+    def register(handler: H) -> H:
+        hints = get_type_hints(handler)
+        body, answer = (get_args(hints[role])[0] for role in ("call", "return"))
+        statuses = (status,) if isinstance(status, int) else status
+        made = Operation(
+            name or handler.__name__,
+            method,
+            path,
+            summary_of(handler),
+            handler,
+            scope,
+            dict.fromkeys(statuses, None if answer is type(None) else answer),
+            None if body is type(None) else body,
+            takes,
+            query or {},
+            media,
+            limit,
+            problems,
+            described,
+        )
+        _operations.setdefault(handler.__module__, []).append(made)
+        return handler
+
+    return register
+
+
+def summary_of(handler: Handler) -> str:
+    """Return the first sentence of what a function says of itself, without its full stop.
+
+    Examples
+    --------
+    >>> async def erase(call):
+    ...     '''Erase an item; ``id`` remains. Nobody brings it back.'''
+    >>> summary_of(erase)
+    'Erase an item; id remains'
+    """
+    told = inspect.getdoc(handler) or ""
+    return " ".join(told.partition("\n\n")[0].split()).partition(". ")[0].removesuffix(".").replace("``", "")
+
+
+def operations_of(*modules: ModuleType) -> tuple[Operation, ...]:
+    """Return the operations of modules, in their order."""
+    return tuple(one for module in modules for one in _operations[module.__name__])
 
 
 def read_query(operation: Operation, given: list[tuple[str, str]]) -> dict[str, Any]:

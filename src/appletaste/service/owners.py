@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import StoreError
@@ -123,12 +123,12 @@ class Owners:
 
     async def pass_on(
         self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, quick: bool
-    ) -> Reply:
+    ) -> Reply[Any]:
         """Return the answer of another process."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self.ask, address, method, path, headers, body, quick)
 
-    async def watch(self, address: str, path: str, headers: dict[str, str]) -> Reply:
+    async def watch(self, address: str, path: str, headers: dict[str, str]) -> Reply[Any]:
         """Return a live view that another process serves."""
         parts = urlsplit(address)
         try:
@@ -152,7 +152,7 @@ class Owners:
         body: bytes | None,
         quick: bool,
         fresh: bool = False,
-    ) -> Reply:
+    ) -> Reply[Any]:
         """Return the answer of another process, which is waited for.
 
         A kept connection that breaks before the answer is tried once more on a fresh one, unless the request would be

@@ -14,7 +14,7 @@ from .answers import BatchResults, CaseRead, Changed, Decided, Estimates
 from .batches import in_one_commit
 from .bodies import LARGEST_BATCH, Decide, DecideBatch, EnactedBody, Note
 from .cells import check_decide, check_time
-from .operations import Call, Operation, Reply
+from .operations import Call, Reply, operation
 from .problems import FieldError, Problem, problem_of
 
 _ONE = msgspec.json.Decoder(Decide)
@@ -22,7 +22,7 @@ STREAM = "/v1/streams/{stream}"
 CASE = STREAM + "/decisions/{id}"
 
 
-def _decide_each(stream: Stream, asked: list[Decide]) -> list[Callable[[], Reply] | Problem]:
+def _decide_each(stream: Stream, asked: list[Decide]) -> list[Callable[[], Reply[Decided]] | Problem]:
     """Decide on items that were checked, and return what words the answers: 201, or 200 where one was decided before.
 
     What a stream still refuses is worded without what was asked.
@@ -42,7 +42,7 @@ def _decide_each(stream: Stream, asked: list[Decide]) -> list[Callable[[], Reply
     return [partial(_worded, told) if isinstance(told, Answer) else _refused(stream, told, one) for told, one in pairs]
 
 
-def _worded(answer: Answer) -> Reply:
+def _worded(answer: Answer) -> Reply[Decided]:
     return Reply(200 if answer.again else 201, answer.json())
 
 
@@ -54,33 +54,39 @@ def _refused(stream: Stream, error: Exception, asked: Decide) -> Problem:
     return problem_of(error)
 
 
-async def decide(call: Call) -> Reply:
-    """Decide on one item: 201; the same again: 200 with the same bytes."""
+@operation(
+    "POST", STREAM + "/decisions", scope="decide", status=(201, 200), problems=("event-conflict", "time-in-future")
+)
+async def decide(call: Call[Decide]) -> Reply[Decided]:
+    """Decide on an item; it is on disk before the answer leaves. The same id gives the same answer."""
     asked, writer = call.body, call.writer
     check_decide(asked, writer.door)
 
     return await writer.do_each(_decide_each, asked, asked.id)
 
 
-async def decide_batch(call: Call) -> Reply:
-    """Decide on many items in one commit; those that are wrong are told so, and the others count."""
+@operation("POST", STREAM + "/decisions:batch", scope="decide", limit=LARGEST_BATCH)
+async def decide_batch(call: Call[DecideBatch]) -> Reply[BatchResults]:
+    """Decide on up to 1,000 items in one commit. Those that are wrong are told so, and the others count."""
     door = call.writer.door
     return await in_one_commit(
         call.writer, call.body.decisions, _ONE, lambda one: check_decide(one, door), _decide_each
     )
 
 
-async def show(call: Call) -> Reply:
+@operation("GET", CASE, scope="read", problems=("unknown-decision",))
+async def show_decision(call: Call[None]) -> Reply[CaseRead]:
     """Return a decision as it was given, and what became of it."""
     id = call.params["id"]
-    return await call.writer.do(lambda stream: Reply.of(stream.find(id).as_dict()), (id,), quick=True)
+    return await call.writer.do(lambda stream: Reply.plain(stream.find(id).as_dict()), (id,), quick=True)
 
 
-async def explain(call: Call) -> Reply:
+@operation("GET", CASE + "/explanation", scope="read", problems=("unknown-decision", "cannot-happen"))
+async def explain(call: Call[None]) -> Reply[Estimates]:
     """Say why an item was acted on or passed."""
     id = call.params["id"]
 
-    def work(stream: Stream) -> Reply:
+    def work(stream: Stream) -> Reply[Estimates]:
         if stream.find(id).erased:
             raise Problem("cannot-happen", detail="the features of the decision were erased")
         try:
@@ -91,110 +97,35 @@ async def explain(call: Call) -> Reply:
     return await call.writer.do(work, (id,))
 
 
-async def enacted(call: Call) -> Reply:
+@operation("PUT", CASE + "/enacted", scope="review", problems=("unknown-decision", "cannot-happen"))
+async def enacted(call: Call[EnactedBody]) -> Reply[CaseRead]:
     """Record what was done, whatever was decided."""
     id, said, by = call.params["id"], call.body, call.who(call.body.by)
     check_time(said.time)
 
-    def work(stream: Stream) -> Reply:
-        return Reply.of(stream.enacted(id, said.act, by, time=said.time).as_dict())
+    def work(stream: Stream) -> Reply[CaseRead]:
+        return Reply.plain(stream.enacted(id, said.act, by, time=said.time).as_dict())
 
     return await call.writer.do(work, (id,))
 
 
-async def note(call: Call) -> Reply:
+@operation("POST", CASE + "/notes", scope="review", status=201, problems=("unknown-decision",))
+async def note(call: Call[Note]) -> Reply[Changed]:
     """Write something down about a decision."""
     id, said, by = call.params["id"], call.body, call.who(call.body.by)
 
-    def work(stream: Stream) -> Reply:
+    def work(stream: Stream) -> Reply[Changed]:
         return Reply.of(Changed(stream.note(id, said.text, by=by)), 201)
 
     return await call.writer.do(work, (id,))
 
 
-async def erase(call: Call) -> Reply:
+@operation("DELETE", CASE + "/item", scope="admin", problems=("unknown-decision", "cannot-happen"))
+async def erase(call: Call[None]) -> Reply[CaseRead]:
     """Erase the features of a decision; hashes, action and probability remain."""
     id = call.params["id"]
 
-    def work(stream: Stream) -> Reply:
-        return Reply.of(stream.erase(id).as_dict())
+    def work(stream: Stream) -> Reply[CaseRead]:
+        return Reply.plain(stream.erase(id).as_dict())
 
     return await call.writer.do(work, alone=True)
-
-
-OPERATIONS = (
-    Operation(
-        "decide",
-        "POST",
-        STREAM + "/decisions",
-        "Decide on an item; on disk before it is answered",
-        decide,
-        "decide",
-        {201: Decided, 200: Decided},
-        Decide,
-        problems=("event-conflict", "time-in-future"),
-    ),
-    Operation(
-        "decide_batch",
-        "POST",
-        STREAM + "/decisions:batch",
-        "Decide on up to 1,000 items in one commit",
-        decide_batch,
-        "decide",
-        {200: BatchResults},
-        DecideBatch,
-        limit=LARGEST_BATCH,
-    ),
-    Operation(
-        "show_decision",
-        "GET",
-        CASE,
-        "A decision as it was given, and what became of it",
-        show,
-        "read",
-        {200: CaseRead},
-        problems=("unknown-decision",),
-    ),
-    Operation(
-        "explain",
-        "GET",
-        CASE + "/explanation",
-        "Why an item was acted on or passed",
-        explain,
-        "read",
-        {200: Estimates},
-        problems=("unknown-decision", "cannot-happen"),
-    ),
-    Operation(
-        "enacted",
-        "PUT",
-        CASE + "/enacted",
-        "Record what was done, whatever was decided",
-        enacted,
-        "review",
-        {200: CaseRead},
-        EnactedBody,
-        problems=("unknown-decision", "cannot-happen"),
-    ),
-    Operation(
-        "note",
-        "POST",
-        CASE + "/notes",
-        "Write something down about a decision",
-        note,
-        "review",
-        {201: Changed},
-        Note,
-        problems=("unknown-decision",),
-    ),
-    Operation(
-        "erase",
-        "DELETE",
-        CASE + "/item",
-        "Erase the features of a decision; hashes, action and probability remain",
-        erase,
-        "admin",
-        {200: CaseRead},
-        problems=("unknown-decision", "cannot-happen"),
-    ),
-)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from .answers import Health
-from .operations import TEXT, Call, Operation, Reply
+from .operations import TEXT, Call, Reply, operation
 from .problems import Problem
 
 
-async def up(call: Call) -> Reply:
+@operation("GET", "/healthz", scope=None)
+async def healthz(call: Call[None]) -> Reply[Health]:
     """Say that the process is up."""
     return Reply.of(Health("up"))
 
 
-async def ready(call: Call) -> Reply:
+@operation("GET", "/readyz", scope=None)
+async def readyz(call: Call[None]) -> Reply[Health]:
     """Say whether requests are answered."""
     if not call.host.ready:
         raise Problem("not-ready")
     return Reply.of(Health("ready"))
 
 
-async def metrics(call: Call) -> Reply:
-    """Return the numbers in the format of Prometheus."""
+@operation("GET", "/metrics", scope="read", media=TEXT)
+async def metrics(call: Call[None]) -> Reply[str]:
+    """Return numbers for Prometheus."""
     return Reply(200, call.host.watched(call.key).encode(), TEXT)
-
-
-OPERATIONS = (
-    Operation("healthz", "GET", "/healthz", "Whether the process is up", up, None, {200: Health}),
-    Operation("readyz", "GET", "/readyz", "Whether requests are answered", ready, None, {200: Health}),
-    Operation("metrics", "GET", "/metrics", "Numbers for Prometheus", metrics, "read", {200: str}, media=TEXT),
-)

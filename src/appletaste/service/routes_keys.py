@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from typing import Any
 
 from .answers import KeyList, KeyMade, KeyRead
 from .bodies import NewKey
 from .cells import moment_of
 from .keys import ANY, Key
-from .operations import Call, Operation, Reply
+from .operations import Call, Reply, operation
 from .problems import Problem, invalid
 
 
@@ -24,13 +25,14 @@ def read(key: Key) -> KeyRead:
     return KeyRead(key.id, key.name, list(key.scopes), list(key.streams), made, _date(key.expires), _date(key.revoked))
 
 
-def check_whole(call: Call) -> None:
+def check_whole(call: Call[Any]) -> None:
     """Refuse a key that is not for every stream: keys and files are not of one stream."""
     if ANY not in call.key.streams:
         raise Problem("insufficient-scope", scope="admin", detail="a key for every stream is needed")
 
 
-async def create(call: Call) -> Reply:
+@operation("POST", "/v1/keys", scope="admin", status=201)
+async def create_key(call: Call[NewKey]) -> Reply[KeyMade]:
     """Make a key; its secret is told this once."""
     check_whole(call)
     asked, expires = call.body, None
@@ -46,42 +48,19 @@ async def create(call: Call) -> Reply:
     return Reply.of(KeyMade(made[0], read(made[1])), 201)
 
 
-async def listed(call: Call) -> Reply:
-    """Return all keys, without their secrets."""
+@operation("GET", "/v1/keys", scope="admin")
+async def list_keys(call: Call[None]) -> Reply[KeyList]:
+    """List all keys, without their secrets."""
     check_whole(call)
     return Reply.of(KeyList([read(key) for key in call.host.keys.all()]))
 
 
-async def revoke(call: Call) -> Reply:
-    """Let a key open nothing any more."""
+@operation("DELETE", "/v1/keys/{id}", scope="admin", problems=("unknown-key",))
+async def revoke_key(call: Call[None]) -> Reply[KeyRead]:
+    """Revoke a key: it opens nothing any more."""
     check_whole(call)
     if not await asyncio.to_thread(call.host.keys.revoke, call.params["id"]):
         raise Problem("unknown-key")
     call.host.wake()  # live views by it end
     found = next(key for key in call.host.keys.all() if key.id == call.params["id"])
     return Reply.of(read(found))
-
-
-OPERATIONS = (
-    Operation(
-        "create_key",
-        "POST",
-        "/v1/keys",
-        "Make a key; its secret is told this once",
-        create,
-        "admin",
-        {201: KeyMade},
-        NewKey,
-    ),
-    Operation("list_keys", "GET", "/v1/keys", "All keys, without their secrets", listed, "admin", {200: KeyList}),
-    Operation(
-        "revoke_key",
-        "DELETE",
-        "/v1/keys/{id}",
-        "Let a key open nothing any more",
-        revoke,
-        "admin",
-        {200: KeyRead},
-        problems=("unknown-key",),
-    ),
-)

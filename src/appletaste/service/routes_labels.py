@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,11 +13,12 @@ from .answers import Expired, Labelled, LabelResults
 from .batches import in_one_commit, one_by_one
 from .bodies import LARGEST_BATCH, BatchLabel, Correction, ExpireBody, Label, LabelBatch
 from .cells import check_plain, check_time
-from .operations import Call, Operation, Reply
+from .operations import Call, Reply, operation
 from .problems import Problem, invalid
 from .routes_decisions import CASE, STREAM
 
 AnyLabel = TypeVar("AnyLabel", Label, BatchLabel)
+_CHANGES = ("unknown-decision", "no-label", "cannot-happen")
 _ONE = msgspec.json.Decoder(BatchLabel)
 
 
@@ -46,13 +47,14 @@ def _label(stream: Stream, id: str, said: Label | BatchLabel) -> Labelled:
     return _read(receipt)
 
 
-def _by_whom(call: Call, said: AnyLabel) -> AnyLabel:
+def _by_whom(call: Call[Any], said: AnyLabel) -> AnyLabel:
     """Return a label with its source: of a person, whoever has signed in."""
     return said if call.by_key else msgspec.structs.replace(said, source=call.key.name)
 
 
-async def label(call: Call) -> Reply:
-    """Take a label: applied once, whatever is sent again."""
+@operation("PUT", CASE + "/label", scope="label", problems=("unknown-decision", "label-conflict", "time-in-future"))
+async def label(call: Call[Label]) -> Reply[Labelled]:
+    """Send the label of a decision; it is applied once, however often it is sent."""
     id, said = call.params["id"], _by_whom(call, call.body)
     _check(said)
     reply = await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
@@ -60,11 +62,12 @@ async def label(call: Call) -> Reply:
     return reply
 
 
-async def label_batch(call: Call) -> Reply:
-    """Take many labels in one commit; those that are wrong are told so, and the others count."""
+@operation("POST", STREAM + "/labels:batch", scope="label", limit=LARGEST_BATCH)
+async def label_batch(call: Call[LabelBatch]) -> Reply[LabelResults]:
+    """Send up to 1,000 labels in one commit. Those that are wrong are told so, and the others count."""
     done: list[str] = []
 
-    def label_one(stream: Stream, said: BatchLabel) -> Reply:
+    def label_one(stream: Stream, said: BatchLabel) -> Reply[Labelled]:
         told = Reply.of(_label(stream, said.id, _by_whom(call, said)))
         done.append(said.id)
         return told
@@ -88,14 +91,15 @@ def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Lab
         raise Problem("cannot-happen", detail="the stream does not learn now, or its policy keeps no labels") from None
 
 
-async def correct(call: Call) -> Reply:
+@operation("POST", CASE + "/label/corrections", scope="correct", problems=(*_CHANGES, "time-in-future"))
+async def correct_label(call: Call[Correction]) -> Reply[Labelled]:
     """Replace a label by another; what was learnt from it is learnt anew."""
     id, said, by = call.params["id"], call.body, call.who(call.body.by)
     check_time(said.time)
     check_plain(said.reason, "/reason")
     check_plain(by, "/by")
 
-    def work(stream: Stream) -> Reply:
+    def work(stream: Stream) -> Reply[Labelled]:
         done = _revised(stream, id, lambda: stream.correct(id, said.value, time=said.time))
         if done.status != "already_applied":
             if said.reason is not None:
@@ -107,11 +111,12 @@ async def correct(call: Call) -> Reply:
     return await call.writer.do(work, (id,))
 
 
-async def retract(call: Call) -> Reply:
+@operation("DELETE", CASE + "/label", scope="correct", problems=_CHANGES)
+async def retract_label(call: Call[None]) -> Reply[Labelled]:
     """Withdraw a label as if it had never arrived."""
     id = call.params["id"]
 
-    def work(stream: Stream) -> Reply:
+    def work(stream: Stream) -> Reply[Labelled]:
         done = _revised(stream, id, lambda: stream.retract(id))
         if not call.by_key:
             stream.note(id, f"the label was withdrawn from {call.key.name}", by=call.key.name)
@@ -120,73 +125,15 @@ async def retract(call: Call) -> Reply:
     return await call.writer.do(work, (id,))
 
 
-async def expire(call: Call) -> Reply:
-    """Give up waiting for labels that are too late."""
+@operation("POST", STREAM + "/expire", scope="correct", problems=("cannot-happen", "time-in-future"))
+async def expire(call: Call[ExpireBody]) -> Reply[Expired]:
+    """Give up waiting for labels that are too late: they are unknown, never negative."""
     now = call.body.now
     check_time(now, "/now")
 
-    def work(stream: Stream) -> Reply:
+    def work(stream: Stream) -> Reply[Expired]:
         if stream.settings["expire_after"] is None:
             raise Problem("cannot-happen", detail="nothing expires in this stream: it has no expire_after")
         return Reply.of(Expired(stream.expire(now)))
 
     return await call.writer.do(work)
-
-
-_CHANGES = ("unknown-decision", "no-label", "cannot-happen")
-OPERATIONS = (
-    Operation(
-        "label",
-        "PUT",
-        CASE + "/label",
-        "Send the label of a decision; applied once, however often it is sent",
-        label,
-        "label",
-        {200: Labelled},
-        Label,
-        problems=("unknown-decision", "label-conflict", "time-in-future"),
-    ),
-    Operation(
-        "retract_label",
-        "DELETE",
-        CASE + "/label",
-        "Withdraw a label as if it had never arrived",
-        retract,
-        "correct",
-        {200: Labelled},
-        problems=_CHANGES,
-    ),
-    Operation(
-        "correct_label",
-        "POST",
-        CASE + "/label/corrections",
-        "Replace a label by another",
-        correct,
-        "correct",
-        {200: Labelled},
-        Correction,
-        problems=(*_CHANGES, "time-in-future"),
-    ),
-    Operation(
-        "label_batch",
-        "POST",
-        STREAM + "/labels:batch",
-        "Send up to 1,000 labels in one commit",
-        label_batch,
-        "label",
-        {200: LabelResults},
-        LabelBatch,
-        limit=LARGEST_BATCH,
-    ),
-    Operation(
-        "expire",
-        "POST",
-        STREAM + "/expire",
-        "Give up waiting for labels that are too late: unknown, never negative",
-        expire,
-        "correct",
-        {200: Expired},
-        ExpireBody,
-        problems=("cannot-happen", "time-in-future"),
-    ),
-)

@@ -19,7 +19,7 @@ from ..records.durable import DurableRecord
 from ..records.entries import Entries
 from ..records.events import Created, Decided
 from ..records.stores.store import PART, Place, Row
-from .operations import EVENTS, NDJSON, PARQUET, Call, Operation, Query, Reply
+from .operations import EVENTS, NDJSON, PARQUET, Call, Query, Reply, operation
 from .problems import Problem
 from .routes_decisions import STREAM
 from .writer import Writer
@@ -29,6 +29,7 @@ PAUSE, ALIVE = 0.1, 15.0
 #: Seconds between two looks whether whoever watches still may.
 MAY = 1.0
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_FEATURES = Query(bool, False, "Whether the features of decisions are among what is read.")
 
 
 def event_of(row: Row, features: bool) -> dict[str, Any]:
@@ -65,8 +66,19 @@ def _part(place: Place, after: int, last: int) -> list[Row]:
     return rows
 
 
-async def log(call: Call) -> Reply:
-    """Return the events from a number on, a line of JSON each, up to the last one that is on disk now."""
+@operation(
+    "GET",
+    STREAM + "/log",
+    scope="read",
+    query={
+        "from_seq": Query(Number, 1, "The number of the first event."),
+        "limit": Query(Number | None, None, "The most events to return; all, if left out."),
+        "features": _FEATURES,
+    },
+    media=NDJSON,
+)
+async def log(call: Call[None]) -> Reply[str]:
+    """Return the events from a number on, a line of JSON each. It ends with the last one that is on disk now."""
     writer, features = call.writer, call.query["features"]
     after, last = max(call.query["from_seq"] - 1, 0), writer.seq
     if call.query["limit"] is not None:
@@ -94,8 +106,9 @@ def table(writer: Writer) -> DecisionLog:
     return table_of(entries, writer.policy, whole)
 
 
-async def parquet(call: Call) -> Reply:
-    """Return the decision log in Parquet."""
+@operation("GET", STREAM + "/log.parquet", scope="read", media=PARQUET, problems=("cannot-happen",))
+async def log_parquet(call: Call[None]) -> Reply[bytes]:
+    """Return the decision log in Parquet, one row a decision."""
     writer = call.writer
 
     def work() -> bytes:
@@ -107,8 +120,18 @@ async def parquet(call: Call) -> Reply:
     return Reply(200, await call.host.aside(work), PARQUET)
 
 
-async def live(call: Call) -> Reply:
-    """Send events as they are written; ``Last-Event-ID`` goes on where a connection was cut."""
+@operation(
+    "GET",
+    STREAM + "/live",
+    scope="read",
+    query={
+        "from_seq": Query(Number | None, None, "The number of the first event; left out: from now on."),
+        "features": _FEATURES,
+    },
+    media=EVENTS,
+)
+async def live(call: Call[None]) -> Reply[str]:
+    """Send events as they are written, as server-sent events; ``Last-Event-ID`` goes on after a cut."""
     writer, features = call.writer, call.query["features"]
     said = call.headers.get(b"last-event-id", b"")
     if said and not (said.isdigit() and len(said) < 16):
@@ -139,48 +162,3 @@ async def live(call: Call) -> Reply:
             writer.unwatch(flag)
 
     return Reply(200, media=EVENTS, parts=parts(), headers={"X-Accel-Buffering": "no"})
-
-
-_FEATURES = Query(bool, False, "Whether the features of decisions are among what is read.")
-OPERATIONS = (
-    Operation(
-        "log",
-        "GET",
-        STREAM + "/log",
-        "The events from a number on, a line of JSON each",
-        log,
-        "read",
-        {200: str},
-        query={
-            "from_seq": Query(Number, 1, "The number of the first event."),
-            "limit": Query(Number | None, None, "The most events to return; all, if left out."),
-            "features": _FEATURES,
-        },
-        media=NDJSON,
-    ),
-    Operation(
-        "log_parquet",
-        "GET",
-        STREAM + "/log.parquet",
-        "The decision log in Parquet, one row a decision",
-        parquet,
-        "read",
-        {200: bytes},
-        media=PARQUET,
-        problems=("cannot-happen",),
-    ),
-    Operation(
-        "live",
-        "GET",
-        STREAM + "/live",
-        "Events as they are written, as server-sent events; Last-Event-ID goes on after a cut",
-        live,
-        "read",
-        {200: str},
-        query={
-            "from_seq": Query(Number | None, None, "The number of the first event; left out: from now on."),
-            "features": _FEATURES,
-        },
-        media=EVENTS,
-    ),
-)

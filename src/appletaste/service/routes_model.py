@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
+from .. import evaluate
 from .._files import for_json
 from ..drift import check
 from ..errors import OptionError
-from ..evaluate import missed
 from ..streams import Stream
 from .answers import Coefficient, Estimates, ModelRead
-from .operations import Call, Operation, Query, Reply
+from .operations import Call, Query, Reply, operation
 from .review.curves import curves_read
 from .review.numbers import CurvesRead
 from .review.routes_numbers import Day, day_of
@@ -40,25 +40,33 @@ def described(stream: Stream) -> ModelRead:
     return ModelRead(policy.name, policy.round, len(stream), coefficients)
 
 
-async def model(call: Call) -> Reply:
-    """Return what is believed now."""
+@operation("GET", STREAM + "/model", scope="read")
+async def model(call: Call[None]) -> Reply[ModelRead]:
+    """Return what the policy believes now."""
     return await call.writer.do(lambda stream: Reply.of(described(stream)))
 
 
-async def ask_missed(call: Call) -> Reply:
-    """Say how many positives were passed."""
+@operation("GET", STREAM + "/missed", scope="read", query={"level": _LEVEL}, problems=("cannot-happen",))
+async def missed(call: Call[None]) -> Reply[Estimates]:
+    """Say how many positives were passed, with intervals, or why the log cannot say."""
     following, level = call.host.following(call.stream), call.query["level"]
 
     def work() -> Any:
         with following.catch_up().lock:  # whoever asks again hears the same until something happens
             name, seq = ("missed", level), following.seq
-            return following.once(name, seq, lambda: missed(table(following.writer), level).as_dict())
+            return following.once(name, seq, lambda: evaluate.missed(table(following.writer), level).as_dict())
 
     return Reply.of(for_json(await call.host.aside(work)))
 
 
-async def curves(call: Call) -> Reply:
-    """Return what is believed, column by column; what decides is copied, and looked at aside."""
+@operation(
+    "GET",
+    STREAM + "/model/curves",
+    scope="read",
+    query={"since": Query(Day | None, None, "A day that the columns are compared with.")},
+)
+async def curves(call: Call[None]) -> Reply[CurvesRead]:
+    """Return what each column adds to the score, with bands, calibration, and what has moved since a day."""
     since, following = day_of(call, "since"), call.host.following(call.stream)
 
     def copied(stream: Stream) -> tuple[Any, ...]:
@@ -68,7 +76,8 @@ async def curves(call: Call) -> Reply:
     return Reply.of(await call.host.aside(lambda: curves_read(following.catch_up(), policy, features, by_item, since)))
 
 
-async def drift(call: Call) -> Reply:
+@operation("GET", STREAM + "/drift", scope="read", problems=("cannot-happen",))
+async def drift(call: Call[None]) -> Reply[Estimates]:
     """Say whether the stream is still the one that was learnt."""
     writer = call.writer
 
@@ -77,39 +86,3 @@ async def drift(call: Call) -> Reply:
         return {"alarms": list(found), "items": found.items, "labels": found.labels, "notes": list(found.notes)}
 
     return Reply.of(for_json(await call.host.aside(work)))
-
-
-OPERATIONS = (
-    Operation("model", "GET", STREAM + "/model", "What the policy believes now", model, "read", {200: ModelRead}),
-    Operation(
-        "missed",
-        "GET",
-        STREAM + "/missed",
-        "How many positives were passed, with intervals, or why the log cannot say",
-        ask_missed,
-        "read",
-        {200: Estimates},
-        query={"level": _LEVEL},
-        problems=("cannot-happen",),
-    ),
-    Operation(
-        "curves",
-        "GET",
-        STREAM + "/model/curves",
-        "What each column adds to the score, with bands, calibration, and what has moved since a day",
-        curves,
-        "read",
-        {200: CurvesRead},
-        query={"since": Query(Day | None, None, "A day that the columns are compared with.")},
-    ),
-    Operation(
-        "drift",
-        "GET",
-        STREAM + "/drift",
-        "Whether the stream is still the one that was learnt",
-        drift,
-        "read",
-        {200: Estimates},
-        problems=("cannot-happen",),
-    ),
-)

@@ -25,7 +25,7 @@ from ..streams.staffing import Staffing
 from ..streams.verify import Verifier
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
 from .bodies import CostsBody, CostSheet, ModeBody, NewStream
-from .operations import Call, Operation, Reply
+from .operations import Call, Reply, operation
 from .problems import Problem, invalid
 from .review.numbers import VerifiedAt
 from .routes_decisions import STREAM
@@ -106,7 +106,8 @@ def make(store: Any, asked: NewStream) -> Stream:
         raise Problem("validation") from None
 
 
-async def create(call: Call) -> Reply:
+@operation("POST", "/v1/streams", scope="admin", status=201, limit=1 << 20, problems=("stream-exists",))
+async def create_stream(call: Call[NewStream]) -> Reply[StreamRead]:
     """Make a stream; the key must be for its name."""
     if not call.key.sees(call.body.name):
         raise Problem("insufficient-scope", scope="admin")
@@ -117,27 +118,31 @@ async def create(call: Call) -> Reply:
     return Reply.of(await writer.do(described), 201)
 
 
-async def names(call: Call) -> Reply:
-    """Return the streams that the key may see."""
+@operation("GET", "/v1/streams", scope="")
+async def list_streams(call: Call[None]) -> Reply[StreamNames]:
+    """List the streams that the key may see."""
     return Reply.of(StreamNames([name for name in call.host.names() if call.key.sees(name)]))
 
 
-async def show(call: Call) -> Reply:
-    """Return how a stream stands."""
+@operation("GET", STREAM, scope="read")
+async def show_stream(call: Call[None]) -> Reply[StreamRead]:
+    """Return what a stream takes, and how it stands."""
     return await call.writer.do(lambda stream: Reply.of(described(stream)))
 
 
-async def set_mode(call: Call) -> Reply:
-    """Let another mode hold."""
+@operation("POST", STREAM + "/mode", scope="admin", problems=("cannot-happen",))
+async def set_mode(call: Call[ModeBody]) -> Reply[Changed]:
+    """Change the mode: shadow, live, frozen or safe."""
     said, by = call.body, call.who(call.body.by)
     return await call.writer.do(lambda stream: Reply.of(Changed(stream.set_mode(said.mode, by=by, reason=said.reason))))
 
 
-async def set_costs(call: Call) -> Reply:
-    """Let other costs be the usual ones."""
+@operation("POST", STREAM + "/costs", scope="admin", problems=("cannot-happen",))
+async def set_costs(call: Call[CostsBody]) -> Reply[Changed]:
+    """Change the usual costs from now on."""
     by, sheet = call.who(call.body.by), sheet_of(call.body.costs)
 
-    def work(stream: Stream) -> Reply:
+    def work(stream: Stream) -> Reply[Changed]:
         if stream.settings["costs_by_item"] is not None:
             raise Problem("cannot-happen", detail="the costs of this stream are formulas over columns, and stay")
         return Reply.of(Changed(stream.set_costs(sheet, by=by)))
@@ -145,8 +150,9 @@ async def set_costs(call: Call) -> Reply:
     return await call.writer.do(work)
 
 
-async def verify(call: Call) -> Reply:
-    """Fold the record again from nothing, and compare, while decisions go on.
+@operation("POST", STREAM + "/verify", scope="admin")
+async def verify(call: Call[None]) -> Reply[VerifiedRead]:
+    """Fold the record again from nothing and compare, bit for bit, while decisions go on.
 
     Where that finds a difference the writer looks once more by itself, since a snapshot may have been replaced under
     the eyes of whoever was reading; if there is one, the stream is in safe mode from then on.
@@ -171,52 +177,3 @@ async def verify(call: Call) -> Reply:
     kept = VerifiedAt(told.events, datetime.now(UTC).isoformat(), told.verifies, told.told)
     await asyncio.to_thread(store.put, VERIFIED, name, msgspec.json.encode(kept))
     return Reply.of(told)
-
-
-OPERATIONS = (
-    Operation("list_streams", "GET", "/v1/streams", "The streams that the key may see", names, "", {200: StreamNames}),
-    Operation(
-        "create_stream",
-        "POST",
-        "/v1/streams",
-        "Make a stream",
-        create,
-        "admin",
-        {201: StreamRead},
-        NewStream,
-        limit=1 << 20,
-        problems=("stream-exists",),
-    ),
-    Operation("show_stream", "GET", STREAM, "What a stream takes, and how it stands", show, "read", {200: StreamRead}),
-    Operation(
-        "set_mode",
-        "POST",
-        STREAM + "/mode",
-        "Let another mode hold: shadow, live, frozen or safe",
-        set_mode,
-        "admin",
-        {200: Changed},
-        ModeBody,
-        problems=("cannot-happen",),
-    ),
-    Operation(
-        "set_costs",
-        "POST",
-        STREAM + "/costs",
-        "Let other costs be the usual ones",
-        set_costs,
-        "admin",
-        {200: Changed},
-        CostsBody,
-        problems=("cannot-happen",),
-    ),
-    Operation(
-        "verify",
-        "POST",
-        STREAM + "/verify",
-        "Fold the record again from nothing and compare, bit for bit",
-        verify,
-        "admin",
-        {200: VerifiedRead},
-    ),
-)

@@ -63,7 +63,7 @@ def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
     return found
 
 
-async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
+async def whole_cases(call: Call[Any], ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return cases with all that is known of them; decisions go on in between."""
     writer, found = call.writer, list[Believed]()
     while len(found) < len(ids):

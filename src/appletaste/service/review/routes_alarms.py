@@ -15,7 +15,7 @@ from ...streams import Stream
 from ...streams.journal import stamp_text
 from ...streams.staffing import audit_text, capacity_text
 from ..cells import check_plain
-from ..operations import Call, Operation, Reply
+from ..operations import Call, Reply, operation
 from ..routes_decisions import STREAM
 from ..routes_streams import VERIFIED
 from ..writer import Writer
@@ -24,13 +24,15 @@ from .bodies import Acknowledge
 from .numbers import AlarmList, AlarmRead, Commits, ModeSince, StreamHealth, VerifiedAt
 
 
-async def alarms(call: Call) -> Reply:
-    """Return all alarms."""
+@operation("GET", STREAM + "/alarms", scope="read")
+async def alarms(call: Call[None]) -> Reply[AlarmList]:
+    """List alarms: what has changed, since when, what to do, and who has taken note."""
     following, noticed = call.host.following(call.stream), Noticed(call.host.store, call.stream)
     return Reply.of(await call.host.aside(lambda: alarms_of(following, noticed.all())))
 
 
-async def acknowledge(call: Call) -> Reply:
+@operation("POST", STREAM + "/alarms/{alarm}/acknowledge", scope="review", problems=("unknown-alarm",))
+async def acknowledge(call: Call[Acknowledge]) -> Reply[AlarmRead]:
     """Take note of an alarm; who was first stands."""
     following, noticed = call.host.following(call.stream), Noticed(call.host.store, call.stream)
     said, by = call.body, call.who(call.body.by)
@@ -75,8 +77,9 @@ def store_of(address: str) -> str:
     return "memory: all of it goes when the process ends" if address == "memory" else "SQLite, a file"
 
 
-async def health(call: Call) -> Reply:
-    """Return how a stream is."""
+@operation("GET", STREAM + "/health", scope="read")
+async def health(call: Call[None]) -> Reply[StreamHealth]:
+    """Return the mode and since when, the last check of the record, the store, and what waits."""
     writer, store, name = call.writer, call.host.store, call.stream
     found, (seq, mode) = await writer.do(lambda stream: (_now(stream), stream.mode_since))
 
@@ -92,36 +95,3 @@ async def health(call: Call) -> Reply:
         )
 
     return Reply.of(await call.host.aside(work))
-
-
-OPERATIONS = (
-    Operation(
-        "alarms",
-        "GET",
-        STREAM + "/alarms",
-        "What has changed, since when, what to do, and who has taken note",
-        alarms,
-        "read",
-        {200: AlarmList},
-    ),
-    Operation(
-        "acknowledge",
-        "POST",
-        STREAM + "/alarms/{alarm}/acknowledge",
-        "Take note of an alarm",
-        acknowledge,
-        "review",
-        {200: AlarmRead},
-        Acknowledge,
-        problems=("unknown-alarm",),
-    ),
-    Operation(
-        "health",
-        "GET",
-        STREAM + "/health",
-        "The mode and since when, the last check of the record, the store, and what waits",
-        health,
-        "read",
-        {200: StreamHealth},
-    ),
-)

@@ -6,13 +6,13 @@ import asyncio
 import math
 import time
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from ..bodies import Claim, Order, Release
 from ..cells import check_plain, moment_of
-from ..operations import Call, Operation, Query, Reply
+from ..operations import Call, Query, Reply, operation
 from ..problems import FieldError, Problem
 from ..routes_decisions import STREAM
 from .answers import Claimed, CodeRead, QueueItem, QueueRead, Released
@@ -27,7 +27,7 @@ Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 Text = Annotated[str, msgspec.Meta(max_length=256)]
 
 
-async def refreshed(call: Call, queue: Queue) -> None:
+async def refreshed(call: Call[Any], queue: Queue) -> None:
     """Let a queue know what has changed; whoever calls holds its lock."""
     writer = call.writer
     changes = await writer.do(lambda stream: queue.changes(stream.awaited))
@@ -44,7 +44,7 @@ def told(item: Waiting, lease: Lease | None, escalated: bool) -> QueueItem:
     )
 
 
-def filter_of(call: Call) -> Filter:
+def filter_of(call: Call[Any]) -> Filter:
     """Return which items are asked for; times are dates, or numbers of the clock of the stream."""
     query = call.query
     since, until = end_of("since", query["since"]), end_of("until", query["until"])
@@ -64,8 +64,23 @@ def end_of(name: str, said: str | None) -> float | None:
     return moment
 
 
-async def show(call: Call) -> Reply:
-    """Return a window of what waits, in an order."""
+@operation(
+    "GET",
+    STREAM + "/queue",
+    scope="read",
+    query={
+        "order": Query(Order, "worth", "By which the items are sorted: worth, age, amount or chance."),
+        "code": Query(Text | None, None, "Why items wait, such as EXPLORE."),
+        "stratum": Query(Text | None, None, "The stratum of the items."),
+        "since": Query(Text | None, None, "The earliest time of an item."),
+        "until": Query(Text | None, None, "Items are earlier than this."),
+        "escalated": Query(bool | None, None, "Whether items were escalated."),
+        "offset": Query(Place, 0, "How many items to pass over."),
+        "limit": Query(Limit, 200, "The most items to return."),
+    },
+)
+async def queue(call: Call[None]) -> Reply[QueueRead]:
+    """Return a window of what waits for its label: by worth, age, amount or chance."""
     queue, asked, query = call.host.queue(call.stream), filter_of(call), call.query
 
     def window() -> bytes:
@@ -80,8 +95,9 @@ async def show(call: Call) -> Reply:
         return Reply(200, await asyncio.to_thread(window))
 
 
-async def claim(call: Call) -> Reply:
-    """Hold items for a reviewer: particular ones, or the first in an order; each comes with its whole case."""
+@operation("POST", STREAM + "/queue:claim", scope="review", problems=("claimed-by-other",))
+async def claim(call: Call[Claim]) -> Reply[Claimed]:
+    """Hold items for a reviewer, particular ones or the first in an order, each with its whole case."""
     queue, asked = call.host.queue(call.stream), call.body
     by = call.who(asked.by)
     check_plain(by, "/by")
@@ -97,10 +113,10 @@ async def claim(call: Call) -> Reply:
     for item, case in zip(items, await whole_cases(call, [item.id for item in items]), strict=True):
         plain = msgspec.to_builtins(told(item, lease, item.id in flagged))
         found.append({**plain, "item": case["item"], "reasons": case["reasons"], "case": case})
-    return Reply.of({"items": found, "waiting": waiting})
+    return Reply.plain({"items": found, "waiting": waiting})
 
 
-async def _chosen(call: Call, queue: Queue, by: str, now: float) -> list[Waiting]:
+async def _chosen(call: Call[Any], queue: Queue, by: str, now: float) -> list[Waiting]:
     asked = call.body
     if asked.ids is not None:
         held, ids = queue.leases.held(now), [id for id in dict.fromkeys(asked.ids) if id in queue]
@@ -116,13 +132,17 @@ async def _chosen(call: Call, queue: Queue, by: str, now: float) -> list[Waiting
     return sorted(found, key=ORDERS["worth"])[: asked.count]
 
 
-async def release(call: Call) -> Reply:
-    """Give items back that a reviewer holds, or with ``force`` anybody; what nobody holds is passed over."""
+@operation("POST", STREAM + "/queue:release", scope="review", problems=("claimed-by-other",))
+async def release(call: Call[Release]) -> Reply[Released]:
+    """Give items back that a reviewer holds; with ``force``, for admin, those of anybody.
+
+    What nobody holds is passed over.
+    """
     queue, by, force = call.host.queue(call.stream), call.who(call.body.by), call.body.force
     if force and "admin" not in call.key.scopes:
         raise Problem("insufficient-scope", scope="admin")
 
-    def give_back() -> Reply:
+    def give_back() -> Reply[Released]:
         held = queue.leases.held(time.time())
         mine = [id for id in dict.fromkeys(call.body.ids) if id in held]
         if not force and any(held[id].by != by for id in mine):
@@ -133,48 +153,3 @@ async def release(call: Call) -> Reply:
     async with queue.lock:
         await refreshed(call, queue)
         return await asyncio.to_thread(give_back)
-
-
-OPERATIONS = (
-    Operation(
-        "queue",
-        "GET",
-        STREAM + "/queue",
-        "A window of what waits for its label: by worth, age, amount or chance",
-        show,
-        "read",
-        {200: QueueRead},
-        query={
-            "order": Query(Order, "worth", "By which the items are sorted: worth, age, amount or chance."),
-            "code": Query(Text | None, None, "Why items wait, such as EXPLORE."),
-            "stratum": Query(Text | None, None, "The stratum of the items."),
-            "since": Query(Text | None, None, "The earliest time of an item."),
-            "until": Query(Text | None, None, "Items are earlier than this."),
-            "escalated": Query(bool | None, None, "Whether items were escalated."),
-            "offset": Query(Place, 0, "How many items to pass over."),
-            "limit": Query(Limit, 200, "The most items to return."),
-        },
-    ),
-    Operation(
-        "claim",
-        "POST",
-        STREAM + "/queue:claim",
-        "Hold items for a reviewer, particular ones or the first in an order, each with its whole case",
-        claim,
-        "review",
-        {200: Claimed},
-        Claim,
-        problems=("claimed-by-other",),
-    ),
-    Operation(
-        "release",
-        "POST",
-        STREAM + "/queue:release",
-        "Give items back that a reviewer holds; with force, for admin, those of anybody",
-        release,
-        "review",
-        {200: Released},
-        Release,
-        problems=("claimed-by-other",),
-    ),
-)

@@ -26,7 +26,7 @@ from ...records.entries import Entries
 from ...records.events import STATES, Decided
 from ...records.stores.store import PART
 from ...reports import write_report
-from ..operations import CSV, HTML, Call, Operation, Query, Reply
+from ..operations import CSV, HTML, Call, Query, Reply, operation
 from ..problems import FieldError, Problem
 from ..routes_decisions import STREAM
 from .columns import day_name, day_number
@@ -116,7 +116,15 @@ def file_name(stream: str, rest: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{re.sub("[^A-Za-z0-9.-]", "_", stream)}-{rest}"'}
 
 
-async def report(call: Call) -> Reply:
+@operation(
+    "GET",
+    STREAM + "/report.html",
+    scope="read",
+    query={"month": Query(Month | None, None, "Such as 2024-06; left out: the month of the latest decision.")},
+    media=HTML,
+    problems=("no-answer",),
+)
+async def report(call: Call[None]) -> Reply[str]:
     """Return the report of a month as one page that opens anywhere."""
     following, month = call.host.following(call.stream), call.query["month"]
     if month is not None and not 1 < int(month[:4]) < 9999:  # the month before is looked at, too
@@ -179,8 +187,9 @@ def _cell(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-async def log_csv(call: Call) -> Reply:
-    """Return the decision log as CSV, one line a decision."""
+@operation("GET", STREAM + "/log.csv", scope="read", media=CSV)
+async def log_csv(call: Call[None]) -> Reply[str]:
+    """Return the decision log as CSV, one line a decision, without features."""
     rows = await call.host.aside(Rows, call.host.following(call.stream))
 
     async def parts() -> AsyncGenerator[bytes]:
@@ -189,29 +198,3 @@ async def log_csv(call: Call) -> Reply:
             yield some
 
     return Reply(200, media=f"{CSV}; charset=utf-8", parts=parts(), headers=file_name(call.stream, "log.csv"))
-
-
-OPERATIONS = (
-    Operation(
-        "report",
-        "GET",
-        STREAM + "/report.html",
-        "The report of a month, as one page that opens anywhere",
-        report,
-        "read",
-        {200: str},
-        query={"month": Query(Month | None, None, "Such as 2024-06; left out: the month of the latest decision.")},
-        media=HTML,
-        problems=("no-answer",),
-    ),
-    Operation(
-        "log_csv",
-        "GET",
-        STREAM + "/log.csv",
-        "The decision log as CSV, one line a decision; without features",
-        log_csv,
-        "read",
-        {200: str},
-        media=CSV,
-    ),
-)
