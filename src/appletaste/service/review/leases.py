@@ -7,6 +7,7 @@ what is in memory is what is in the store.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -19,6 +20,12 @@ class Lease(msgspec.Struct, frozen=True):
     by: str
     until: float
     key: str = ""  #: the id of the key that claimed the item: a lease ends with its key; empty: not known
+
+
+def holder(lease: Lease | None) -> dict[str, str | None]:
+    """Return who holds an item, and until when."""
+    until = None if lease is None else datetime.fromtimestamp(lease.until, UTC).isoformat()
+    return {"by": None if lease is None else lease.by, "until": until}
 
 
 class Leases:

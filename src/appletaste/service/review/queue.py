@@ -15,10 +15,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ...costs import Costs
@@ -30,7 +31,11 @@ from ...records.stores import Store
 from ...records.stores.store import Place, Row
 from ...streams import Stream
 from ...times import instant
-from .leases import Escalations, Lease, Leases
+from ..door import moment_of
+from ..operations import STREAM, Call, Query, Reply, operation
+from ..problems import FieldError, Problem
+from ..types import Time
+from .leases import Escalations, Lease, Leases, holder
 
 #: Of the items that were worth most when they were decided, so many are looked at again by what is believed now.
 LOOKED_AT = 100
@@ -50,6 +55,11 @@ ENACTED = "ENACTED"
 CODES = {code: words for code, words in REASONS.items() if words.startswith("acted")} | {
     ENACTED: "acted on by somebody, whatever was decided"
 }
+Offset = Annotated[int, Meta(ge=0, le=2**53)]
+Limit = Annotated[int, Meta(ge=1, le=1000)]
+Text = Annotated[str, Meta(max_length=256)]
+#: By which work is sorted.
+Order = Literal["worth", "age", "amount", "chance"]
 
 
 class Waiting(Struct, frozen=True, gc=False):
@@ -322,3 +332,104 @@ def worth_now(stream: Stream, items: list[Waiting]) -> list[Waiting]:
         worth = stream.player.policy.look(decision.x, costs=decision.costs).worth if decision.round else math.nan
         found.append(replace(item, worth=-math.inf if math.isnan(worth) else worth))
     return found
+
+
+class QueueItem(Struct, frozen=True):
+    """An item whose label is awaited; ``worth`` and ``chance`` are those of the decision."""
+
+    id: str
+    worth: float | None
+    amount: float
+    chance: float | None
+    time: Time | None
+    code: str | None
+    why: str
+    stratum: str | None
+    by: str | None  #: who holds it
+    until: str | None
+    escalated: bool
+
+
+class CodeRead(Struct, frozen=True):
+    """How many items wait for one reason."""
+
+    count: int
+    why: str
+
+
+class QueueRead(Struct, frozen=True):
+    """A window of the queue."""
+
+    items: list[QueueItem]
+    total: int  #: after the filters
+    waiting: int
+    strata: list[str]
+    codes: dict[str, CodeRead]
+
+
+async def refreshed(call: Call[Any], queue: Queue) -> None:
+    """Let a queue know what has changed; whoever calls holds its lock."""
+    writer = call.writer
+    changes = await writer.do(lambda stream: queue.changes(stream.awaited))
+    if changes.new or changes.gone:
+        await asyncio.to_thread(queue.take, changes, writer.place, writer.features)
+
+
+def told(item: Waiting, lease: Lease | None, escalated: bool) -> QueueItem:
+    """Return an item for JSON."""
+    by, until = holder(lease).values()
+    worth, chance = (value if math.isfinite(value) else None for value in (item.worth, item.chance))
+    return QueueItem(
+        item.id, worth, item.amount, chance, item.time, item.code, item.why, item.stratum, by, until, escalated
+    )
+
+
+def filter_of(call: Call[Any]) -> Filter:
+    """Return which items are asked for; times are dates, or numbers of the clock of the stream."""
+    query = call.query
+    since, until = end_of("since", query["since"]), end_of("until", query["until"])
+    return Filter(query["code"], query["stratum"], since, until, query["escalated"])
+
+
+def end_of(name: str, said: str | None) -> float | None:
+    """Return one end of a time span, or the problem that it is none."""
+    if said is None:
+        return None
+    try:
+        moment: float | None = float(said)
+    except ValueError:
+        moment = moment_of(said)
+    if moment is None or not math.isfinite(moment):
+        raise Problem("validation", FieldError("wrong-value", parameter=name, expected="a date, or a number"))
+    return moment
+
+
+@operation(
+    "GET",
+    STREAM + "/queue",
+    scope="read",
+    query={
+        "order": Query(Order, "worth", "By which the items are sorted: worth, age, amount or chance."),
+        "code": Query(Text | None, None, "Why items wait, such as EXPLORE."),
+        "stratum": Query(Text | None, None, "The stratum of the items."),
+        "since": Query(Text | None, None, "The earliest time of an item."),
+        "until": Query(Text | None, None, "Items are earlier than this."),
+        "escalated": Query(bool | None, None, "Whether items were escalated."),
+        "offset": Query(Offset, 0, "How many items to pass over."),
+        "limit": Query(Limit, 200, "The most items to return."),
+    },
+)
+async def queue(call: Call[None]) -> Reply[QueueRead]:
+    """Return a window of what waits for its label: by worth, age, amount or chance."""
+    queue, asked, query = call.host.queue(call.stream), filter_of(call), call.query
+
+    def window() -> bytes:
+        found, held, flagged = queue.view(query["order"], asked), queue.leases.held(time.time()), queue.escalations.ids
+        shown = found[query["offset"] : query["offset"] + query["limit"]]
+        items = [told(item, held.get(item.id), item.id in flagged) for item in shown]
+        codes = {code: CodeRead(count, CODES[code]) for code, count in sorted(queue.codes.items())}
+        return msgspec.json.encode(QueueRead(items, len(found), len(queue), sorted(queue.strata), codes))
+
+    async with queue.lock:
+        await refreshed(call, queue)
+        return Reply(200, await asyncio.to_thread(window))
