@@ -14,6 +14,7 @@ from .keys import Key, Keys, secret_in
 from .metrics import Metrics
 from .owners import Owners
 from .problems import Problem, problem_of
+from .review.claims import Claims
 from .review.files import Files
 from .review.past import Past
 from .review.queue import Queue
@@ -145,7 +146,7 @@ class Host:
     def queue(self, name: str) -> Queue:
         """Return the work of a stream."""
         if name not in self._queues:
-            self._queues[name] = Queue(self.store, name, self.keys.opens)
+            self._queues[name] = Queue(Claims(self.store, name, self.keys.opens))
         return self._queues[name]
 
     def past(self, name: str) -> Past:

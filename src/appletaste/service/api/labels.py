@@ -83,9 +83,7 @@ async def label(call: Call[Label]) -> Reply[Labelled]:
     """Send the label of a decision; it is applied once, however often it is sent."""
     id, said = call.params["id"], _by_whom(call, call.body)
     _check(said)
-    reply = await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
-    call.host.queue(call.stream).labelled((id,))
-    return reply
+    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
 
 
 class LabelBatch(Body, frozen=True):
@@ -114,16 +112,11 @@ _ONE = msgspec.json.Decoder(BatchLabel)
 @operation("POST", STREAM + "/labels:batch", scope="label", limit=LARGEST_BATCH)
 async def label_batch(call: Call[LabelBatch]) -> Reply[LabelResults]:
     """Send up to 1,000 labels in one commit. Those that are wrong are told so, and the others count."""
-    done: list[str] = []
 
     def label_one(stream: Stream, said: BatchLabel) -> Reply[Labelled]:
-        told = Reply.of(_label(stream, said.id, _by_whom(call, said)))
-        done.append(said.id)
-        return told
+        return Reply.of(_label(stream, said.id, _by_whom(call, said)))
 
-    reply = await in_one_commit(call.writer, call.body.labels, _ONE, _check, one_by_one(label_one))
-    call.host.queue(call.stream).labelled(done)
-    return reply
+    return await in_one_commit(call.writer, call.body.labels, _ONE, _check, one_by_one(label_one))
 
 
 def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Labelled:

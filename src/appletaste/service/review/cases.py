@@ -27,7 +27,6 @@ from ..api.decisions import CaseRead
 from ..operations import STREAM, Call, Reply, operation
 from ..types import Cell, CostSheet
 from ..writer import Writer
-from .leases import holder
 from .past import Past, Similar, UsualLevels, UsualNumber, columns_of
 from .queue import TURN, Queue
 
@@ -115,12 +114,12 @@ async def whole_cases(call: Call[Any], ids: Sequence[str]) -> list[dict[str, Any
 
 def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> list[dict[str, Any]]:
     past.refresh(writer.place, writer.seq)
-    held, escalated = queue.leases.held(time.time()), queue.escalations.ids
+    held, escalated = queue.claims.held(), queue.claims.escalations.ids
     rows = writer.place.decisions([one.case.answer.id for one in found])
     told = []
     for case, why in found:
         id, decision = case.answer.id, case.answer.decision
-        row = rows[id]
+        row, lease = rows[id], held.get(id)
         item = None if row.item is None else columns_of(row.item)
         more = {
             "costs": decision.costs.outcomes(),
@@ -130,7 +129,8 @@ def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> li
             "similar": [] if item is None else past.similar(id, decision.x),
             "history": history([row, *writer.place.later(id)]),
             **explained(why, decision, item or {}, writer.features),
-            **holder(held.get(id)),
+            "by": None if lease is None else lease.by,
+            "until": None if lease is None else lease.ends,
             "escalated": id in escalated,
         }
         told.append({**case.as_dict(), **for_json(msgspec.to_builtins(more))})
