@@ -19,7 +19,7 @@ from ...records.events import UNKNOWN
 from ...reports.facts import share
 from ...reports.model import Model, model_from, told_of
 from ...streams import Stream
-from ...streams.earlier import policy_at
+from ...streams.recovery import policy_at
 from ..operations import STREAM, Call, Query, Reply, operation
 from .days import LEVEL
 from .numbers import Amount

@@ -40,9 +40,9 @@ from ...records.events import (
 )
 from ...records.stores.store import Place
 from ...streams import Audit, Budget
-from ...streams.modes import CALLER
-from ...streams.rebuilding import staffing_of
+from ...streams.answers import CALLER
 from ...streams.snapshots import read_manifest
+from ...streams.staffing import staffing_of
 from ...times import DAY, instant, read_date
 from ..writer import Writer
 
