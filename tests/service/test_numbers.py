@@ -11,7 +11,6 @@ import appletaste as at
 from appletaste.evaluate import Refusal
 from appletaste.records.stores import MemoryStore
 from appletaste.reports import gather
-from appletaste.reports.periods import days_of as days_of_log
 from appletaste.reports.wording import Currency
 from appletaste.service.review.days import amount_of, days_of, money_of
 from appletaste.service.review.following import Following
@@ -66,7 +65,7 @@ def test_columns_grow_with_the_record(shop, following):
 
 def test_days_are_those_of_the_library(shop, following):
     log, days = shop.log(features=False), days_of(following, None, None, None)
-    names = days_of_log(log)
+    names = log.days()
     assert [day.day for day in days.days] == [str(day) for day in np.arange(names.min(), names.max() + 1)]
     for day in days.days:
         part = log.where(names == np.datetime64(day.day))
@@ -237,7 +236,7 @@ def test_a_spreadsheet_computes_nothing():
 
 def test_the_report_of_a_month(shop, following, ask):
     log = shop.log()
-    wanted = log.where(days_of_log(log) >= np.datetime64("2024-06-01"))
+    wanted = log.where(log.days() >= np.datetime64("2024-06-01"))
     ours = table_from(following, date(2024, 6, 1), date(2024, 6, 30))
     for name, values in wanted.columns().items():
         if name != "why":

@@ -18,10 +18,9 @@ from ..._files import for_json
 from ...costs import Costs
 from ...costs_by_item import CostsByItem
 from ...errors import InputError, worded
-from ...evaluate.answers import brief
+from ...evaluate.answers import brief, per_cent
 from ...records.stores import Store
 from ...replays import ReplayResult, replay
-from ...reports.model import share as per_cent
 from ...streams import Stream
 from ...streams.from_table import Created, create_desk
 from ...tables import read_records

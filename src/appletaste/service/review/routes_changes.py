@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from ...costs import Costs
 from ...errors import InputError, OptionError
+from ...evaluate import Plan
 from ...streams import Stream
 from ...streams.staffing import Staffing
 from ..answers import Changed
@@ -18,7 +19,7 @@ from ..routes_decisions import STREAM
 from ..routes_streams import sheet_of
 from .bodies import AuditBody, CapacityBody, WhatIf
 from .numbers import WhatIfRead
-from .trying import Way, tried
+from .trying import tried
 
 CAPACITY, AUDIT = "such as 120/day, 5% or Mon-Fri 120, Sat 40", "a share of passes such as 2%"
 
@@ -35,12 +36,6 @@ def staffed(capacity: str | None, audit: str | None, time_zone: str | None = Non
         raise invalid("wrong-value", "/audit", AUDIT) from None
 
 
-def _today(stream: Stream) -> Way:
-    """Return how a stream decides today."""
-    by_item = stream.settings["costs_by_item"] is not None
-    return Way(None if by_item else stream.costs.threshold, stream.budget, stream.audit)
-
-
 @operation("POST", STREAM + "/what-if", scope="read", problems=("no-answer",))
 async def what_if(call: Call[WhatIf]) -> Reply[WhatIfRead]:
     """Say what other costs, another threshold, other reviewers or audits would have cost, beside those of today."""
@@ -48,8 +43,8 @@ async def what_if(call: Call[WhatIf]) -> Reply[WhatIfRead]:
     named = [asked.capacity is not UNSET, asked.audit is not UNSET]
     costs = None if asked.costs is None else sheet_of(asked.costs)
     given = staffed(asked.capacity or None, asked.audit or None)
-    now: Way = await call.writer.do(_today)
-    then = Way(
+    now: Plan = await call.writer.do(Plan.today)
+    then = Plan(
         _threshold(asked, costs, now),
         given.budget if named[0] else now.budget,
         given.audit if named[1] else now.audit,
@@ -63,7 +58,7 @@ async def what_if(call: Call[WhatIf]) -> Reply[WhatIfRead]:
     return Reply.of(await call.host.aside(work))
 
 
-def _threshold(asked: WhatIf, costs: Costs | None, now: Way) -> float | None:
+def _threshold(asked: WhatIf, costs: Costs | None, now: Plan) -> float | None:
     if asked.threshold is not None:
         return float(asked.threshold)
     return now.threshold if costs is None else costs.threshold
