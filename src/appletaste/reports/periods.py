@@ -134,7 +134,7 @@ def reported(log: DecisionLog, first_day: Any = None, last_day: Any = None) -> R
     (['6'], ['5'], '2024-05')
     """
     asked = {name: day for name, day in (("first_day", first_day), ("last_day", last_day)) if day is not None}
-    chosen = {name: _day(name, day) for name, day in asked.items()}
+    chosen = {name: as_day(name, day) for name, day in asked.items()}
     if not log.dated or not len(log):
         if not asked:
             return Reported(log)
@@ -165,7 +165,8 @@ def both_of(log: DecisionLog, chosen: Reported) -> tuple[DecisionLog, str] | Non
     return log.where(_within(log.days(), both)), str(both)
 
 
-def _day(option: str, text: Any) -> date:
+def as_day(option: str, text: Any) -> date:
+    """Return a day from a date or a text such as 2024-05-31, which an option holds."""
     try:
         return text if type(text) is date else date.fromisoformat(str(text))
     except ValueError:
