@@ -7,8 +7,7 @@ import sys
 from starlette.routing import Route
 
 from appletaste.records.stores import open_store
-from appletaste.service.answers import Decided
-from appletaste.service.bodies import Decide
+from appletaste.service.api.decisions import Decide, Decided
 from appletaste.service.endpoint import Endpoint
 from appletaste.service.keys import Keys
 from appletaste.service.operations import Call, Reply, operation, operations_of

@@ -12,7 +12,7 @@ import numpy as np
 
 import appletaste as at
 from appletaste.records.stores import MemoryStore
-from appletaste.streams import keeping
+from appletaste.streams import journal
 
 FEATURES, GROUP = 20, 100
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
@@ -69,7 +69,7 @@ def groups(folder: Path, rounds: int) -> list[Row]:
         for name, stream in streams.items():
             began, spent = time.perf_counter(), time.process_time()
             for first in range(start, start + 1000, GROUP):
-                with stream.together():
+                with stream.group():
                     for k in range(first, first + GROUP):
                         stream.decide(X[k], id=f"c{k}", time=float(k))
             best[name] = min(best[name], (time.perf_counter() - began) / 1000)
@@ -97,7 +97,7 @@ def fill(path: Path, decisions: int, told=None) -> None:
         X, y = items(1000, seed=start + 2)
         ids = [f"order-{start + k}" for k in range(1000)]
         answers = stream.decide_many(X, ids=ids)
-        with stream.together():
+        with stream.group():
             for answer, label in zip(answers, y.tolist(), strict=True):
                 if answer.act and answer.seq % 9:
                     stream.label(answer.id, label)
@@ -156,24 +156,24 @@ def pauses(folder: Path, path: Path, groups: int) -> list[Row]:
     stream = at.Stream.open(path, "orders")
     waits: dict[bool, list[float]] = {True: [], False: []}
     copies = []
-    aside = stream._snapshot_aside
+    aside = stream._journal._snapshot_aside
 
     def timed() -> None:
         began = time.perf_counter()
         aside()
         copies.append(time.perf_counter() - began)
 
-    stream._snapshot_aside = timed  # type: ignore[method-assign]
-    every, keeping.EVERY = keeping.EVERY, 2000
+    stream._journal._snapshot_aside = timed  # type: ignore[method-assign]
+    every, journal.EVERY = journal.EVERY, 2000
     for n in range(groups):
         X, _ = items(10, seed=n)
-        busy = stream._keeper.busy
+        busy = stream._journal.keeper.busy
         began = time.perf_counter()
-        with stream.together():
+        with stream.group():
             for k, x in enumerate(X):
                 stream.decide(x, id=f"pause-{time.time_ns()}-{n}-{k}")
         waits[busy].append(time.perf_counter() - began)
-    keeping.EVERY = every
+    journal.EVERY = every
     stream.close()
     told = {
         busy: f"{1e3 * statistics.median(found):.1f} ms, at most {1e3 * max(found):.1f}"

@@ -5,7 +5,7 @@ import pytest
 import appletaste as at
 from appletaste.evaluate.support import settled
 from appletaste.records.stores import MemoryStore
-from appletaste.service.review.following import Following
+from appletaste.service.review.read_model import ReadModel
 from appletaste.streams.transfer import export_stream, import_stream
 
 from .filling import SHEET, Reading, fill
@@ -122,13 +122,13 @@ def test_a_stream_goes_on_where_it_was(tmp_path):
     item, when = {"amount": 900.0, "country": "BR", "items": 1.0}, "2024-07-01T12:00:00"
     acts = [stream.decide(item, id=f"a{k}", time=when).act for k in range(40)]
     assert 0 < sum(acts) <= 15
-    header, arrays = stream._state.header(), stream._state.arrays()
+    header, arrays = stream._journal.fold.header(), stream._journal.fold.arrays()
     assert stream.verify().decisions == 240
     stream.close()
     again = at.Stream.open(store, "shop")
     assert (again.trouble, again.budget, again.audit) == (None, at.Budget(share=0.3, window=50), None)
-    assert again._state.header() == header
-    assert all((again._state.arrays()[name] == values).all() for name, values in arrays.items())
+    assert again._journal.fold.header() == header
+    assert all((again._journal.fold.arrays()[name] == values).all() for name, values in arrays.items())
     path = tmp_path / "shop.stream"
     export_stream(again.record.place, path)
     assert import_stream(path, store, "copy").events == len(again)
@@ -170,7 +170,7 @@ def test_a_capacity_per_day_needs_dates():
 def test_a_stream_in_shadow_mode_is_told_why_there_is_no_answer():
     stream = fill(MemoryStore(), n=200)
     stream.set_mode("shadow")
-    following = Following(Reading(stream))
+    following = ReadModel(Reading(stream))
     for k in range(5):
         stream.decide({"amount": 9.0, "country": "BR", "items": 1.0}, id=f"s{k}", baseline=True, time="2024-07-01")
     columns = following.catch_up().columns

@@ -35,7 +35,7 @@ class HeldUp:
 
     def __init__(self, writer, monkeypatch, broken=False, begun=False):
         self.begun, self.go, self.groups = threading.Event(), threading.Event(), []
-        place, store = writer.place, writer._stream._store
+        place, store = writer.place, writer._stream._journal.store
         append, begin = place.append, place.begin
 
         def held(rows, finish, undo):

@@ -13,7 +13,6 @@ from ..errors import AppleTasteError, InUseError, StoreError, near
 from . import (
     completion,
     decide,
-    desk,
     doctor,
     drift,
     example,
@@ -37,8 +36,8 @@ from . import (
     worklist,
 )
 from .flags import as_flags
+from .options import STORAGE, ExitError, in_use
 from .parser import Parser
-from .storage import STORAGE, ExitError, in_use
 
 DESCRIPTION = """\
 Decide which items to act on when the true label is seen only if you act."""
@@ -52,20 +51,19 @@ GROUPS = {
         (replay, "orders.csv --label fraud --drop order --costs miss=95,false_alarm=6,hit=4"),
     ),
     "a live stream": (
-        (desk, "create shop.at --from orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4"),
-        (decide, "shop.at monday.csv --out decisions.csv"),
-        (worklist, "shop.at --top 20"),
-        (label, "shop.at outcomes.csv"),
-        (model, "shop.at --out model.html"),
+        (stream, "create shop.db --history orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4"),
+        (decide, "shop.db monday.csv --out decisions.csv"),
+        (worklist, "shop.db --top 20"),
+        (label, "shop.db outcomes.csv"),
+        (model, "shop.db --out model.html"),
     ),
     "a service": (
-        (stream, "create orders --store desk.db --from orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4"),
-        (keys, "create shop --store desk.db --scope decide --scope label"),
-        (serve, "--store desk.db --port 8080"),
+        (keys, "create shop --store shop.db --scope decide --scope label"),
+        (serve, "--store shop.db --port 8080"),
         (doctor, ""),
     ),
-    "a log of decisions": (
-        (missed, "decisions.parquet"),
+    "a stream, or a log of decisions": (
+        (missed, "shop.db"),
         (what_if, "decisions.parquet --threshold 0.3"),
         (plan_audit, "decisions.parquet --margin 0.05"),
         (drift, "june.parquet --baseline may.parquet"),
@@ -81,6 +79,9 @@ GROUPS = {
     ),
     "the shell": ((completion, "bash"),),
 }
+
+#: Verbs that were, and what is typed instead.
+RETIRED = {"desk": ": a live desk is a stream in a store, 'appletaste stream create shop.db --history orders.csv'"}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -113,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     verbs = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     if not given[0].startswith("-") and given[0] not in verbs:
-        said = f"there is no verb {given[0]!r}{near(given[0], verbs)}. 'appletaste --help' lists the verbs"
+        other = RETIRED.get(given[0], near(given[0], verbs))
+        said = f"there is no verb {given[0]!r}{other}. 'appletaste --help' lists the verbs"
         print(f"appletaste: {said}", file=sys.stderr)
         return 2
     args = parser.parse_args(given)

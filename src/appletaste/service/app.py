@@ -13,32 +13,26 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ..records.stores import Store
-from . import (
-    routes_decisions,
-    routes_health,
-    routes_keys,
-    routes_labels,
-    routes_log,
-    routes_model,
-    routes_session,
-    routes_streams,
-)
-from .answers import Estimates
+from . import metrics
+from .api import access, decisions, labels, log, streams
 from .endpoint import Endpoint, respond
-from .hosting import Hosting
+from .hosting import Host
 from .openapi import document
 from .operations import Call, Operation, Reply, operation, operations_of
 from .problems import MEDIA, Problem
 from .review import (
-    pages,
-    routes_alarms,
-    routes_cases,
+    assets,
+    cases,
+    claims,
+    curves,
+    downloads,
+    health,
+    queue,
     routes_changes,
     routes_files,
     routes_numbers,
-    routes_queue,
-    routes_report,
 )
+from .types import Estimates
 
 #: The description is the same for everybody, and needs no key.
 OPENAPI = "/openapi.json"
@@ -53,22 +47,22 @@ async def openapi(call: Call[None]) -> Reply[Estimates]:
 def operations() -> tuple[Operation, ...]:
     """Return every operation; those that are called most often come first."""
     return operations_of(
-        routes_decisions,
-        routes_labels,
-        routes_queue,
-        routes_cases,
-        routes_log,
-        routes_model,
+        decisions,
+        labels,
+        queue,
+        claims,
+        cases,
+        log,
+        curves,
         routes_numbers,
         routes_changes,
-        routes_alarms,
-        routes_report,
+        health,
+        downloads,
         routes_files,
-        routes_streams,
-        routes_keys,
-        routes_session,
-        pages,
-        routes_health,
+        streams,
+        access,
+        assets,
+        metrics,
         sys.modules[__name__],
     )
 
@@ -86,7 +80,7 @@ class Application:
     no route here has, which took a quarter of the time at the door.
     """
 
-    def __init__(self, router: Router, host: Hosting) -> None:
+    def __init__(self, router: Router, host: Host) -> None:
         self.router, self.host = router, host
         self._routes = cast(list[Route], router.routes)
 
@@ -112,7 +106,7 @@ def build(store: Store, failed: Callable[[str], None] | None = None, address: st
 
     ``address`` is where others reach this process, if several share the store.
     """
-    host = Hosting(store, failed, address)
+    host = Host(store, failed, address)
     by_path: dict[str, dict[str, Operation]] = {}
     for one in operations():
         by_path.setdefault(one.path, {})[one.method] = one

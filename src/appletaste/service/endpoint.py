@@ -12,10 +12,9 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from .bodies import decode
-from .hosting import Hosting
+from .hosting import Host
 from .keys import PREFIX, Key, secret_in
-from .operations import EVENTS, JSON, Call, Operation, Reply, read_query
+from .operations import EVENTS, JSON, Call, Operation, Reply, decode, read_query
 from .owners import PASSED
 from .problems import MEDIA, Problem
 
@@ -28,7 +27,7 @@ _NOBODY = Key("", "", (), (), 0.0)
 class Endpoint:
     """All operations of one address, by method."""
 
-    def __init__(self, host: Hosting, operations: Mapping[str, Operation]) -> None:
+    def __init__(self, host: Host, operations: Mapping[str, Operation]) -> None:
         self._host, self.operations = host, operations
         self._allow = ", ".join(sorted({*operations, *(["HEAD"] if "GET" in operations else [])}))
         self._public = all(operation.scope is None for operation in operations.values())

@@ -1,31 +1,40 @@
 """An operation: one method of one address, who may call it, what it takes and what it answers.
 
 ``@operation`` above a function makes it one; the operations are the one source of the routes, of the check of scopes
-and of ``/openapi.json``.
+and of ``/openapi.json``. A batch is many requests in one: each is read, done and answered by itself, and all share a
+commit.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from .bodies import LARGEST
+from ..errors import AppleTasteError, StoreError
+from ..streams import Stream
 from .keys import Key
-from .problems import FieldError, Problem
+from .problems import FieldError, Problem, of_validation, problem_of
 
 if TYPE_CHECKING:
-    from .hosting import Hosting
+    from .hosting import Host
     from .writer import Writer
 
 JSON, NDJSON, PARQUET = "application/json", "application/x-ndjson", "application/vnd.apache.parquet"
 CSV, HTML = "text/csv", "text/html"
 EVENTS, TEXT = "text/event-stream", "text/plain; version=0.0.4"
+#: The longest bodies, in bytes: of one request, and of a batch.
+LARGEST, LARGEST_BATCH = 64 * 1024, 4 * 1024 * 1024
+#: Addresses of a stream, and of a decision.
+STREAM = "/v1/streams/{stream}"
+CASE = STREAM + "/decisions/{id}"
+
+
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -68,7 +77,7 @@ class Query:
 class Call(NamedTuple, Generic[B]):
     """One request with a body ``B``, as an operation sees it: checked as far as the operation says."""
 
-    host: Hosting
+    host: Host
     key: Key
     params: Mapping[str, str]
     query: Mapping[str, Any]
@@ -208,3 +217,101 @@ def read_query(operation: Operation, given: list[tuple[str, str]]) -> dict[str, 
         except msgspec.ValidationError:
             raise Problem("validation", FieldError("wrong-value", parameter=name)) from None
     return found
+
+
+# ---- bodies
+
+
+def decode(body: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[B]) -> B:
+    """Return a body as its type, or the problem that it is.
+
+    Examples
+    --------
+    >>> from appletaste.service.api.labels import Label
+    >>> decode(b'{"value": 1}', msgspec.json.Decoder(Label)).value
+    1
+    >>> for wrong in (b'{"value": true}', b'{"value": 1, "colour": 3}', b'{"value": NaN}', b"{" * 100_000):
+    ...     try:
+    ...         decode(wrong, msgspec.json.Decoder(Label))
+    ...     except Problem as problem:
+    ...         print(problem.status, problem.name, [error.code for error in problem.errors])
+    422 validation ['wrong-type']
+    422 validation ['unknown-field']
+    400 malformed-json []
+    400 malformed-json []
+    """
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise of_validation(error) from None
+    except (msgspec.DecodeError, RecursionError):
+        raise Problem("malformed-json") from None
+    except UnicodeError:
+        raise Problem("bad-encoding") from None
+
+
+# ---- many requests in one
+
+
+class Named(Protocol):
+    """A request about the decision with an id."""
+
+    @property
+    def id(self) -> str:
+        """Of the decision."""
+
+
+One = TypeVar("One", bound=Named)
+#: Does many requests, each by itself.
+Doing = Callable[[Stream, list[One]], Sequence[Callable[[], Reply[Any]] | Reply[Any] | Problem]]
+
+
+async def in_one_commit(
+    writer: Writer,
+    raws: Iterable[msgspec.Raw],
+    decoder: msgspec.json.Decoder[Any],
+    check: Callable[[One], None],
+    do: Doing[One],
+) -> Reply[Any]:
+    """Answer requests in their order; those that are wrong are told so, and the others count."""
+    asked: list[One | Problem] = []
+    for raw in raws:
+        try:
+            one: One = decode(raw, decoder)
+            check(one)
+            asked.append(one)
+        except Problem as problem:
+            asked.append(problem)
+    good = [one for one in asked if not isinstance(one, Problem)]
+
+    def work(stream: Stream) -> Reply[Any]:
+        done = iter(do(stream, good))
+        told = (one if isinstance(one, Problem) else next(done) for one in asked)
+        results = [_result(writer.worded(one) if callable(one) else one) for one in told]
+        return Reply(200, b'{"results":[' + b",".join(results) + b"]}")
+
+    return await writer.do(work, tuple(one.id for one in good))
+
+
+def one_by_one(do: Callable[[Stream, One], Reply[Any]]) -> Doing[One]:
+    """Return what does many requests by doing each; what fails because of the store or the stream fails for all."""
+
+    def outcome(stream: Stream, one: One) -> Reply[Any] | Problem:
+        try:
+            return do(stream, one)
+        except StoreError:
+            raise
+        except AppleTasteError as error:
+            if stream.stopped:
+                raise
+            return problem_of(error)
+        except Problem as problem:
+            return problem
+
+    return lambda stream, asked: [outcome(stream, one) for one in asked]
+
+
+def _result(told: Reply[Any] | Problem) -> bytes:
+    if isinstance(told, Problem):
+        return b'{"status":%d,"problem":%b}' % (told.status, told.body())
+    return b'{"status":%d,"body":%b}' % (told.status, told.body)

@@ -22,7 +22,7 @@ from .operations import EVENTS, Reply
 from .problems import Problem
 
 if TYPE_CHECKING:
-    from .hosting import Hosting
+    from .hosting import Host
 
 log = logging.getLogger("appletaste.service")
 SPACE = "owners"
@@ -59,7 +59,7 @@ class Kept(NamedTuple):
 class Owners:
     """Where the streams of a shared store are served."""
 
-    def __init__(self, host: Hosting, address: str) -> None:
+    def __init__(self, host: Host, address: str) -> None:
         self._host, self.address = host, address
         self._known: dict[str, str] = {}
         self._all: frozenset[str] = frozenset()

@@ -13,9 +13,8 @@ from ...evaluate import Estimate
 from ...evaluate.answers import Answer
 from ...reports.days import LEVEL as LEVEL
 from ...reports.days import Numbers, numbers_of, total_of
-from .columns import day_name
-from .following import Following
 from .numbers import Amount, Capacity, DayRead, DaysRead, TotalsRead
+from .read_model import ReadModel, day_name
 
 #: Days that are shown where nobody says which, and at most.
 USUAL, MOST = 60, 800
@@ -41,7 +40,7 @@ def _or_null(answer: Answer) -> Amount | None:
     return amount_of(answer) if isinstance(answer, Estimate) else None
 
 
-def _worded(numbers: Numbers, following: Following, rows: NDArray[np.intp]) -> dict[str, Any]:
+def _worded(numbers: Numbers, following: ReadModel, rows: NDArray[np.intp]) -> dict[str, Any]:
     """Return the numbers of some decisions as types have them, and how many of them somebody overruled."""
     names = ("decided", "acted", "explored", "audited", "labelled", "positive", "waiting", "arrived")
     found: dict[str, Any] = {name: getattr(numbers, name) for name in names}
@@ -49,11 +48,11 @@ def _worded(numbers: Numbers, following: Following, rows: NDArray[np.intp]) -> d
     return found | {name: _or_null(getattr(numbers, name)) for name in ("cost", "saved", "precision")}
 
 
-def _explored(following: Following, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _explored(following: ReadModel, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     return np.asarray(following.columns.flag("explored")[rows] != 0)
 
 
-def _used(following: Following, rows: NDArray[np.intp]) -> int:
+def _used(following: ReadModel, rows: NDArray[np.intp]) -> int:
     """Return how many acts a budget counts: those decided on, audits only where they share it."""
     acts = following.columns.flag("own_act")[rows] != 0
     if not following.shares_audits:
@@ -61,7 +60,7 @@ def _used(following: Following, rows: NDArray[np.intp]) -> int:
     return int(acts.sum())
 
 
-def _day(following: Following, day: int, rows: NDArray[np.intp]) -> DayRead:
+def _day(following: ReadModel, day: int, rows: NDArray[np.intp]) -> DayRead:
     log = following.columns.log(following.writer.policy, rows)
     numbers = numbers_of(log, explored=_explored(following, rows))
     limit = following.limit_of(day, rows)
@@ -69,14 +68,14 @@ def _day(following: Following, day: int, rows: NDArray[np.intp]) -> DayRead:
     return DayRead(day=day_name(day), **_worded(numbers, following, rows), capacity=capacity)
 
 
-def range_of(following: Following, first: int | None, last: int | None) -> tuple[int, int]:
+def range_of(following: ReadModel, first: int | None, last: int | None) -> tuple[int, int]:
     """Return the first and the last day of a range, by number: the latest days where nobody says."""
     there = following.columns.touched
     end = max(max(there, default=0), first or 0) if last is None else last
     return (min(max(end - USUAL + 1, min(there, default=end)), end) if first is None else first), end
 
 
-def days_of(following: Following, first: int | None, last: int | None, shadow_price: float | None) -> DaysRead:
+def days_of(following: ReadModel, first: int | None, last: int | None, shadow_price: float | None) -> DaysRead:
     """Return every day of a range, and all of them together."""
     with following.lock:
         columns, there = following.columns, following.columns.touched
@@ -100,7 +99,7 @@ def days_of(following: Following, first: int | None, last: int | None, shadow_pr
         return DaysRead(days, totals, day_name(min(there)), day_name(max(there)), notes)
 
 
-def _totals(following: Following, rows: NDArray[np.intp], days: list[DayRead]) -> tuple[TotalsRead, list[str]]:
+def _totals(following: ReadModel, rows: NDArray[np.intp], days: list[DayRead]) -> tuple[TotalsRead, list[str]]:
     limits = [day.capacity for day in days if day.capacity is not None]
     capacity = Capacity(sum(one.used for one in limits), sum(one.limit for one in limits)) if limits else None
     log = following.columns.log(following.writer.policy, rows)

@@ -12,11 +12,10 @@ from ...errors import InputError, OptionError
 from ...evaluate import Plan
 from ...streams import Stream
 from ...streams.staffing import Staffing
-from ..answers import Changed
-from ..operations import Call, Reply, operation
+from ..api.streams import sheet_of
+from ..operations import STREAM, Call, Reply, operation
 from ..problems import Problem, invalid
-from ..routes_decisions import STREAM
-from ..routes_streams import sheet_of
+from ..types import Changed
 from .bodies import AuditBody, CapacityBody, WhatIf
 from .numbers import WhatIfRead
 from .trying import tried
@@ -39,7 +38,7 @@ def staffed(capacity: str | None, audit: str | None, time_zone: str | None = Non
 @operation("POST", STREAM + "/what-if", scope="read", problems=("no-answer",))
 async def what_if(call: Call[WhatIf]) -> Reply[WhatIfRead]:
     """Say what other costs, another threshold, other reviewers or audits would have cost, beside those of today."""
-    asked, following = call.body, call.host.following(call.stream)
+    asked, following = call.body, call.host.read_model(call.stream)
     named = [asked.capacity is not UNSET, asked.audit is not UNSET]
     costs = None if asked.costs is None else sheet_of(asked.costs)
     given = staffed(asked.capacity or None, asked.audit or None)

@@ -10,11 +10,11 @@ from typing import Any
 
 from ...errors import ConflictError
 from ...streams import Stream
-from ..cells import NUMBER
+from ..api.access import check_whole
+from ..api.streams import described
+from ..door import NUMBER
 from ..operations import CSV, Call, Reply, operation
 from ..problems import Problem
-from ..routes_keys import check_whole
-from ..routes_streams import described
 from .bodies import FileStream, Played
 from .file_answers import FileRead, ReplayRead, StreamMade, TryIt
 from .file_look import look_at, words_of

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 import msgspec
 
 from ...streams import Desk, Stream
-from ..operations import Call, Query, Reply, operation
+from ..operations import STREAM, Call, Query, Reply, operation
 from ..problems import FieldError, Problem
-from ..routes_decisions import STREAM
-from .columns import day_number
 from .days import MOST, days_of, range_of
 from .numbers import DaysRead
+from .read_model import day_number
 
 Day = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", max_length=10)]
 
@@ -47,7 +46,7 @@ def _price(stream: Stream) -> float | None:
 async def days(call: Call[None]) -> Reply[DaysRead]:
     """Return what each day came to, with intervals, and all of them together."""
     first, last = day_of(call, "from"), day_of(call, "to")
-    following = call.host.following(call.stream)
+    following = call.host.read_model(call.stream)
     price = await call.writer.do(_price)
 
     def work() -> DaysRead:

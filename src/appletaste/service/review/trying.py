@@ -10,11 +10,11 @@ from ...evaluate import Plan, WhatIf, compare
 from ...evaluate.alternatives import OwnThreshold
 from ...evaluate.what_if import Ground, ask, ground_of
 from .days import amount_of
-from .following import Following
 from .numbers import Flip, Settings, WhatIfRead
+from .read_model import ReadModel
 
 
-def tried(following: Following, then: Plan, now: Plan, costs: Costs | None, level: float, pure: bool) -> WhatIfRead:
+def tried(following: ReadModel, then: Plan, now: Plan, costs: Costs | None, level: float, pure: bool) -> WhatIfRead:
     """Return what a plan comes to beside today's; ``pure``: the estimates leave reviewers and audits aside."""
     with following.lock:
         columns, seq = following.columns, following.seq
@@ -49,7 +49,7 @@ def tried(following: Following, then: Plan, now: Plan, costs: Costs | None, leve
     )
 
 
-def _ground(following: Following, costs: Costs | None, level: float) -> Ground:
+def _ground(following: ReadModel, costs: Costs | None, level: float) -> Ground:
     """Return what questions to a stream rest on; the id of a decision is its row."""
     log = following.log()
     log = log.unchecked(id=np.arange(len(log)))

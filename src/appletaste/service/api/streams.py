@@ -1,15 +1,17 @@
-"""Streams: which there are, how one stands, making one, its mode, its costs, and whether its record verifies."""
+"""Streams: which there are, how one stands, making one, its mode, its costs, its model, and whether it verifies."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
+from msgspec import Meta, Struct
 
-from ..costs import Costs
-from ..errors import (
+from ...costs import Costs
+from ...errors import (
     AppleTasteError,
     ConflictError,
     CostsError,
@@ -18,20 +20,49 @@ from ..errors import (
     RecordError,
     StoreError,
 )
-from ..features import Encoder
-from ..policies import Policy, policy
-from ..streams import Awaiting, Desk, Stream
-from ..streams.staffing import Staffing
-from ..streams.verify import Verifier
-from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
-from .bodies import CostsBody, CostSheet, ModeBody, NewStream
-from .operations import Call, Reply, operation
-from .problems import Problem, invalid
-from .review.numbers import VerifiedAt
-from .routes_decisions import STREAM
+from ...features import Encoder
+from ...policies import Policy, policy
+from ...streams import Stream
+from ...streams.staffing import Staffing, seat
+from ...streams.verify import Verifier
+from ..operations import STREAM, Call, Reply, operation
+from ..problems import Problem, invalid
+from ..types import MOST, Body, Cell, Changed, CostSheet, Name, Who
 
-#: Where the store keeps when each record was last checked.
-VERIFIED = "verified"
+
+class StreamNames(Struct, frozen=True):
+    """The streams that a key may see."""
+
+    streams: list[str]
+
+
+@operation("GET", "/v1/streams", scope="")
+async def list_streams(call: Call[None]) -> Reply[StreamNames]:
+    """List the streams that the key may see."""
+    return Reply.of(StreamNames([name for name in call.host.names() if call.key.sees(name)]))
+
+
+class ColumnRead(Struct, frozen=True):
+    """A column of records."""
+
+    name: str
+    kind: str
+    wants: str
+
+
+class StreamRead(Struct, frozen=True):
+    """A stream: what it takes, and how it stands."""
+
+    name: str
+    mode: str
+    events: int
+    policy: str
+    costs: dict[str, float | str]
+    n_features: int
+    columns: list[ColumnRead] | None
+    pending: int
+    trouble: str | None
+    labels: int | None  #: that were learnt; null: the policy keeps none
 
 
 def described(stream: Stream) -> StreamRead:
@@ -62,6 +93,27 @@ def labels_of(policy: Policy) -> int | None:
     return None if labels is None else labels.n
 
 
+@operation("GET", STREAM, scope="read")
+async def show_stream(call: Call[None]) -> Reply[StreamRead]:
+    """Return what a stream takes, and how it stands."""
+    return await call.writer.do(lambda stream: Reply.of(described(stream)))
+
+
+class NewStream(Body, frozen=True):
+    """A stream to make: of vectors with ``n_features`` numbers, or of records like ``examples``."""
+
+    name: Name
+    costs: CostSheet
+    n_features: Annotated[int, Meta(ge=1, le=2000)] | None = None
+    examples: Annotated[list[dict[str, Cell]], Meta(min_length=2, max_length=MOST)] | None = None
+    policy: Annotated[str, Meta(max_length=100)] = "voi"
+    capacity: Annotated[str, Meta(max_length=100)] | None = None
+    audit: Annotated[str, Meta(max_length=100)] | None = None
+    time_zone: Annotated[str, Meta(max_length=100)] | None = None
+    mode: Literal["shadow", "live", "frozen"] = "live"
+    expire_after: Annotated[float, Meta(gt=0)] | None = None
+
+
 def sheet_of(costs: CostSheet) -> Costs:
     """Return what each outcome costs, or the problem that nothing can be decided by it."""
     try:
@@ -84,14 +136,13 @@ def make(store: Any, asked: NewStream) -> Stream:
     width = asked.n_features if features is None else features.n_features
     assert width is not None
     try:
-        staffing = Staffing.of(asked.capacity, asked.audit, asked.time_zone) or Staffing()
-        staffing.check(timed=True)
+        staffing = Staffing.of(asked.capacity, asked.audit, asked.time_zone)
+        if staffing is not None:
+            staffing.check(timed=True)
     except (InputError, OptionError):
         raise invalid("wrong-value", "/capacity", "such as 120/day or 5%; an audit such as 2%") from None
     try:
-        player: Any = Awaiting(policy(asked.policy, n_features=width, costs=costs))
-        if staffing != Staffing():
-            player = Desk(player, staffing.budget, staffing.audit)
+        player = seat(policy(asked.policy, n_features=width, costs=costs), staffing)
     except InputError:
         raise invalid("wrong-value", "/policy", "the name of a policy that 'appletaste policies' lists") from None
     try:
@@ -118,16 +169,12 @@ async def create_stream(call: Call[NewStream]) -> Reply[StreamRead]:
     return Reply.of(await writer.do(described), 201)
 
 
-@operation("GET", "/v1/streams", scope="")
-async def list_streams(call: Call[None]) -> Reply[StreamNames]:
-    """List the streams that the key may see."""
-    return Reply.of(StreamNames([name for name in call.host.names() if call.key.sees(name)]))
+class ModeBody(Body, frozen=True):
+    """Another mode."""
 
-
-@operation("GET", STREAM, scope="read")
-async def show_stream(call: Call[None]) -> Reply[StreamRead]:
-    """Return what a stream takes, and how it stands."""
-    return await call.writer.do(lambda stream: Reply.of(described(stream)))
+    mode: Literal["shadow", "live", "frozen", "safe"]
+    by: Who | None = None
+    reason: Annotated[str, Meta(max_length=1000)] = ""
 
 
 @operation("POST", STREAM + "/mode", scope="admin", problems=("cannot-happen",))
@@ -135,6 +182,13 @@ async def set_mode(call: Call[ModeBody]) -> Reply[Changed]:
     """Change the mode: shadow, live, frozen or safe."""
     said, by = call.body, call.who(call.body.by)
     return await call.writer.do(lambda stream: Reply.of(Changed(stream.set_mode(said.mode, by=by, reason=said.reason))))
+
+
+class CostsBody(Body, frozen=True):
+    """Other usual costs."""
+
+    costs: CostSheet
+    by: Who | None = None
 
 
 @operation("POST", STREAM + "/costs", scope="admin", problems=("cannot-happen",))
@@ -148,6 +202,67 @@ async def set_costs(call: Call[CostsBody]) -> Reply[Changed]:
         return Reply.of(Changed(stream.set_costs(sheet, by=by)))
 
     return await call.writer.do(work)
+
+
+class Coefficient(Struct, frozen=True):
+    """What is believed of one coefficient."""
+
+    name: str
+    mean: float
+    sd: float | None
+
+
+class ModelRead(Struct, frozen=True):
+    """What the policy believes now; ``coefficients`` is null for a policy without a model."""
+
+    policy: str
+    rounds: int
+    events: int
+    coefficients: list[Coefficient] | None
+
+
+def believed(stream: Stream) -> ModelRead:
+    """Return what the policy of a stream believes now."""
+    policy, coefficients = stream.player.policy, None
+    try:
+        belief = policy.posterior
+        mean = belief.mean
+        sd = None if belief.is_point else np.sqrt(np.diag(belief.covariance)).tolist()
+        width = policy.n_features
+        names = [f"x{k + 1}" for k in range(width)] if stream.features is None else stream.features.names()
+        parts = zip(names, mean.tolist(), [None] * width if sd is None else sd, strict=True)
+        coefficients = [Coefficient(*part) for part in parts]
+    except OptionError:  # a policy without a model
+        coefficients = None
+    return ModelRead(policy.name, policy.round, len(stream), coefficients)
+
+
+@operation("GET", STREAM + "/model", scope="read")
+async def model(call: Call[None]) -> Reply[ModelRead]:
+    """Return what the policy believes now."""
+    return await call.writer.do(lambda stream: Reply.of(believed(stream)))
+
+
+#: Where the store keeps when each record was last checked.
+VERIFIED = "verified"
+
+
+class VerifiedRead(Struct, frozen=True):
+    """Whether the record verifies; where it does not, the first event that differs."""
+
+    verifies: bool
+    events: int
+    first_difference: int | None
+    told: str
+
+
+class VerifiedAt(Struct, frozen=True):
+    """When the record was last folded again, and whether that gave the same."""
+
+    events: int
+    time: str
+    verifies: bool
+    told: str
 
 
 @operation("POST", STREAM + "/verify", scope="admin")

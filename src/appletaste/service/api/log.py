@@ -1,4 +1,4 @@
-"""The record to be read: as lines of JSON, as a decision log in Parquet, and live as it is written."""
+"""The record to be read: as lines of JSON, in Parquet and live as it is written; what was missed, and what changed."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from typing import Annotated, Any
 
 import msgspec
 
-from .._files import for_json
-from ..costs import Costs
-from ..logs import DecisionLog
-from ..logs.from_entries import table_of
-from ..records.codec import stamp_of, unpack_event, unpack_item
-from ..records.durable import DurableRecord
-from ..records.entries import Entries
-from ..records.events import Created, Decided
-from ..records.stores.store import PART, Place, Row
-from .operations import EVENTS, NDJSON, PARQUET, Call, Query, Reply, operation
-from .problems import Problem
-from .routes_decisions import STREAM
-from .writer import Writer
+from ... import evaluate
+from ..._files import for_json
+from ...costs import Costs
+from ...drift import check
+from ...logs import DecisionLog
+from ...logs.from_entries import table_of
+from ...records.codec import stamp_of, unpack_event, unpack_item
+from ...records.durable import DurableRecord
+from ...records.entries import Entries
+from ...records.events import Created, Decided
+from ...records.stores.store import PART, Place, Row
+from ..operations import EVENTS, NDJSON, PARQUET, STREAM, Call, Query, Reply, operation
+from ..problems import Problem
+from ..types import Estimates
+from ..writer import Writer
 
 #: Seconds between two looks at the record, and after which a quiet connection hears that it is alive.
 PAUSE, ALIVE = 0.1, 15.0
 #: Seconds between two looks whether whoever watches still may.
 MAY = 1.0
+Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _FEATURES = Query(bool, False, "Whether the features of decisions are among what is read.")
 
@@ -162,3 +165,34 @@ async def live(call: Call[None]) -> Reply[str]:
             writer.unwatch(flag)
 
     return Reply(200, media=EVENTS, parts=parts(), headers={"X-Accel-Buffering": "no"})
+
+
+@operation(
+    "GET",
+    STREAM + "/missed",
+    scope="read",
+    query={"level": Query(Level, 0.9, "The confidence of the intervals.")},
+    problems=("cannot-happen",),
+)
+async def missed(call: Call[None]) -> Reply[Estimates]:
+    """Say how many positives were passed, with intervals, or why the log cannot say."""
+    read_model, level = call.host.read_model(call.stream), call.query["level"]
+
+    def work() -> Any:
+        with read_model.catch_up().lock:  # whoever asks again hears the same until something happens
+            name, seq = ("missed", level), read_model.seq
+            return read_model.once(name, seq, lambda: evaluate.missed(table(read_model.writer), level).as_dict())
+
+    return Reply.of(for_json(await call.host.aside(work)))
+
+
+@operation("GET", STREAM + "/drift", scope="read", problems=("cannot-happen",))
+async def drift(call: Call[None]) -> Reply[Estimates]:
+    """Say whether the stream is still the one that was learnt."""
+    writer = call.writer
+
+    def work() -> Any:
+        found = check(table(writer), names=writer.names)
+        return {"alarms": list(found), "items": found.items, "labels": found.labels, "notes": list(found.notes)}
+
+    return Reply.of(for_json(await call.host.aside(work)))

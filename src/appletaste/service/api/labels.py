@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+from msgspec import Meta, Struct
 
-from ..errors import ConflictError, FeedbackError, InputError, UnknownDecisionError
-from ..streams import LabelReceipt, Stream
-from .answers import Expired, Labelled, LabelResults
-from .batches import in_one_commit, one_by_one
-from .bodies import LARGEST_BATCH, BatchLabel, Correction, ExpireBody, Label, LabelBatch
-from .cells import check_plain, check_time
-from .operations import Call, Reply, operation
-from .problems import Problem, invalid
-from .routes_decisions import CASE, STREAM
+from ...errors import ConflictError, FeedbackError, InputError, UnknownDecisionError
+from ...streams import LabelReceipt, Stream
+from ..door import check_plain, check_time
+from ..operations import CASE, LARGEST_BATCH, STREAM, Call, Reply, in_one_commit, one_by_one, operation
+from ..problems import Problem, ProblemDocument, invalid
+from ..types import MOST, Body, Id, Time, Who
+
+LabelValue = Annotated[int, Meta(ge=0, le=1, description="1: positive, 0: negative.")]
+_CHANGES = ("unknown-decision", "no-label", "cannot-happen")
+
+
+class Label(Body, frozen=True):
+    """The label of a decision."""
+
+    value: LabelValue
+    time: Time | None = None
+    source: Who | None = None
+
+
+class Labelled(Struct, frozen=True):
+    """What was done with a label."""
+
+    id: str
+    status: Annotated[str, Meta(pattern="^(applied|already_applied|recorded_not_learned)$")]
+    state: str
+    late: bool
+
+
+class BatchLabel(Body, frozen=True):
+    """The label of one decision among many."""
+
+    id: Id
+    value: LabelValue
+    time: Time | None = None
+    source: Who | None = None
+
 
 AnyLabel = TypeVar("AnyLabel", Label, BatchLabel)
-_CHANGES = ("unknown-decision", "no-label", "cannot-happen")
-_ONE = msgspec.json.Decoder(BatchLabel)
 
 
 def _read(receipt: LabelReceipt) -> Labelled:
@@ -57,24 +83,40 @@ async def label(call: Call[Label]) -> Reply[Labelled]:
     """Send the label of a decision; it is applied once, however often it is sent."""
     id, said = call.params["id"], _by_whom(call, call.body)
     _check(said)
-    reply = await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
-    call.host.queue(call.stream).labelled((id,))
-    return reply
+    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
+
+
+class LabelBatch(Body, frozen=True):
+    """Many labels, taken in their order."""
+
+    labels: Annotated[list[msgspec.Raw], Meta(min_length=1, max_length=MOST)]
+
+
+class LabelResult(Struct, frozen=True):
+    """What was done with one label of many."""
+
+    status: int
+    body: Labelled | None = None
+    problem: ProblemDocument | None = None
+
+
+class LabelResults(Struct, frozen=True):
+    """What was done with a batch of labels, in its order."""
+
+    results: list[LabelResult]
+
+
+_ONE = msgspec.json.Decoder(BatchLabel)
 
 
 @operation("POST", STREAM + "/labels:batch", scope="label", limit=LARGEST_BATCH)
 async def label_batch(call: Call[LabelBatch]) -> Reply[LabelResults]:
     """Send up to 1,000 labels in one commit. Those that are wrong are told so, and the others count."""
-    done: list[str] = []
 
     def label_one(stream: Stream, said: BatchLabel) -> Reply[Labelled]:
-        told = Reply.of(_label(stream, said.id, _by_whom(call, said)))
-        done.append(said.id)
-        return told
+        return Reply.of(_label(stream, said.id, _by_whom(call, said)))
 
-    reply = await in_one_commit(call.writer, call.body.labels, _ONE, _check, one_by_one(label_one))
-    call.host.queue(call.stream).labelled(done)
-    return reply
+    return await in_one_commit(call.writer, call.body.labels, _ONE, _check, one_by_one(label_one))
 
 
 def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Labelled:
@@ -89,6 +131,15 @@ def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Lab
         raise Problem("no-label" if none else "cannot-happen") from None
     except InputError:
         raise Problem("cannot-happen", detail="the stream does not learn now, or its policy keeps no labels") from None
+
+
+class Correction(Body, frozen=True):
+    """Another label, and why."""
+
+    value: LabelValue
+    time: Time | None = None
+    reason: Annotated[str, Meta(min_length=1, max_length=9000)] | None = None
+    by: Who | None = None
 
 
 @operation("POST", CASE + "/label/corrections", scope="correct", problems=(*_CHANGES, "time-in-future"))
@@ -123,6 +174,18 @@ async def retract_label(call: Call[None]) -> Reply[Labelled]:
         return Reply.of(done)
 
     return await call.writer.do(work, (id,))
+
+
+class ExpireBody(Body, frozen=True):
+    """Up to when to look for labels that are no longer waited for."""
+
+    now: Time | None = None
+
+
+class Expired(Struct, frozen=True):
+    """Decisions whose labels are no longer waited for."""
+
+    ids: list[str]
 
 
 @operation("POST", STREAM + "/expire", scope="correct", problems=("cannot-happen", "time-in-future"))

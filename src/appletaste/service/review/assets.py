@@ -1,4 +1,4 @@
-"""The page of the review desk: plain files that anybody may load; what they show needs a key."""
+"""The review page: plain files that anybody may load; what they show needs a key."""
 
 from __future__ import annotations
 
