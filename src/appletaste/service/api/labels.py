@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
@@ -45,9 +45,6 @@ class BatchLabel(Body, frozen=True):
     source: Who | None = None
 
 
-AnyLabel = TypeVar("AnyLabel", Label, BatchLabel)
-
-
 def _read(receipt: LabelReceipt) -> Labelled:
     return Labelled(*receipt)
 
@@ -58,32 +55,24 @@ def _check(said: Label | BatchLabel) -> None:
     check_plain(said.source, "/source")
 
 
-def _label(stream: Stream, id: str, said: Label | BatchLabel) -> Labelled:
+def _label(stream: Stream, id: str, said: Label | BatchLabel, by: str) -> Labelled:
     """Take a label; what a stream refuses is worded without what was said."""
     try:
-        receipt = stream.label(id, said.value, time=said.time)
+        return _read(stream.label(id, said.value, time=said.time, by=by))
     except ConflictError:
         raise Problem("label-conflict") from None
     except UnknownDecisionError:
         raise
     except FeedbackError:
         raise invalid("wrong-value", "/time", "a time not before that of the decision") from None
-    if said.source is not None and receipt.status != "already_applied":
-        stream.note(id, f"label {said.value} from {said.source}", by=said.source)
-    return _read(receipt)
-
-
-def _by_whom(call: Call[Any], said: AnyLabel) -> AnyLabel:
-    """Return a label with its source: of a person, whoever has signed in."""
-    return said if call.by_key else msgspec.structs.replace(said, source=call.key.name)
 
 
 @operation("PUT", CASE + "/label", scope="label", problems=("unknown-decision", "label-conflict", "time-in-future"))
 async def label(call: Call[Label]) -> Reply[Labelled]:
     """Send the label of a decision; it is applied once, however often it is sent."""
-    id, said = call.params["id"], _by_whom(call, call.body)
+    id, said, by = call.params["id"], call.body, call.who(call.body.source)
     _check(said)
-    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said)), (id,), quick=True)
+    return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said, by)), (id,), quick=True)
 
 
 class LabelBatch(Body, frozen=True):
@@ -114,7 +103,7 @@ async def label_batch(call: Call[LabelBatch]) -> Reply[LabelResults]:
     """Send up to 1,000 labels in one commit. Those that are wrong are told so, and the others count."""
 
     def label_one(stream: Stream, said: BatchLabel) -> Reply[Labelled]:
-        return Reply.of(_label(stream, said.id, _by_whom(call, said)))
+        return Reply.of(_label(stream, said.id, said, call.who(said.source)))
 
     return await in_one_commit(call.writer, call.body.labels, _ONE, _check, one_by_one(label_one))
 
@@ -151,12 +140,9 @@ async def correct_label(call: Call[Correction]) -> Reply[Labelled]:
     check_plain(by, "/by")
 
     def work(stream: Stream) -> Reply[Labelled]:
-        done = _revised(stream, id, lambda: stream.correct(id, said.value, time=said.time))
-        if done.status != "already_applied":
-            if said.reason is not None:
-                stream.note(id, f"corrected to {said.value}: {said.reason}", by=by)
-            elif not call.by_key:
-                stream.note(id, f"label corrected to {said.value} from {by}", by=by)
+        done = _revised(stream, id, lambda: stream.correct(id, said.value, time=said.time, by=by))
+        if said.reason is not None and done.status != "already_applied":
+            stream.note(id, f"corrected to {said.value}: {said.reason}", by=by)
         return Reply.of(done)
 
     return await call.writer.do(work, (id,))
@@ -168,10 +154,7 @@ async def retract_label(call: Call[None]) -> Reply[Labelled]:
     id = call.params["id"]
 
     def work(stream: Stream) -> Reply[Labelled]:
-        done = _revised(stream, id, lambda: stream.retract(id))
-        if not call.by_key:
-            stream.note(id, f"the label was withdrawn from {call.key.name}", by=call.key.name)
-        return Reply.of(done)
+        return Reply.of(_revised(stream, id, lambda: stream.retract(id, by=call.key.name)))
 
     return await call.writer.do(work, (id,))
 
@@ -197,6 +180,6 @@ async def expire(call: Call[ExpireBody]) -> Reply[Expired]:
     def work(stream: Stream) -> Reply[Expired]:
         if stream.settings["expire_after"] is None:
             raise Problem("cannot-happen", detail="nothing expires in this stream: it has no expire_after")
-        return Reply.of(Expired(stream.expire(now)))
+        return Reply.of(Expired(stream.expire(now, by=call.key.name)))
 
     return await call.writer.do(work)

@@ -18,7 +18,7 @@ from ...errors import OptionError
 from ...evaluate.explain import Explanation, explain
 from ...features import FeatureMap
 from ...records.codec import stamp_of, unpack_event
-from ...records.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
+from ...records.events import Corrected, Decided, Enacted, Event, Expired, Labelled, Noted, Recorded, Retracted
 from ...records.stores.store import Row
 from ...streams import Stream
 from ...streams.answers import Case
@@ -175,14 +175,10 @@ def chance_at(score: float) -> float:
 
 
 def history(rows: Sequence[Row]) -> list[Happened]:
-    """Return what happened to a decision, in words; who sent a label is told with the label."""
+    """Return what happened to a decision, in words."""
     found: list[Happened] = []
     for row in rows:
-        event = unpack_event(row.kind, row.body, None, {})
-        by, text = words_of(row.kind, event)
-        if isinstance(event, Noted) and found and text == f"{found[-1].text} from {by}":
-            found[-1] = msgspec.structs.replace(found[-1], by=by)
-            continue
+        by, text = words_of(row.kind, unpack_event(row.kind, row.body, None, {}))
         found.append(Happened(row.seq, stamp_text(stamp_of(row.kind, row.body).at), row.kind, by, text))
     return found
 
@@ -196,10 +192,10 @@ def words_of(kind: str, event: Event) -> tuple[str, str]:
     if isinstance(event, Enacted):
         return event.by, "acted" if event.act else "passed"
     if isinstance(event, Labelled | Recorded):
-        return "", f"label {event.label}"
+        return event.by, f"label {event.label}"
     if isinstance(event, Corrected):
-        return "", f"label corrected to {event.label}"
-    return "", _WORDS[kind]
+        return event.by, f"label corrected to {event.label}"
+    return event.by if isinstance(event, Expired | Retracted) else "", _WORDS[kind]
 
 
 @operation("GET", STREAM + "/cases/{id}", scope="read", problems=("unknown-decision",))
