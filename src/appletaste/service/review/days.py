@@ -3,22 +3,85 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from ...evaluate import Estimate
 from ...evaluate.answers import Answer
 from ...reports.days import LEVEL as LEVEL
 from ...reports.days import Numbers, numbers_of, total_of
-from .numbers import Amount, Capacity, DayRead, DaysRead, TotalsRead
-from .read_model import ReadModel, day_name
+from ...streams import Desk, Stream
+from ..operations import STREAM, Call, Query, Reply, operation
+from ..problems import FieldError, Problem
+from .read_model import ReadModel, day_name, day_number
 
 #: Days that are shown where nobody says which, and at most.
 USUAL, MOST = 60, 800
 NO_DATES = "the times of this stream are numbers, so days are those on which the service took each decision"
+Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", max_length=10)]
+
+
+class Amount(Struct, frozen=True, omit_defaults=True):
+    """A number with the ends of its interval; or, where the log cannot say, why and what would help."""
+
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    too_few: str | None = None
+
+
+class Capacity(Struct, frozen=True):
+    """Acts that were made of those that there are reviewers for."""
+
+    used: int
+    limit: int
+
+
+class Counted(Struct, frozen=True, kw_only=True):
+    """What some decisions came to. Cost and saving are null where the log cannot say."""
+
+    decided: int
+    acted: int
+    explored: int
+    audited: int
+    overruled: int
+    labelled: int
+    positive: int
+    waiting: int
+    arrived: float | None  #: as a share of the acts
+    cost: Amount | None  #: what the acts cost: reviews and false alarms
+    saved: Amount | None  #: against passing everything
+    precision: Amount | None
+    capacity: Capacity | None
+
+
+class DayRead(Counted, frozen=True, kw_only=True):
+    """One day."""
+
+    day: str
+
+
+class TotalsRead(Counted, frozen=True, kw_only=True):
+    """All days of a range together."""
+
+    missed: Amount
+    recall: Amount
+    label_delay_days: float | None
+    shadow_price: float | None
+
+
+class DaysRead(Struct, frozen=True):
+    """The days of a range, both ends included; ``first`` and ``last`` are those of the whole stream."""
+
+    days: list[DayRead]
+    totals: TotalsRead
+    first: str | None
+    last: str | None
+    notes: list[str]
 
 
 def amount_of(answer: Answer) -> Amount:
@@ -113,3 +176,47 @@ def _totals(following: ReadModel, rows: NDArray[np.intp], days: list[DayRead]) -
         shadow_price=None,
     )
     return told, list(total.notes)
+
+
+def day_of(call: Call[Any], name: str) -> int | None:
+    """Return a day of the query by its number; None: none was given."""
+    text = call.query[name]
+    if text is None:
+        return None
+    try:
+        return day_number(text)
+    except ValueError:
+        wrong = FieldError("wrong-value", parameter=name, expected="a day such as 2024-05-31")
+        raise Problem("validation", wrong) from None
+
+
+def _price(stream: Stream) -> float | None:
+    """Return what one more act would save, where acts are limited."""
+    player = stream.player
+    return player.shadow_price if isinstance(player, Desk) and player.budget is not None else None
+
+
+@operation(
+    "GET",
+    STREAM + "/days",
+    scope="read",
+    query={
+        "from": Query(Day | None, None, "The first day; left out: two months before the last."),
+        "to": Query(Day | None, None, "The last day; left out: that of the latest decision."),
+    },
+)
+async def days(call: Call[None]) -> Reply[DaysRead]:
+    """Return what each day came to, with intervals, and all of them together."""
+    first, last = day_of(call, "from"), day_of(call, "to")
+    following = call.host.read_model(call.stream)
+    price = await call.writer.do(_price)
+
+    def work() -> DaysRead:
+        with following.catch_up().lock:
+            begin, end = range_of(following, first, last)
+            if begin > end or end - begin >= MOST:
+                wanted = f"a day that is not before 'from', and at most {MOST} days"
+                raise Problem("validation", FieldError("out-of-range", parameter="to", expected=wanted))
+            return days_of(following, first, last, price)
+
+    return Reply.of(await call.host.aside(work))
