@@ -145,7 +145,7 @@ def test_a_policy_in_use_by_another_thread_says_no():
 
 
 def test_a_ledger_in_use_by_another_thread_says_no():
-    ledger = at.Ledger(at.policy("always", n_features=2, costs=SHEET), expire_after=5)
+    ledger = at.streams.Ledger(at.policy("always", n_features=2, costs=SHEET), expire_after=5)
     ledger.decide(BATCH[0], id="a")
     ledger.decide(BATCH[0], id="b")
     ledger.label("b", 1)
@@ -168,7 +168,7 @@ def test_a_ledger_in_use_by_another_thread_says_no():
 
 def test_threads_without_a_lock_lose_nothing():
     """Every round is one decision, however many threads were sent away; with a lock all of them get through."""
-    ledger = at.Ledger(at.policy("voi", n_features=2, costs=SHEET))
+    ledger = at.streams.Ledger(at.policy("voi", n_features=2, costs=SHEET))
     made, refused, lock = [], [], threading.Lock()
 
     def work(name, guard):

@@ -21,7 +21,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         policy = at.policy("ts", n_features=2, costs=COSTS, seed=3)
-        self.ledger = at.Ledger(at.Desk(policy, audit=at.Audit(floor=0.5)), expire_after=5)
+        self.ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(floor=0.5)), expire_after=5)
         self.state, self.label, self.item, self.learnt = {}, {}, {}, []
 
     @rule(target=ids, x=st.tuples(coordinates, coordinates))

@@ -57,7 +57,7 @@ class Ledger:
     Examples
     --------
     >>> import appletaste as at
-    >>> ledger = at.Ledger(at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
+    >>> ledger = at.streams.Ledger(at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
     >>> ledger.decide([1.0], id="a").act
     True
     >>> ledger.label("a", 0)

@@ -174,7 +174,7 @@ def test_an_act_of_somebody_else_is_awaited_with_the_pairs_found():
     policy, _, X, labels = made()
     teach(policy, X[:FIRST], labels[:FIRST])
     assert policy.learner.added()
-    patient = at.Awaiting(policy)
+    patient = at.streams.Awaiting(policy)
     passed = next(decision for x in X[FIRST:] if not (decision := patient.decide(x)).act)
     count = len(patient)
     patient.enact(passed, True)
@@ -211,7 +211,7 @@ def test_corrected_labels_give_what_the_right_ones_would_have():
 
 def test_labels_on_their_way_wait_in_longer_items_once_a_pair_joins(tmp_path):
     policy, features, X, labels = made(n=600)
-    waiting, late = at.Awaiting(policy), []
+    waiting, late = at.streams.Awaiting(policy), []
     for k, (x, label) in enumerate(zip(X, labels.tolist(), strict=True)):
         decision = waiting.decide(x)
         if decision.act:
@@ -345,7 +345,7 @@ def test_a_replay_and_a_stream_know_the_columns():
 def test_a_question_to_a_log_is_not_answered_by_a_posterior_of_longer_items():
     policy, _, X, labels = made(randomised=True)
     teach(policy, X[:FIRST], labels[:FIRST])
-    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(rate=0.3)))
+    ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(rate=0.3)))
     for k, (x, label) in enumerate(zip(X, labels.tolist(), strict=True)):
         if ledger.decide(x, id=str(k)).act:
             ledger.label(str(k), label)

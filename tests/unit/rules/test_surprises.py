@@ -270,7 +270,7 @@ def test_a_direction_is_closed_after_negative_labels():
 def test_a_label_on_its_way_is_not_bought_twice():
     """Once an item is worth a look and is acted on, the next one like it can wait for that label."""
     after = []
-    for make in (at.Awaiting, lambda policy: policy):
+    for make in (at.streams.Awaiting, lambda policy: policy):
         player = grown(make(voi(n_features=3, costs=COSTS, seed=2)))
         while not player.decide([1.0, 1.0, 0.0]).act:
             assert player.policy.round < 400
