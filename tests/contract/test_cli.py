@@ -232,7 +232,10 @@ def test_mistakes_end_with_one_sentence_and_code_2(capsys, arguments, sentence):
         (["simulate", "--polcy", "ts"], "simulate: there is no option '--polcy' (did you mean '--policy'?)"),
         (["--what"], ": there is no option '--what'"),
         (["replay", "orders.csv"], "replay: --label, --costs must be given"),
-        (["missed", "may.parquet", "june.parquet"], "missed: 'june.parquet' is one too many: a quote or an option may"),
+        (
+            ["missed", "may.parquet", "june.parquet"],
+            "missed: unexpected argument 'june.parquet': is a quote or an option missing",
+        ),
         (["keys", "create", "shop", "--scope", "read"], "keys create: --store must be given"),
         (["what-if", "may.parquet"], "what-if: one of the arguments --threshold --costs is required"),
     ],
