@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..errors import InputError, RecordError
 from ..logs import DecisionLog
-from ..logs.from_entries import table_of
+from ..logs.decision_log import table_of
 from ..records.entries import Entries
 from ..records.events import Event, ModeChanged
 from .follow_up import Labelling
