@@ -111,7 +111,7 @@ class Learner(ABC):
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
-        """Be for a while what the learner will be at a time."""
+        """Temporarily advance to ``now``; restore on exit."""
         yield
 
 

@@ -13,7 +13,7 @@ from .belief import Arrays, Vector
 from .forgetting import Forgetting, HalfLife
 from .gaussian import GaussianBelief, unrestricted
 from .groups import Groups, check_groups
-from .laplace_belief import next_renewal
+from .labels import next_renewal
 from .prior import Gaussian
 
 #: Where labels fade, scales are learnt at the latest after so many more.

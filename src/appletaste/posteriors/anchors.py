@@ -16,8 +16,7 @@ from ..kernels.anchored import make_cubes
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import fit
 from .belief import Arrays, Vector
-from .group_scales import GroupScales
-from .groups import Groups
+from .groups import Groups, GroupScales
 from .labels import Growing, Labels
 from .prior import Gaussian
 

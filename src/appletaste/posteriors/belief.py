@@ -207,7 +207,7 @@ class Belief(ABC):
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
-        """Be for a while what the belief will be at a moment."""
+        """Temporarily advance to ``now``; restore on exit."""
         yield
 
     def follow(self, other: Self) -> None:  # noqa: B027 (nothing else is carried)

@@ -98,7 +98,7 @@ class GaussianBelief(Belief):
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
-        """Be for a while what it will be at a moment."""
+        """Temporarily advance to ``now``; restore on exit."""
         kept, fades = (self._belief.copy(), None if self.clock is None else self.clock.moments.copy()), self.fades
         self.advance(now)
         try:
