@@ -13,7 +13,7 @@ import numpy as np
 from ..costs import Costs
 from ..decision import UNKNOWN
 from ..errors import DataError, Message, OneClassWarning, OptionError, Remedy, after
-from ..features.notes import unreadable_dates
+from ..features.defaults import unreadable_dates
 from ..history.clock_column import clock_of, in_front, moments_of
 from ..history.leaks import Seen, infinite_cells
 from ..tables import Records, read_records
