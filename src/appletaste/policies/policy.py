@@ -20,11 +20,10 @@ from ..posteriors import Certificate
 from ..times import instant
 from .batches import decide_batch, decide_within
 from .items import History, check_costs, check_item, check_items, known_labels, usual_costs
-from .learner import Arrays, Learner, Method, Verdict
+from .learner import Arrays, Learner, Method, Verdict, encode
 from .player import Alone, Player, Prospect
 from .posterior import CurrentPosterior, model_curves
 from .rounds import Rounds
-from .settings import encode
 
 _NAN = math.nan
 _FLOAT = np.dtype(np.float64)

@@ -22,10 +22,9 @@ from . import recipes
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
-from .learner import Method
+from .learner import Method, decode
 from .pairs import Pairs
 from .policy import Policy
-from .settings import decode
 from .sup_logistic import SupLogistic
 from .widening import Widened
 
