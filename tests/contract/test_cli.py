@@ -141,7 +141,7 @@ def test_a_bad_folder_is_found_before_the_work(capsys, tmp_path, monkeypatch):
         raise AssertionError("it began to play")
 
     monkeypatch.setattr("appletaste.cli.console.play_with_progress", work)
-    monkeypatch.setattr("appletaste.paper.play.play_missing", work)
+    monkeypatch.setattr("appletaste.paper.results.play_missing", work)
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         for verb in (QUICK, ["paper", "--only", "estimators"]):

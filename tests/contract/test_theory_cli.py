@@ -7,8 +7,7 @@ import pytest
 from appletaste._files import for_json
 from appletaste.cli.main import main
 from appletaste.cli.theory import GAME_EXAMPLES
-from appletaste.theory.report import study, study_tables
-from appletaste.theory.studies import Size
+from appletaste.theory.measurements import Size, study, study_tables
 
 TINY = Size((10, 20), (1, 2), 2, 2, 8, 2, 4, (3, 8))
 

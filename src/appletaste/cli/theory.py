@@ -38,7 +38,7 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Set the paper's theory beside measurements."""
-    from ..theory.report import study, study_tables
+    from ..theory.measurements import study, study_tables
     from .console import print_json, print_table
 
     def say(step: str) -> None:
@@ -92,7 +92,7 @@ def add_game(verbs: Any) -> None:
 def run_game(args: argparse.Namespace) -> None:
     """Say what kind of game a file holds."""
     from ..theory import analyse, read_game
-    from ..theory.report import game_tables
+    from ..theory.measurements import game_tables
     from .console import print_json, print_table
 
     analysis = analyse(read_game(args.file)).as_dict()

@@ -20,7 +20,7 @@ from ..pages.charts import (
 )
 from ..simulate.metrics import quantile_bands, summarise
 from .published import PRECISION_RECALL, WEIGHTS
-from .store import Outcome
+from .results import Outcome
 from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS, TABLES
 
 #: Outcomes by (problem as text, policy label): what a figure reads.
