@@ -20,8 +20,8 @@ from .._files import json_text
 from ..costs import Costs
 from ..engines import Engine, engine
 from ..engines.pulse import SECONDS, SHARE, watched
-from ..pages.table import Table
-from ..pages.table import show as show
+from ..pages.page import Table
+from ..pages.page import show as show
 from ..policies import PolicySpec
 from ..problems import Problem
 from ..simulate import Result, replicate

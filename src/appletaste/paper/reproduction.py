@@ -11,8 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .._files import write_aside, write_json
-from ..pages.page import html_page, html_picture
-from ..pages.table import Table
+from ..pages.page import Table, html_page, html_picture
 from .errata import ERRATA
 from .evidence import FINDINGS, Finding
 from .figures import draw, index

@@ -13,8 +13,7 @@ from typing import Any
 from .._files import for_json
 from ..evaluate import Estimate
 from ..evaluate.answers import Answer, known_truth
-from ..pages.page import html_picture
-from ..pages.table import Table
+from ..pages.page import Table, html_picture
 from .advice import Advice, advise
 from .estimates import scarce
 from .facts import Facts, Slice, minus

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..features import FeatureMap
 from ..features.model_curves import ColumnCurve, ModelCurves
-from ..pages.table import Table
+from ..pages.page import Table
 from ..policies import Policy
 from ..posteriors import Certificate
 from ..streams import Ledger

@@ -14,7 +14,7 @@ import numpy as np
 from ..engines import engine
 from ..errors import OptionError
 from ..keys import Key
-from ..pages.table import Table
+from ..pages.page import Table
 from ..policies import policy
 from ..posteriors import Gaussian
 from ..problems import READINGS, problem
