@@ -75,7 +75,7 @@ class Learner(ABC):
         return None
 
     def play_many(self, items: Sequence[Vector], costs: Costs, first_round: int, key: Word) -> list[Verdict] | None:
-        """Judge items in turn and carry on, each action drawn from ``uniform_at(key, round)``.
+        """Judge items in turn and carry on, each action as ``drawn(key, round, probability)`` has it.
 
         To the bit as one by one, and with all that ``judge`` tells but for the memo. None: judge one by one; nothing
         was carried on.
