@@ -47,7 +47,7 @@ def open_log(args: Namespace) -> Iterator[DecisionLog]:
 
 def feature_names(args: Namespace) -> list[str] | None:
     """Return the names of the features, from the map that was named or from the desk whose log is asked for."""
-    path = args.log if args.features is None and is_zipfile(args.log) else args.features
+    path = args.log if args.map is None and is_zipfile(args.log) else args.map
     return None if path is None else FeatureMap.load(path).names()
 
 

@@ -30,7 +30,7 @@ from ..simulate import Result, replicate
 @contextmanager
 def open_engine(args: Namespace) -> Iterator[Engine]:
     """Open the engine that was asked for; what it has to say goes to the error stream, beside the results."""
-    with redirect_stdout(sys.stderr), engine(args.engine, jobs=args.jobs, address=args.address) as workers:
+    with redirect_stdout(sys.stderr), engine(args.engine, jobs=args.jobs, address=args.cluster) as workers:
         yield workers
 
 

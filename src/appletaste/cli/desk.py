@@ -140,7 +140,7 @@ def make_desk(args: argparse.Namespace, path: Path | None, seed: int) -> Created
 
     if args.encoder is not None and "warm_up" in parse_pairs(args.encoder, "--encoder"):
         raise OptionError("--encoder: leave out warm_up, since a desk is fitted on all rows of its history")
-    (entry,) = parse_entries([args.policy], [])
+    (entry,) = parse_entries([args.policy])
     return create_desk(
         path,
         args.source,

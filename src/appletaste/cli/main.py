@@ -41,6 +41,8 @@ from . import (
 from .flags import as_flags
 from .storage import STORAGE, ExitError, in_use
 
+#: Options that have another name now.
+RENAMED = {"--option": "--policy 'NAME[option=value,...]'", "--address": "--cluster", "--features": "--map"}
 REQUIRED = "the following arguments are required: "  #: how argparse begins this sentence
 
 
@@ -52,7 +54,9 @@ class Parser(argparse.ArgumentParser):
         known, rest = super().parse_known_args(args, namespace)
         unknown = next((text.split("=")[0] for text in rest if text.startswith("-")), None)
         if unknown is not None:
-            self.error(f"there is no option {unknown!r}{near(unknown, self._option_string_actions)}")
+            now = RENAMED.get(unknown, "")
+            renamed = f" any more: say {now}" if now.partition(" ")[0] in self._option_string_actions else ""
+            self.error(f"there is no option {unknown!r}{renamed or near(unknown, self._option_string_actions)}")
         if rest:
             self.error(f"unexpected argument {rest[0]!r}: is a quote or an option missing before it?")
         return known, rest

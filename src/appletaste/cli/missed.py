@@ -28,7 +28,7 @@ examples:
   appletaste replay orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4 --audit 2% --log decisions.jsonl
   appletaste missed decisions.jsonl
   appletaste missed decisions.jsonl --level 0.95 --json
-  appletaste missed june/ --engine dask --address HOST:PORT      a folder, one file a day say
+  appletaste missed june/ --engine dask --cluster HOST:PORT      a folder, one file a day say
 
 More: docs/missed.md
 """

@@ -70,7 +70,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
-    """Add ``--engine`` and ``--address``."""
+    """Add ``--engine`` and ``--cluster``."""
     parser.add_argument(
         "--engine",
         default="local",
@@ -78,26 +78,19 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         help="who does the work: local (default), ray or dask (see docs/clusters.md); the numbers are the same",
     )
     parser.add_argument(
-        "--address",
+        "--cluster",
         metavar="HOST:PORT",
-        help="of a Ray or Dask cluster (default: from the environment, or else a cluster of --jobs workers here)",
+        help="a Ray or Dask cluster (default: from the environment, or else a cluster of --jobs workers here)",
     )
 
 
 def add_policy_options(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add ``--policy`` and ``--option`` of the verbs that compare policies."""
+    """Add ``--policy`` of the verbs that compare policies."""
     parser.add_argument(
         "--policy",
         action="append",
         metavar="NAME",
         help=f"what decides (default {default}); repeat to compare; NAME[option=value,...] sets options",
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME.OPTION=VALUE",
-        help="set an option of a policy, e.g. pg-ids.weight=0.2",
     )
 
 
@@ -115,9 +108,9 @@ def add_log(parser: argparse.ArgumentParser) -> None:
 
 
 def add_features(parser: argparse.ArgumentParser) -> None:
-    """Add ``--features``, which names the features in alarms."""
+    """Add ``--map``, which names the features in alarms."""
     parser.add_argument(
-        "--features", metavar="FILE", help="a saved policy with its map, or a map: names the features in alarms"
+        "--map", metavar="FILE", help="a saved policy with its map, or a map: names the features in alarms"
     )
 
 

@@ -121,7 +121,7 @@ def _vectors(args: argparse.Namespace) -> Any:
     from ..streams.staffing import Staffing
     from .arguments import parse_entries, parse_one_sheet
 
-    (entry,) = parse_entries([args.policy], [])
+    (entry,) = parse_entries([args.policy])
     alone = policy(entry.name, n_features=args.n_features, costs=parse_one_sheet(args.costs), **entry.options)
     staffing = Staffing.of(args.capacity, args.audit, args.time_zone) or Staffing()
     staffing.check(timed=True)

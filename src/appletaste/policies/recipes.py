@@ -160,32 +160,6 @@ def voi(
     return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
 
 
-def voi_item(
-    *,
-    horizon: int | None = None,
-    randomised: bool = False,
-    eagerness: float = 1.0,
-    skew: bool = True,
-    adaptive: bool | None = None,
-    prior: Prior = None,
-    half_life: HalfLife = None,
-    groups: Groups = None,
-    surprises: float | None = None,
-    pairs: Units = None,
-) -> Method:
-    """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
-    rule = ValueOfInformation(
-        horizon,
-        eagerness,
-        "lindy",
-        randomised,
-        half_life=rounds_of(half_life),
-        features=counted(groups),
-        levels=slots_in(groups),
-    )
-    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
-
-
 def ids(
     *,
     weight: float = 0.05,
