@@ -69,7 +69,7 @@ def groups(folder: Path, rounds: int) -> list[Row]:
         for name, stream in streams.items():
             began, spent = time.perf_counter(), time.process_time()
             for first in range(start, start + 1000, GROUP):
-                with stream.together():
+                with stream.group():
                     for k in range(first, first + GROUP):
                         stream.decide(X[k], id=f"c{k}", time=float(k))
             best[name] = min(best[name], (time.perf_counter() - began) / 1000)
@@ -97,7 +97,7 @@ def fill(path: Path, decisions: int, told=None) -> None:
         X, y = items(1000, seed=start + 2)
         ids = [f"order-{start + k}" for k in range(1000)]
         answers = stream.decide_many(X, ids=ids)
-        with stream.together():
+        with stream.group():
             for answer, label in zip(answers, y.tolist(), strict=True):
                 if answer.act and answer.seq % 9:
                     stream.label(answer.id, label)
@@ -156,20 +156,20 @@ def pauses(folder: Path, path: Path, groups: int) -> list[Row]:
     stream = at.Stream.open(path, "orders")
     waits: dict[bool, list[float]] = {True: [], False: []}
     copies = []
-    aside = stream._snapshot_aside
+    aside = stream._journal._snapshot_aside
 
     def timed() -> None:
         began = time.perf_counter()
         aside()
         copies.append(time.perf_counter() - began)
 
-    stream._snapshot_aside = timed  # type: ignore[method-assign]
+    stream._journal._snapshot_aside = timed  # type: ignore[method-assign]
     every, keeping.EVERY = keeping.EVERY, 2000
     for n in range(groups):
         X, _ = items(10, seed=n)
-        busy = stream._keeper.busy
+        busy = stream._journal.keeper.busy
         began = time.perf_counter()
-        with stream.together():
+        with stream.group():
             for k, x in enumerate(X):
                 stream.decide(x, id=f"pause-{time.time_ns()}-{n}-{k}")
         waits[busy].append(time.perf_counter() - began)

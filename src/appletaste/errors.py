@@ -100,6 +100,8 @@ def near(wanted: str, there: Iterable[str]) -> str:
 class AppleTasteError(Exception):
     """Base of every error this package raises on purpose."""
 
+    item: int | None = None  #: which of several items it is about, from 0; None: nobody has said
+
 
 class InputError(AppleTasteError, ValueError):
     """A value given by the caller cannot be used."""

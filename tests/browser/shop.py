@@ -6,11 +6,12 @@ import csv
 import random
 from datetime import UTC, datetime, timedelta
 
+from appletaste.streams.from_table import create_desk
+
 import appletaste as at
 from appletaste.problems import write_orders
 from appletaste.records.stores import open_store
 from appletaste.streams import Stream
-from appletaste.streams.from_table import create_desk
 
 ROWS = 2400
 COSTS = at.Costs(miss=95, false_alarm=6, hit=4)
@@ -54,7 +55,7 @@ def play(stream, rows, keep, seed=1, together=200):
     recent = datetime.fromisoformat(rows[-1]["placed_at"]) - RECENT
     due = []
     for start in range(0, len(rows), together):
-        with stream.together():
+        with stream.group():
             for row in rows[start : start + together]:
                 now = datetime.fromisoformat(row["placed_at"])
                 told, due = [one for one in due if one[0] <= now], [one for one in due if one[0] > now]

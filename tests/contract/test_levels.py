@@ -237,10 +237,10 @@ def test_a_desk_lets_levels_join_and_says_why(tmp_path):
     new = [{**row, "id": f"case {k}"} for k, row in enumerate(rows[400:])] + [
         {**rows[0], "shop": "brand new", "id": "x"}
     ]
-    before = len(made.features.columns[1].slots)
+    before = len(made.features.columns[1].numbered)
     answers = at.streams.deciding_tmp.decide_many(ledger, at.streams.requests.read_items(new, ledger, id="id"))
-    assert "brand new" in made.features.columns[1].slots
-    assert len(made.features.columns[1].slots) > before
+    assert "brand new" in made.features.columns[1].numbered
+    assert len(made.features.columns[1].numbered) > before
     for answer, label in list(zip(answers, labels[400:], strict=False))[:50]:
         if answer.decision.act:
             ledger.label(answer.id, int(label))

@@ -33,7 +33,7 @@ def fill(store, name="shop", n=800, **given):
     policy = at.policy("voi", n_features=features.n_features, costs=SHEET, groups=features.groups)
     desk = at.Desk(at.Awaiting(policy), given.get("budget"), at.Audit(rate=0.08))
     stream = at.Stream.create(store, name, desk, features=features, seed=5, expire_after=86400.0 * 30)
-    with stream.together():
+    with stream.group():
         for k, (record, made, told, day, bad) in enumerate(table):
             act = stream.decide(record, id=f"o{k}", time=made, stratum=record["country"]).act
             if act and day < DAYS - 3 and rng.random() < 0.9:

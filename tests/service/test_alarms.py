@@ -21,7 +21,7 @@ def shifted(place):
     rng = np.random.default_rng(3)
     items = [rng.normal([0.0, 1.5 if k >= 1500 else 0.0]) for k in range(2600)]
     policy = at.policy("never", n_features=2, costs=at.Costs(5, 1, 0))
-    with at.Stream.create(place, "shift", policy, seed=1) as stream, stream.together():
+    with at.Stream.create(place, "shift", policy, seed=1) as stream, stream.group():
         for k, x in enumerate(items):
             stream.decide(x, id=str(k), time=f"2024-05-{1 + k // 100:02d}T00:{k % 60:02d}:00")
     return items
@@ -61,7 +61,7 @@ def test_labels_that_are_not_what_the_model_expects(tmp_path):
     rng = np.random.default_rng(1)
     policy = at.policy("voi", n_features=2, costs=at.Costs(5, 1, 0))
     store = open_store(tmp_path / "labels.db")
-    with at.Stream.create(store, "shift", policy, seed=2) as stream, stream.together():
+    with at.Stream.create(store, "shift", policy, seed=2) as stream, stream.group():
         for k in range(900):
             x, changed = rng.normal(size=2), k > 600
             if stream.decide([1.0, x[1]], id=str(k), time=f"2024-05-01T00:00:{k % 60:02d}").act:

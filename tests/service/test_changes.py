@@ -124,13 +124,13 @@ def test_a_stream_goes_on_where_it_was(tmp_path):
     item, when = {"amount": 900.0, "country": "BR", "items": 1.0}, "2024-07-01T12:00:00"
     acts = [stream.decide(item, id=f"a{k}", time=when).act for k in range(40)]
     assert 0 < sum(acts) <= 15
-    header, arrays = stream._state.header(), stream._state.arrays()
+    header, arrays = stream._journal.fold.header(), stream._journal.fold.arrays()
     assert stream.verify().decisions == 240
     stream.close()
     again = at.Stream.open(store, "shop")
     assert (again.trouble, again.budget, again.audit) == (None, at.Budget(share=0.3, window=50), None)
-    assert again._state.header() == header
-    assert all((again._state.arrays()[name] == values).all() for name, values in arrays.items())
+    assert again._journal.fold.header() == header
+    assert all((again._journal.fold.arrays()[name] == values).all() for name, values in arrays.items())
     path = tmp_path / "shop.stream"
     export_stream(again.record.place, path)
     assert import_stream(path, store, "copy").events == len(again)

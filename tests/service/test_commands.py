@@ -16,6 +16,7 @@ from appletaste.service import connect
 from appletaste.service.keys import Keys
 from appletaste.service.server import Server
 from appletaste.streams import Stream
+from appletaste.streams.from_history import policy_seed
 from appletaste.streams.transfer import export_stream, import_stream
 
 from .serving import Running, new_store
@@ -38,8 +39,8 @@ def run(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def desk(run):
-    run("stream", "create", "clicks", "--store", "desk.db", *VECTORS, "--audit", "5%")
-    return "desk.db"
+    run("stream", "create", "shop.db", "--stream", "clicks", *VECTORS, "--audit", "5%")
+    return "shop.db"
 
 
 def fill(address, n=30):
@@ -82,16 +83,16 @@ def test_port_0_is_told_as_the_port_that_is_listened_on(desk):
 
 
 def test_a_stream_of_vectors(run, desk):
-    assert run("stream", "list", "--store", desk) == {"streams": ["clicks"]}
-    shown = run("stream", "show", "clicks", "--store", desk)
+    assert run("stream", "list", desk) == {"streams": ["clicks"]}
+    shown = run("stream", "show", desk, "--stream", "clicks")
     assert (shown["n_features"], shown["mode"], shown["events"]) == (2, "live", 1)
     fill(desk)
-    told = run("stream", "verify", "clicks", "--store", desk)
+    told = run("stream", "verify", desk, "--stream", "clicks")
     assert told["verifies"]
     assert told["events"] == 61
-    assert run("stream", "export", "clicks", "--store", desk, "--out", "log.jsonl")["decisions"] == 30
-    run("stream", "create", "clicks", "--store", desk, *VECTORS, code=2)
-    assert "clicks" in run("stream", "list", "--store", desk, json_=False).out
+    assert run("stream", "export", desk, "--stream", "clicks", "--out", "log.jsonl")["decisions"] == 30
+    run("stream", "create", desk, "--stream", "clicks", *VECTORS, code=2)
+    assert "clicks" in run("stream", "list", desk, json_=False).out
 
 
 def test_a_stream_from_a_file(run, tmp_path):
@@ -99,25 +100,25 @@ def test_a_stream_from_a_file(run, tmp_path):
     (tmp_path / "items.csv").write_text("amount,where,bad\n" + rows)
     (tmp_path / "seed").write_text("12345\n")
     made = run(
-        *("stream", "create", "items", "--store", "desk.db", "--from", "items.csv", "--label", "bad", "--teach"),
+        *("stream", "create", "shop.db", "--stream", "items", "--history", "items.csv", "--label", "bad", "--teach"),
         *("--costs", "miss=5,false_alarm=1,hit=0", "--seed-file", "seed", "--mode", "shadow"),
         *("--encoder", "levels=20"),
     )
     assert made["columns"] == ["amount", "where"]
     assert made["mode"] == "shadow"
-    with Stream.open("desk.db", "items") as stream:
+    with Stream.open("shop.db", "items") as stream:
         answer = stream.decide({"amount": 3, "where": "web"}, id="a", baseline=False)
         assert 0.2 < answer.chance < 0.9
         kept = stream.features.encoder
-        assert (kept.levels, kept.curves, kept.many) == (20, True, False)  # the default of a stream, but for the levels
-        assert stream.record.place.secret == (12345).to_bytes(16, "big")
+        assert (kept.levels, kept.curves, kept.many) == (20, True, True)  # the default of a replay, but for the levels
+        assert stream.record.place.secret == policy_seed(12345).to_bytes(16, "big")  # and it draws as a replay does
 
 
 def test_moving_a_stream_goes_on_with_the_same_bits(run, desk):
     fill(desk)
-    run("stream", "export", "clicks", "--store", desk, "--out", "clicks.stream")
-    run("stream", "import", "clicks.stream", "--store", "other.db", "--name", "moved")
-    run("stream", "import", "clicks.stream", "--store", "other.db", "--name", "moved", code=2)
+    run("stream", "export", desk, "--stream", "clicks", "--out", "clicks.stream")
+    run("stream", "import", "other.db", "clicks.stream", "--stream", "moved")
+    run("stream", "import", "other.db", "clicks.stream", "--stream", "moved", code=2)
     with Stream.open(desk, "clicks") as old, Stream.open("other.db", "moved") as new:
         answers = [stream.decide([0.3, 1.0], id="next", time="2024-05-31") for stream in (old, new)]
         assert answers[0].json() == answers[1].json()
@@ -137,10 +138,10 @@ def test_a_file_that_was_changed_is_not_imported(run, desk, tmp_path):
     )
     export_stream(place, "bad.stream")
     store.close()
-    run("stream", "import", "bad.stream", "--store", "other.db", code=1, json_=False)
+    run("stream", "import", "other.db", "bad.stream", code=1, json_=False)
     assert open_store("other.db").names() == []
     (tmp_path / "none.stream").write_bytes(b"hello")
-    run("stream", "import", "none.stream", "--store", "third.db", code=2, json_=False)
+    run("stream", "import", "third.db", "none.stream", code=2, json_=False)
 
 
 def test_erased_features_stay_erased_when_a_stream_moves(tmp_path):
@@ -169,11 +170,11 @@ def test_verify_fails_with_1_and_a_store_with_3(run, desk):
     connection = apsw.Connection(desk)
     connection.execute("UPDATE events SET body = CAST(body || x'00' AS BLOB) WHERE id = '4' AND kind = 'decided'")
     connection.close()
-    told = run("stream", "verify", "clicks", "--store", desk, code=1)
+    told = run("stream", "verify", desk, "--stream", "clicks", code=1)
     assert told["verifies"] is False
     assert told["first_difference"] > 1
-    run("stream", "list", "--store", "nowhere.db", code=3, json_=False)
-    run("stream", "show", "nobody", "--store", desk, code=2, json_=False)
+    run("stream", "list", "nowhere.db", code=3, json_=False)
+    run("stream", "show", desk, "--stream", "nobody", code=2, json_=False)
     held = open_store(desk)
     run("keys", "create", "shop", "--store", desk, "--scope", "decide", code=3, json_=False)
     held.close()
@@ -197,9 +198,9 @@ def test_a_store_that_is_served_says_how_to_ask_the_service(run, tmp_path):
         path = re.search(r"DELETE (/v1/\S+)", told)[1]
         assert service.ask("DELETE", path, key=service.key("admin")).status == 200
         assert service.keys.find(made["secret"]) is None
-        told = run("stream", "create", "b", "--store", "desk.db", *VECTORS, code=3, json_=False).err
+        told = run("stream", "create", "desk.db", "--stream", "b", *VECTORS, code=3, json_=False).err
         assert "POST /v1/streams" in told
-        told = run("stream", "import", "a.stream", "--store", "desk.db", code=3, json_=False).err
+        told = run("stream", "import", "desk.db", "a.stream", code=3, json_=False).err
         assert "with an admin key" not in told
         assert "stop the service, repeat this command" in told
         told = serve("desk.db")
@@ -213,10 +214,10 @@ def test_a_name_that_is_mistyped_leaves_no_file_behind(run, tmp_path):
         with pytest.raises(StoreError, match=r"there is no store .*dekc\.db: look at the name of the file"):
             Stream.open(tmp_path / "dekc.db", "clicks", read_only=read_only)
     commands = (
-        *(("stream", verb, "clicks", "--store", "dekc.db") for verb in ("show", "verify")),
-        ("stream", "list", "--store", "dekc.db"),
-        ("stream", "export", "clicks", "--store", "dekc.db", "--out", "log.jsonl"),
-        ("stream", "backup", "--store", "dekc.db", "--out", "copy.db"),
+        *(("stream", verb, "dekc.db", "--stream", "clicks") for verb in ("show", "verify")),
+        ("stream", "list", "dekc.db"),
+        ("stream", "export", "dekc.db", "--stream", "clicks", "--out", "log.jsonl"),
+        ("stream", "backup", "dekc.db", "--out", "copy.db"),
         ("keys", "list", "--store", "dekc.db"),
         ("keys", "revoke", "abc", "--store", "dekc.db"),
     )
@@ -229,22 +230,33 @@ def test_a_name_that_is_mistyped_leaves_no_file_behind(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_that_is_named_as_a_log_or_a_desk_is_told_to_be_one(run, desk):
-    for words in (("missed", desk), ("report", desk, "--out", "out"), ("worklist", desk), ("label", desk, "x.csv")):
-        told = run(*words, json_=False, code=2).err
-        assert "desk.db is a SQLite file, as a store of streams is, and no " in told
-        assert "'appletaste stream export NAME --store desk.db --out log.parquet'" in told
-    run("stream", "export", "clicks", "--store", "desk.db", "--out", "log.parquet")
+def test_a_store_is_a_log_and_a_stream_is_named_where_there_are_several(run, desk, tmp_path):
+    """The verbs of a log take a store: its only stream, or the one that is named; a desk of old says what to do."""
+    fill(desk)
+    alone = run("missed", desk)
+    assert alone["decisions"] == 30
+    run("stream", "create", desk, "--stream", "orders", *VECTORS)
+    told = run("missed", desk, json_=False, code=2).err
+    assert "shop.db has 2 streams: clicks, orders. Say which with --stream" in told
+    assert run("missed", desk, "--stream", "clicks") == alone
+    assert run("worklist", desk, "--stream", "clicks") == []
+    run("stream", "export", desk, "--stream", "clicks", "--out", "log.parquet")
+    assert run("missed", "log.parquet") == alone
+    told = run("missed", "log.parquet", "--stream", "clicks", json_=False, code=2).err
+    assert "log.parquet is no store: leave out --stream clicks" in told
+    told = run("label", "log.parquet", "x.csv", json_=False, code=3).err
+    assert "log.parquet" in told
+    assert "'appletaste stream create shop.db" in run("desk", "create", "x.at", json_=False, code=2).err
 
 
 def test_backup(run, desk):
     fill(desk, 10)
     held = open_store(desk)  # while a service has it
-    run("stream", "backup", "--store", desk, "--out", "copy.db")
+    run("stream", "backup", desk, "--out", "copy.db")
     held.close()
-    assert run("stream", "verify", "clicks", "--store", "copy.db")["events"] == 21
-    run("stream", "backup", "--store", desk, "--out", "copy.db", code=2, json_=False)
-    run("stream", "backup", "--store", "postgresql://x/y", "--out", "c.db", code=2, json_=False)
+    assert run("stream", "verify", "copy.db", "--stream", "clicks")["events"] == 21
+    run("stream", "backup", desk, "--out", "copy.db", code=2, json_=False)
+    run("stream", "backup", "postgresql://x/y", "--out", "c.db", code=2, json_=False)
 
 
 def test_keys(run, desk):
@@ -264,13 +276,13 @@ def test_keys(run, desk):
 
 
 def test_usage(run):
-    run("stream", "create", "a", "--store", "d.db", "--costs", "miss=5,false_alarm=1,hit=0", code=2, json_=False)
-    run("stream", "create", "a", "--store", "d.db", *VECTORS, "--from", "x.csv", code=2, json_=False)
-    run("stream", "create", "a", "--store", "d.db", "--from", "x.csv", *VECTORS[2:], code=2, json_=False)
+    run("stream", "create", "d.db", "--stream", "a", "--costs", "miss=5,false_alarm=1,hit=0", code=2, json_=False)
+    run("stream", "create", "d.db", "--stream", "a", *VECTORS, "--history", "x.csv", code=2, json_=False)
+    run("stream", "create", "d.db", "--stream", "a", "--history", "x.csv", *VECTORS[2:], code=2, json_=False)
 
 
 def test_a_stream_without_any_reviews_is_not_made(run):
-    told = run("stream", "create", "a", "--store", "d.db", *VECTORS, "--capacity", "0/day", code=2, json_=False)
+    told = run("stream", "create", "d.db", "--stream", "a", *VECTORS, "--capacity", "0/day", code=2, json_=False)
     assert "--capacity 0/day allows no act on any day" in told.err
 
 

@@ -16,7 +16,7 @@ from appletaste.reports.wording import Currency
 from appletaste.service.review.days import amount_of, days_of, money_of
 from appletaste.service.review.following import Following
 from appletaste.service.review.routes_report import Rows, table_from
-from appletaste.streams.earlier import policy_at
+from appletaste.streams.recovery import policy_at
 
 from .filling import Reading, fill
 

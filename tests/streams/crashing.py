@@ -51,7 +51,7 @@ def decide_and_label(address, told, seed):
     stream = open_soon(address)
     n = len(stream)
     for start in count(n, 100):
-        with stream.together():
+        with stream.group():
             answers = [
                 stream.decide(ITEMS[k % 200], id=f"{seed}-{k}") for k in range(start, start + chance.randrange(1, 9))
             ]

@@ -39,5 +39,5 @@ def acts(stream, act=True):
 
 
 def state(stream):
-    header, arrays = stream._state.header(), stream._state.arrays()
+    header, arrays = stream._journal.fold.header(), stream._journal.fold.arrays()
     return json.dumps(header), {name: array.tobytes() for name, array in arrays.items()}

@@ -196,13 +196,13 @@ def test_an_item_that_a_player_refuses_is_told_so_and_the_others_count(monkeypat
 def test_many_that_are_refused_take_no_longer_than_many_that_are_not(monkeypatch):
     """What was made ready behind an item that is refused is made ready again: of few items."""
     stream = made(at.records.stores.MemoryStore(), at.policy("ts", n_features=3, costs=COSTS))
-    ready, calls = stream._ready, []
+    ready, calls = stream._decider.ready, []
 
     def refuse(*given):
         raise InputError("none")
 
     monkeypatch.setattr(stream.player.policy, "play", refuse)
-    monkeypatch.setattr(stream, "_ready", lambda *given: calls.append(given) or ready(*given))
+    monkeypatch.setattr(stream._decider, "ready", lambda *given: calls.append(given) or ready(*given))
     told = stream.decide_each([row(k) for k in range(100)])
     assert [str(one) for one in told] == ["none"] * 100
     assert len(calls) <= 200

@@ -165,7 +165,7 @@ def test_erased_features_are_gone_and_the_gap_is_named(home, tmp_path):
             at.explain(stream, id_)
     assert stream.find(known).entry.label is None  # the label was retracted: the policy knows nothing of the item
     assert stream.label(waiting, 1).status == "recorded_not_learned"
-    for array in stream._state.arrays().values():
+    for array in stream._journal.fold.arrays().values():
         assert not any(item in array.tobytes() for item in items.values())
     found = stream.verify()
     assert {id_ for gap in found.gaps for id_ in gap.ids} == set(answers)

@@ -8,9 +8,8 @@ import pytest
 
 import appletaste as at
 from appletaste import _files
-from appletaste.errors import SaveFileError, StoreError
+from appletaste.errors import StoreError
 from appletaste.records.stores import open_store
-from appletaste.streams.desk_file_tmp import open_desk
 from appletaste.streams.transfer import export_stream
 
 from .crashing import COSTS, ITEMS, player
@@ -76,9 +75,7 @@ def test_saved_files(tmp_path, before_the_rename):
     policy = at.policy(n_features=features.n_features, costs=COSTS)
     policy.save(tmp_path / "policy.at")
     features.save(tmp_path / "map.at")
-    at.Ledger(policy).save(tmp_path / "people.at", features)
-    with open_desk(tmp_path / "people.at") as ledger:
-        ledger.decide(ledger.features.transform({"age": 40}), id="a")
+    policy.save(tmp_path / "people.at", features)
     stream = at.Stream.create("memory", "orders", player(), seed=6)
     for k in range(3):
         stream.decide(ITEMS[k], id=str(k))
@@ -86,10 +83,10 @@ def test_saved_files(tmp_path, before_the_rename):
     stream.log().write(tmp_path / "log.jsonl")
     stream.log().write(tmp_path / "log.parquet")
     found = modes(tmp_path)
-    assert len(found) == 7
+    assert len(found) == 6
     assert set(found.values()) == {0o600}
-    assert before_the_rename == [0o600] * 7
-    assert at.load(tmp_path / "people.at").features is not None
+    assert before_the_rename == [0o600] * 6
+    assert at.FeatureMap.load(tmp_path / "people.at").names() == features.names()
 
 
 def test_a_file_is_private_from_its_first_byte_on_and_one_that_is_there_keeps_its_mode(tmp_path):
@@ -150,19 +147,3 @@ def test_a_file_with_a_second_name_is_not_written(tmp_path):
             open_store(tmp_path / name)
     (tmp_path / "hard.db").unlink()
     open_store(tmp_path / "desk.db").close()
-
-
-def test_the_lock_of_a_desk_goes_by_the_file(tmp_path):
-    features = at.Encoder().fit([{"age": 30}, {"age": 50}])
-    at.Ledger(at.policy(n_features=features.n_features, costs=COSTS)).save(tmp_path / "people.at", features)
-    (tmp_path / "alias.at").symlink_to(tmp_path / "people.at")
-    with (
-        open_desk(tmp_path / "people.at"),
-        pytest.raises(SaveFileError, match="in use"),
-        open_desk(tmp_path / "alias.at"),
-    ):
-        pass
-    with open_desk(tmp_path / "alias.at") as ledger:
-        ledger.decide(ledger.features.transform({"age": 40}), id="a")
-    assert (tmp_path / "alias.at").is_symlink()
-    assert len(at.load(tmp_path / "people.at")) == 1

@@ -52,7 +52,7 @@ def work(stream, told, start=0, groups=6):
     n = start
     for group in range(groups):
         answers, labels = [], {}
-        with stream.together():
+        with stream.group():
             for _ in range(1 + group % 3):
                 answers.append(stream.decide(ITEMS[n % 200], id=f"c{n}"))
                 n += 1

@@ -148,7 +148,7 @@ def test_many_in_one_transaction_are_as_one_by_one(home):
     ids, times = [f"c{k}" for k in range(50)], [float(k) for k in range(50)]
     alone = [one.decide(ITEMS[k], id=ids[k], time=times[k]) for k in range(50)]
     many = two.decide_many(ITEMS[:50], ids=ids, times=times)
-    with three.together(ids):
+    with three.group(ids):
         grouped = [three.decide(ITEMS[k], id=ids[k], time=times[k]) for k in range(50)]
         assert three.decide(ITEMS[3], id="c3", time=3.0).json() == grouped[3].json()  # before it is written
         with pytest.raises(ConflictError):
@@ -180,13 +180,13 @@ def test_what_is_being_written_is_found_and_counted_once(home):
     for stream in (one, two):
         stream.set_mode("shadow", by="lead")  # each decision is followed by an event about it
     alone = [one.decide(ITEMS[k], id=f"c{k}", time=float(k), baseline=True) for k in range(6)]
-    with two.ahead():
+    with two.group(commit=False):
         ahead = [two.decide(ITEMS[k], id=f"c{k}", time=float(k), baseline=True) for k in range(3)]
-    write, written = two.hand_over(), two.record.written
+    write, written = two.prepare(), two.record.written
     for done in (False, True):  # the group may be on disk before anybody takes note
         if done:
             write()
-        with two.ahead(["c1", "c3"] if done else ["c1"]):
+        with two.group(["c1", "c3"] if done else ["c1"], commit=False):
             assert two.decide(ITEMS[1], id="c1", time=1.0, baseline=True).json() == alone[1].json()
             assert len(two.record.later("c1")) == 1
             with pytest.raises(ConflictError):
@@ -194,17 +194,17 @@ def test_what_is_being_written_is_found_and_counted_once(home):
             if done:
                 ahead += [two.decide(ITEMS[k], id=f"c{k}", time=float(k), baseline=True) for k in range(3, 6)]
         assert two.record.written == written
-    two.landed(None)
+    two.committed(None)
     assert two.record.written.seq == written.seq + 6
-    two.hand_over()()
-    two.landed(None)
+    two.prepare()()
+    two.committed(None)
     assert [a.json() for a in alone] == [a.json() for a in ahead]
     two.verify()
-    with two.ahead():
+    with two.group(commit=False):
         two.decide(ITEMS[6], id="c6", time=6.0, baseline=True)
-    two.landed(StoreError("the disk did not confirm"))
+    two.committed(StoreError("the disk did not confirm"))
     with pytest.raises(StoppedError, match="did not confirm"):
-        two.hand_over()()
+        two.prepare()()
     store.close()
 
 
@@ -288,8 +288,8 @@ def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch, res
     seen = set()
     for start in range(0, 200, 10):
         play(stream, start, start + 10)
-        stream._keeper.wait()
-        assert stream._keeper.error is None
+        stream._journal.keeper.wait()
+        assert stream._journal.keeper.error is None
         seen |= {seq for seq, _ in stream.record.place.snapshots()}
     made_at = sorted(seen)[1:]
     assert 25 <= made_at[0] < 50
@@ -315,7 +315,7 @@ def test_a_state_that_takes_long_to_copy_has_its_next_snapshot_when_it_is_closed
     stream = made(store)
     for start in range(0, 150, 10):
         play(stream, start, start + 10)
-        stream._keeper.wait()
+        stream._journal.keeper.wait()
     (_, first) = (seq for seq, _ in stream.record.place.snapshots())
     assert 25 <= first < 50
     place, events = stream.record.place, len(stream)
@@ -334,8 +334,8 @@ def test_a_snapshot_that_cannot_be_written_costs_nothing_but_time(home, monkeypa
 
     monkeypatch.setattr(type(place), "put_chunk", full)
     play(stream, 0, 60)
-    stream._keeper.wait()
-    assert isinstance(stream._keeper.error, OSError)
+    stream._journal.keeper.wait()
+    assert isinstance(stream._journal.keeper.error, OSError)
     monkeypatch.undo()
     play(stream, 60, 80)
     stream.verify()
@@ -393,7 +393,7 @@ def test_a_group_in_which_something_broke_is_not_called_written(home, monkeypatc
     monkeypatch.setattr(stream.player, "learn", broken)
 
     def group():
-        with stream.together():
+        with stream.group():
             stream.decide(ITEMS[50], id="in the group")
             with pytest.raises(ZeroDivisionError):
                 stream.label(waiting, 1)  # and whoever called goes on

@@ -165,7 +165,7 @@ def test_a_state_that_does_not_verify_is_never_kept(monkeypatch):
     assert stream.trouble is not None
     for k in range(10, 20):
         stream.decide(ITEMS[k], id=f"c{k}")
-        stream._keeper.wait()
+        stream._journal.keeper.wait()
         assert place.snapshots() == kept
     stream.snapshot()
     assert place.snapshots() == kept
@@ -183,7 +183,7 @@ def test_a_snapshot_of_another_record_is_found():
     place._chunks |= other._chunks  # whole, and of the very same event number
     with pytest.raises(RecordError, match=f"after event {seq} is of another record"):
         verify(place)
-    opened = at.Stream.open(stream._store, "orders")
+    opened = at.Stream.open(stream._journal.store, "orders")
     assert f"after event {seq} is of another record" in str(opened.trouble)
     assert opened.mode == "safe"
 
@@ -192,7 +192,7 @@ def test_a_damaged_snapshot_is_a_shortcut_less():
     store = MemoryStore()
     stream = small(store)
     place = stream.record.place
-    kept = {name: array.tobytes() for name, array in stream._state.arrays().items()}
+    kept = {name: array.tobytes() for name, array in stream._journal.fold.arrays().items()}
     stream.close()
     seq = place.snapshots()[-1][0]
     first = at.streams.snapshots.read_manifest(place.snapshots()[0][1]).chunks()
@@ -200,7 +200,7 @@ def test_a_damaged_snapshot_is_a_shortcut_less():
     place._chunks[mine] = b"x" + place._chunks[mine][1:]
     stream = at.Stream.open(store, "orders")
     assert stream.trouble is None
-    assert {name: array.tobytes() for name, array in stream._state.arrays().items()} == kept
+    assert {name: array.tobytes() for name, array in stream._journal.fold.arrays().items()} == kept
     with pytest.raises(RecordError, match=f"after event {seq} is damaged"):
         stream.verify()
 

@@ -1,4 +1,4 @@
-"""A decision log as people name it, a file or a folder, and rows for other programs, written whole or not at all."""
+"""What people name, a store with its streams or a decision log; and rows for other programs, written whole."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import is_zipfile
 
 from rich.console import Console
@@ -18,26 +18,75 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from .._files import json_text, write_aside
 from ..engines import Local, Threads
-from ..errors import InputError
+from ..errors import InputError, Message, OptionError, Remedy
 from ..features import FeatureMap
 from ..logs import DecisionLog
+from ..records.stores import POSTGRES
+from ..streams.saving import load
+from ..tables.records import listed
 from .console import BETWEEN, in_words, open_engine
+
+if TYPE_CHECKING:
+    from ..streams import Stream
 
 #: Seconds before anything is said.
 QUIET = 2.0
+
+
+#: How a file of SQLite begins.
+SQLITE = b"SQLite format 3\0"
+
+
+def opened(address: str, read_only: bool = False, create: bool = True) -> Any:
+    """Return the store at an address; ``create`` makes a file that is not there."""
+    from ..records.stores import open_store
+
+    return open_store(address, read_only=read_only, create=create)
+
+
+@contextmanager
+def open_stream(store: str, name: str | None, read_only: bool = False) -> Iterator[Stream]:
+    """Give the stream of a store, by its name or the only one; ``read_only`` looks while others write."""
+    from ..streams import Stream
+
+    with closing(opened(store, read_only=read_only, create=False)) as place:
+        names = place.names()
+        if name is None:
+            if not names:
+                raise OptionError(f"{store} has no stream yet: 'appletaste stream create' makes one")
+            if len(names) > 1:
+                there = f"{store} has {len(names)} streams: {listed(names)}. Say which with "
+                raise OptionError(Message(there, Remedy("stream")))
+            name = names[0]
+        with Stream.open(place, name, read_only=read_only) as stream:
+            yield stream
+
+
+def is_store(address: str) -> bool:
+    """Return whether an address is that of a store, rather than of a decision log."""
+    if address.startswith(POSTGRES):
+        return True
+    path = Path(address)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
 
 
 @contextmanager
 def open_log(args: Namespace) -> Iterator[DecisionLog]:
     """Give the log that was asked for; while the block runs, its engine works and its progress is shown.
 
-    A desk's file is a log too: that of its ledger.
+    A stream has a log, too: ``args.log`` may name a store, and ``args.stream`` which of its streams is meant.
     """
-    if is_zipfile(args.log):
-        from ..streams.desk_file_tmp import read_desk
-
-        yield read_desk(args.log).log()
+    if is_store(args.log):
+        with open_stream(args.log, args.stream, read_only=True) as stream:
+            yield stream.log()
         return
+    if args.stream is not None:
+        raise OptionError(Message(f"{args.log} is no store: leave out ", Remedy("stream", args.stream)))
+    if is_zipfile(args.log):
+        load(args.log)  # an earlier version's desk says what to do
     with ExitStack() as stack:
         engine = stack.enter_context(open_engine(args))
         workers = Threads(args.jobs) if isinstance(engine, Local) else engine
@@ -46,9 +95,13 @@ def open_log(args: Namespace) -> Iterator[DecisionLog]:
 
 
 def feature_names(args: Namespace) -> list[str] | None:
-    """Return the names of the features, from the map that was named or from the desk whose log is asked for."""
-    path = args.log if args.map is None and is_zipfile(args.log) else args.map
-    return None if path is None else FeatureMap.load(path).names()
+    """Return the names of the features, from the map that was named or from the stream whose log is asked for."""
+    if args.map is not None:
+        return FeatureMap.load(args.map).names()
+    if not is_store(args.log):
+        return None
+    with open_stream(args.log, args.stream, read_only=True) as stream:
+        return None if stream.features is None else stream.features.names()
 
 
 class Shown:

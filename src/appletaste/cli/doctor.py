@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .options import add_json, add_verb
-from .storage import FAILED, ExitError
+from .options import FAILED, ExitError, add_json, add_verb
 
 DESCRIPTION = """\
 Look at what a stream that lasts needs of this machine: the version of SQLite, how long the

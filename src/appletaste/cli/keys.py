@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..errors import OptionError
-from .options import add_json, add_verb
-from .storage import add_store, opened
+from .options import add_json, add_store, add_verb
 
 DESCRIPTION = """\
 A key says who may ask what: its scopes, and for which streams. The secret of a key is shown
@@ -18,9 +17,9 @@ made over HTTP (POST /v1/keys), since one process writes the file."""
 
 EXAMPLES = """\
 examples:
-  appletaste keys create shop --store desk.db --scope decide --scope label --stream orders --days 365
-  appletaste keys list --store desk.db
-  appletaste keys revoke 3f9a0c11b2d4 --store desk.db
+  appletaste keys create shop --store shop.db --scope decide --scope label --stream orders --days 365
+  appletaste keys list --store shop.db
+  appletaste keys revoke 3f9a0c11b2d4 --store shop.db
 
 scopes: decide, label, correct, review, read, admin (docs/service.md)
 """
@@ -55,6 +54,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Make, list or revoke keys."""
     from ..service.keys import Keys
+    from .addresses import opened
     from .console import print_json, print_table
 
     until = _until(args.days) if args.kind == "create" else None

@@ -17,7 +17,6 @@ from ..errors import AppleTasteError, InUseError, StoreError, near
 from . import (
     completion,
     decide,
-    desk,
     doctor,
     drift,
     example,
@@ -39,7 +38,7 @@ from . import (
     worklist,
 )
 from .flags import as_flags
-from .storage import STORAGE, ExitError, in_use
+from .options import STORAGE, ExitError, in_use
 
 #: Options that have another name now.
 RENAMED = {"--option": "--policy 'NAME[option=value,...]'", "--address": "--cluster", "--features": "--map"}
@@ -103,23 +102,22 @@ GROUPS = {
         (replay.add, "orders.csv --label fraud --drop order --costs miss=95,false_alarm=6,hit=4"),
     ),
     "a live stream": (
-        (desk.add, "create shop.at --from orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4"),
-        (decide.add, "shop.at monday.csv --out decisions.csv"),
-        (worklist.add, "shop.at --top 20"),
-        (label.add, "shop.at outcomes.csv"),
-        (model.add, "shop.at --out model.html"),
-    ),
-    "a service": (
         (
             stream.add,
-            "create orders --store desk.db --from orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4",
+            "create shop.db --history orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4",
         ),
-        (keys.add, "create shop --store desk.db --scope decide --scope label"),
-        (serve.add, "--store desk.db --port 8080"),
+        (decide.add, "shop.db monday.csv --out decisions.csv"),
+        (worklist.add, "shop.db --top 20"),
+        (label.add, "shop.db outcomes.csv"),
+        (model.add, "shop.db --out model.html"),
+    ),
+    "a service": (
+        (keys.add, "create shop --store shop.db --scope decide --scope label"),
+        (serve.add, "--store shop.db --port 8080"),
         (doctor.add, ""),
     ),
-    "a log of decisions": (
-        (missed.add, "decisions.parquet"),
+    "a stream, or a log of decisions": (
+        (missed.add, "shop.db"),
         (what_if.add, "decisions.parquet --threshold 0.3"),
         (plan_audit.add, "decisions.parquet --margin 0.05"),
         (drift.add, "june.parquet --baseline may.parquet"),
@@ -135,6 +133,9 @@ GROUPS = {
     ),
     "the shell": ((completion.add, "bash"),),
 }
+
+#: Verbs that were, and what is typed instead.
+RETIRED = {"desk": ": a live desk is a stream in a store, 'appletaste stream create shop.db --history orders.csv'"}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -167,7 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     verbs = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     if not given[0].startswith("-") and given[0] not in verbs:
-        said = f"there is no verb {given[0]!r}{near(given[0], verbs)}. 'appletaste --help' lists the verbs"
+        other = RETIRED.get(given[0], near(given[0], verbs))
+        said = f"there is no verb {given[0]!r}{other}. 'appletaste --help' lists the verbs"
         print(f"appletaste: {said}", file=sys.stderr)
         return 2
     args = parser.parse_args(given)

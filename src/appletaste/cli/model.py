@@ -1,4 +1,4 @@
-"""``appletaste model``: what a desk believes of each column, as curves with bands on one page."""
+"""``appletaste model``: what a stream believes of each column, as curves with bands on one page."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, OptionError
-from .options import add_desk, add_json, add_verb
+from .options import add_json, add_stream, add_verb
 
 DESCRIPTION = """\
-Show what a desk believes of each column: how much each value adds to the score, with
+Show what a stream believes of each column: how much each value adds to the score, with
 bands that say how sure that is, over what was seen of the column. Columns that move the
 score most come first. Without --out a table; with --out one HTML page, which opens without
 a network and has a picture for each column.
@@ -18,14 +18,14 @@ a network and has a picture for each column.
 What is added is measured from the typical value of a column, in log-odds: +1 multiplies
 the odds of a positive by 2.7.
 
-Nothing is changed, and another process may use the desk meanwhile."""
+Nothing is changed, and another process may use the stream meanwhile."""
 
 EXAMPLES = """\
 examples:
-  appletaste model orders.at
-  appletaste model orders.at --out model.html
-  appletaste model orders.at --out model.html --top 10
-  appletaste model orders.at --json
+  appletaste model shop.db
+  appletaste model shop.db --out model.html
+  appletaste model shop.db --out model.html --top 10
+  appletaste model shop.db --json
 
 What the curves are: docs/curves.md
 """
@@ -33,8 +33,8 @@ What the curves are: docs/curves.md
 
 def add(verbs: Any) -> None:
     """Add the verb to the parser."""
-    parser = add_verb(verbs, "model", run, "what a live desk believes of each column, drawn", DESCRIPTION, EXAMPLES)
-    add_desk(parser)
+    parser = add_verb(verbs, "model", run, "what a live stream believes of each column, drawn", DESCRIPTION, EXAMPLES)
+    add_stream(parser)
     parser.add_argument("--out", type=Path, metavar="FILE.html", help="write the page; an earlier page is written over")
     parser.add_argument("--top", type=int, default=50, metavar="N", help="how many columns (default 50; 0: all)")
     add_json(parser)
@@ -45,23 +45,22 @@ def run(args: argparse.Namespace) -> None:
     from .._files import write_aside
     from ..reports.model import model_of
     from ..reports.model_page import as_html
-    from ..streams.desk_file_tmp import read_desk
+    from .addresses import open_stream
     from .console import print_json, progress_to, show_table
 
     if args.top < 0:
         raise OptionError(f"--top is a number of columns, or 0 for all, got {args.top}")
     _check_page(args.out)
-    name = Path(args.desk).name
-    with progress_to(3, f"the model of {name}") as reached:
-        ledger = read_desk(args.desk)
-        reached(1)
-        model = model_of(ledger).top(args.top)
+    with progress_to(3, "the model") as reached:
+        with open_stream(args.store, args.stream, read_only=True) as stream:
+            reached(1)
+            name, model = stream.name, model_of(stream).top(args.top)
         reached(2)
         if args.out:
             write_aside(args.out, as_html(model, f"The model of {name}").encode())
         reached(3)
     if args.json:
-        print_json({"desk": name, **model.as_dict()})
+        print_json({"stream": name, **model.as_dict()})
         return
     print("\n".join(model.sentences()))
     show_table(model.table())

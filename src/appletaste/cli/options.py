@@ -1,4 +1,4 @@
-"""Parts that the parsers of several verbs share; nothing heavy is imported here."""
+"""Parts that several verbs share, options and exit codes; nothing heavy is imported here."""
 
 from __future__ import annotations
 
@@ -9,8 +9,58 @@ from typing import Any
 
 LOG = (
     "a decision log, .jsonl or .parquet, or a folder of such files (docs/decision-log.md); "
-    "'appletaste replay ... --log FILE' writes one, and a desk has one in its file"
+    "'appletaste replay ... --log FILE' writes one. Or a store, shop.db or postgresql://...: the log of its stream"
 )
+
+
+#: A check that failed, and a store that cannot be used; usage is 2, as everywhere.
+FAILED, STORAGE = 1, 3
+
+
+class ExitError(Exception):
+    """A command that ends with an exit code after it has said why."""
+
+    def __init__(self, code: int, told: str = "") -> None:
+        super().__init__(told)
+        self.code = code
+
+
+STORE = "a file such as shop.db, or postgresql://user@host/database"
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add ``--store``, for verbs about a store that is no single stream."""
+    parser.add_argument("--store", required=True, metavar="STORE", help=STORE)
+
+
+def add_stream(parser: argparse.ArgumentParser, several: bool = True) -> None:
+    """Add the store and, unless ``several`` is False, which of its streams is meant."""
+    parser.add_argument("store", metavar="STORE", help=STORE)
+    if several:
+        add_stream_name(parser)
+
+
+def add_stream_name(parser: argparse.ArgumentParser) -> None:
+    """Add ``--stream``."""
+    parser.add_argument("--stream", metavar="NAME", help="which stream of the store, where it has several")
+
+
+def in_use(args: argparse.Namespace) -> str:
+    """Return what to do where another process, most likely a service, writes the file that a command was to write.
+
+    ``args.over_http``, where a verb has it, says how the service is asked for the same.
+    """
+    told = f"{args.store} is in use, and one process writes a file. "
+    if args.verb == "serve":
+        return f"{told}Most likely another service runs on the store: end the other process first"
+    again = "stop the service, repeat this command, and start the service again"
+    if not hasattr(args, "over_http"):
+        return f"{told}Most likely a service runs on the store: {again}"
+    return (
+        f"{told}Most likely a service runs on the store. Ask the service: {args.over_http(args)} with an admin key for "
+        f"every stream ('Authorization: Bearer at_...'). Or {again}. When the last admin key is lost, stop the service "
+        f"first: 'appletaste keys create me --store {args.store} --scope admin' makes another"
+    )
 
 
 def add_verb(
@@ -31,11 +81,6 @@ def add_verb(
     )
     parser.set_defaults(run=run)
     return parser
-
-
-def add_desk(parser: argparse.ArgumentParser) -> None:
-    """Add the desk."""
-    parser.add_argument("desk", metavar="DESK", help="the file of a desk, as 'appletaste desk create' makes it")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -103,8 +148,9 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:
-    """Add the log."""
+    """Add the log, which may be that of a stream."""
     parser.add_argument("log", metavar="LOG", help=LOG)
+    add_stream_name(parser)
 
 
 def add_features(parser: argparse.ArgumentParser) -> None:

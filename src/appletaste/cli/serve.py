@@ -7,8 +7,7 @@ import sys
 from typing import Any
 
 from ..errors import OptionError
-from .options import add_verb
-from .storage import STORAGE, ExitError, add_store, opened
+from .options import STORAGE, ExitError, add_store, add_verb
 
 DESCRIPTION = """\
 Serve all streams of a store over HTTP, until SIGTERM. Every decision is on disk before it is
@@ -24,10 +23,10 @@ others do that), and what is on disk is found out."""
 
 EXAMPLES = """\
 examples:
-  appletaste stream create orders --store desk.db --from orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4
-  appletaste keys create shop --store desk.db --scope decide --scope label
-  appletaste keys create ann --store desk.db --scope read --scope review --scope label
-  appletaste serve --store desk.db --port 8080
+  appletaste stream create shop.db --history orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4
+  appletaste keys create shop --store shop.db --scope decide --scope label
+  appletaste keys create ann --store shop.db --scope read --scope review --scope label
+  appletaste serve --store shop.db --port 8080
 
 From here on: docs/service.md
 """
@@ -56,6 +55,7 @@ def run(args: argparse.Namespace) -> None:
     from ..service.client import split_address
     from ..service.keys import Keys
     from ..service.server import Server
+    from .addresses import opened
     from .console import print_json
     from .warm import play_together
 

@@ -1,4 +1,4 @@
-"""``appletaste worklist``: what a desk has acted on and waits for, the most valuable first."""
+"""``appletaste worklist``: what a stream has acted on and waits for, the most valuable first."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
-from .options import add_desk, add_json, add_verb
+from .options import add_json, add_stream, add_verb
 
 if TYPE_CHECKING:
-    from ..streams.worklist import Case
+    from ..streams.worklist import Work
 
 DESCRIPTION = """\
 List the items that were acted on and whose labels have not arrived, by what a review is
@@ -24,16 +24,16 @@ item is work, and the three columns that say most.
                   worth, and must be done all the same: what is skipped makes the answer of
                   'appletaste missed' wrong
 
-Nothing is changed, and another process may use the desk meanwhile."""
+Nothing is changed, and another process, a service say, may use the stream meanwhile."""
 
 EXAMPLES = """\
 examples:
-  appletaste worklist orders.at
-  appletaste worklist orders.at --top 20 --now 2024-06-03T08:00
-  appletaste worklist orders.at --top 0 --out work.csv             all of the work, for a spreadsheet
-  appletaste worklist orders.at --json
+  appletaste worklist shop.db
+  appletaste worklist shop.db --top 20 --now 2024-06-03T08:00
+  appletaste worklist shop.db --top 0 --out work.csv             all of the work, for a spreadsheet
+  appletaste worklist shop.db --json
 
-More: docs/desk-commands.md
+More: docs/stream-commands.md
 """
 
 #: The fields of a row of --out and --json.
@@ -42,8 +42,10 @@ FIELDS = ("rank", "id", "worth", "chance", "age", "unit", "time", "stratum", "co
 
 def add(verbs: Any) -> None:
     """Add the verb to the parser."""
-    parser = add_verb(verbs, "worklist", run, "what a live desk waits for, ranked, with reasons", DESCRIPTION, EXAMPLES)
-    add_desk(parser)
+    parser = add_verb(
+        verbs, "worklist", run, "what a live stream waits for, ranked, with reasons", DESCRIPTION, EXAMPLES
+    )
+    add_stream(parser)
     parser.add_argument("--top", type=int, default=50, metavar="N", help="how many items (default 50; 0: all)")
     parser.add_argument(
         "--now", metavar="TIME", help="count ages up to this time (default: the time of the latest decision)"
@@ -56,16 +58,16 @@ def run(args: argparse.Namespace) -> None:
     """Print, and if asked write, the work at hand."""
     from ..policies.reasons import AUDIT
     from ..reports.wording import labels_awaited
-    from ..streams.desk_file_tmp import read_desk
     from ..streams.worklist import pending_work
-    from .addresses import check_rows_path, write_rows
+    from .addresses import check_rows_path, open_stream, write_rows
     from .arguments import parse_value
     from .console import print_json
 
     if args.top < 0:
         raise OptionError(f"--top is a number of items, or 0 for all, got {args.top}")
-    check_rows_path(args.out, args.desk)
-    cases = pending_work(read_desk(args.desk), None if args.now is None else parse_value(args.now))
+    check_rows_path(args.out, args.store)
+    with open_stream(args.store, args.stream, read_only=True) as stream:
+        cases = pending_work(stream, None if args.now is None else parse_value(args.now))
     shown = cases[: args.top or len(cases)]
     rows = [
         {**vars(case), "rank": rank, "why": case.why, "reasons": list(case.reasons)}
@@ -87,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"the list is in {args.out}")
 
 
-def _lines(rank: int, case: Case) -> list[str]:
+def _lines(rank: int, case: Work) -> list[str]:
     """Return an item in two lines: what it is worth, and why."""
     known = f"worth {case.worth:.4g}, chance {case.chance:.3g}, " if case.code else ""
     numbers = f"{known}{case.age:.3g} {case.unit} old"

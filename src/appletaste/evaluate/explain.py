@@ -149,7 +149,7 @@ def explain(
     record: Mapping[str, Any] | None = None
     player = policy
     if isinstance(policy, Ledger):
-        player, features = policy.player, features or policy.features
+        player = policy.player
         if isinstance(item, str):
             item = policy[item].decision
         if reference is None and len(policy):

@@ -83,13 +83,43 @@ class Column(ABC):
         """Return the numbers that it consists of, whose statistics are saved as an array."""
         return []
 
+    def mark(self) -> Any:
+        """Return how far the column has come, for ``rewind``; None: cells do not change it."""
+        numbers = self.running()
+        return [number.statistics for number in numbers] if numbers and numbers[0].online else None
+
+    def rewind(self, mark: Any) -> None:
+        """Undo what cells have changed since a ``mark``."""
+        if mark is not None:
+            for number, statistics in zip(self.running(), mark, strict=True):
+                number.take(*statistics)
+
     def naming(self, entry: int) -> Callable[[Any], str]:
         """Return what names an entry of a cell."""
         name = self.names[entry]
         return lambda cell: name
 
 
-class Category(Column):
+class LevelColumn(Column):
+    """A column whose levels are numbered in the order in which they came."""
+
+    numbered: dict[str, int]  #: the number of each level
+
+    def mark(self) -> int:
+        """Return how many levels there are."""
+        return len(self.numbered)
+
+    def rewind(self, mark: int) -> None:
+        """Take the levels away that came since."""
+        while len(self.numbered) > mark:
+            self.numbered.popitem()
+
+    def forget(self, level: str) -> None:
+        """Take the name of a level away; its place stays taken, by a name that no cell has."""
+        self.numbered = {f"\0{place}" if name == level else name: place for name, place in self.numbered.items()}
+
+
+class Category(LevelColumn):
     """A level in text: a column for each level of the warm-up, for missing if it was seen, and for any other.
 
     Room that is left after the levels is taken by new ones as they come.
@@ -99,28 +129,28 @@ class Category(Column):
 
     def __init__(self, name: str, levels: Iterable[str], room: int, missing: bool) -> None:
         self.name, self.room, self.missing = name, room, missing
-        self.places = {level: place for place, level in enumerate(levels)}
+        self.numbered = {level: place for place, level in enumerate(levels)}
 
     @property
     def names(self) -> list[str]:
         """The names of the entries' places."""
-        taken = [f"{self.name}={level}" for level in self.places]
+        taken = [f"{self.name}={level}" for level in self.numbered]
         free = [f"{self.name} (free {place + 1})" for place in range(self.room - len(taken))]
         return [*taken, *free, *([f"{self.name} missing"] if self.missing else []), f"{self.name} other"]
 
     def read(self, value: Any, missing: Collection[str]) -> str | None:
         """Return a cell as a level, None where missing; ValueError where it cannot be one."""
-        return value if type(value) is str and value in self.places else as_level(value, missing)
+        return value if type(value) is str and value in self.numbered else as_level(value, missing)
 
     def place(self, level: str | None, update: bool) -> int:
         """Return the place of a level; a new one is another level this time, and may take a free place for the next."""
         if level is None:
             return self.room  # the place for missing or, without one, for any other
-        place = self.places.get(level)
+        place = self.numbered.get(level)
         if place is not None:
             return place
-        if update and len(self.places) < self.room:
-            self.places[level] = len(self.places)
+        if update and len(self.numbered) < self.room:
+            self.numbered[level] = len(self.numbered)
         return self.room + self.missing
 
     def encode(self, level: str | None, update: bool) -> Entries:
@@ -129,11 +159,11 @@ class Category(Column):
 
     def encode_column(self, levels: NDArray[Any], update: bool) -> ColumnEntries:
         """Return the entry of each row."""
-        if update and len(self.places) < self.room:
+        if update and len(self.numbered) < self.room:
             places = [self.place(level, True) for level in levels]
         else:
             known: dict[str | None, int] = {None: self.room}
-            known.update(self.places)
+            known.update(self.numbered)
             other = self.room + self.missing
             places = [known.get(level, other) for level in levels]
         return [(np.array(places, dtype=np.intp), np.ones(len(levels)))]
@@ -141,19 +171,19 @@ class Category(Column):
     def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
         """Return the level, and whether it is known, missing or another one."""
         if known:
-            strange = "" if cell in self.places else " (not among its known levels)"
+            strange = "" if cell in self.numbered else " (not among its known levels)"
             return f"{self.name} is missing" if cell is None else f"{self.name} = {cell}{strange}"
         taken = np.flatnonzero(block)
         if not len(taken):
             return f"{self.name} is not given"
         place = int(taken[0])
-        if place < len(self.places):
+        if place < len(self.numbered):
             return self.names[place].replace("=", " = ", 1)
         return f"{self.name} is {'missing' if place == self.room and self.missing else 'another level'}"
 
     def header(self) -> dict[str, Any]:
         """Return the settings and the levels as JSON, for saving."""
-        levels = {"levels": list(self.places), "room": self.room, "missing": self.missing}
+        levels = {"levels": list(self.numbered), "room": self.room, "missing": self.missing}
         return {"kind": self.kind, "name": self.name, **levels}
 
 

@@ -177,6 +177,15 @@ class Date(Column):
         unreadable = np.isnan(wall) & np.array([text is not None for text in texts.tolist()], dtype=bool)
         return np.column_stack([wall, days, unreadable])
 
+    def mark(self) -> Any:
+        """Return how far the column has come, for ``rewind``."""
+        return self.unreadable, super().mark()
+
+    def rewind(self, mark: Any) -> None:
+        """Undo what cells have changed since a ``mark``."""
+        self.unreadable, statistics = mark
+        super().rewind(statistics)
+
     def fit(self, cells: Floats) -> None:
         """Take the statistics of a column."""
         for number, values in zip(self.numbers, self._measures(cells), strict=True):

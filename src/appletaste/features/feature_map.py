@@ -6,10 +6,10 @@ What a saved map holds: settings and levels as JSON, statistics as an array (doc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from .._files import open_archive, write_archive
 from ..errors import DataError, InputError, Message, MissingExtraError, Remedy, SaveFileError, near
 from ..tables.files import as_record, is_frame
 from ..tables.records import Records, check_column, listed, read_records
-from .columns import Category, Column, ColumnEntries, Hashed, Hasher
+from .columns import Category, Column, ColumnEntries, Hashed, Hasher, LevelColumn
 from .dates import Date, Days
 from .interactions import HashedProduct, Product, Unit, product_of, units_of
 from .levels import SLOTS, Open
@@ -94,6 +94,13 @@ def rebuild(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> FeatureMap:
 
 
 INTERCEPT = "intercept"
+
+
+class Cells(NamedTuple):
+    """A record as a map reads it: a cell for each column, and the fields that it lacks."""
+
+    cells: list[Any]
+    absent: Collection[str]
 
 
 class FeatureMap:
@@ -236,11 +243,14 @@ class FeatureMap:
 
         A column that the record does not have is missing, and counted; a field that is no column is refused.
         """
-        record = as_record(record)
+        return self.vector(self.read_cells(record), update)
+
+    def vector(self, read: Cells, update: bool = True) -> NDArray[np.float64]:
+        """Return the vector of a record that was read (``read_cells``)."""
         x = np.zeros(self.n_features)
         if self.encoder.intercept:
             x[0] = 1.0
-        cells = self._cells(record)
+        cells, absent = read
         encoded = [column.encode(cell, update) for column, cell in zip(self.columns, cells, strict=True)]
         for column, entries in zip(self.columns, encoded, strict=True):
             for place, value in entries:
@@ -253,9 +263,34 @@ class FeatureMap:
                 x[curve.start + place] += value
         if update:
             self.made += 1
-            if not self._needed <= record.keys():
-                self.missing_fields.update(self._needed - record.keys())
+            self.missing_fields.update(absent)
         return x
+
+    def read_cells(self, record: Any) -> Cells:
+        """Return the cells of a record as this map reads them, or say which one is of the wrong kind."""
+        record = as_record(record)
+        return Cells(self._cells(record), () if self._needed <= record.keys() else self._needed - record.keys())
+
+    def mark(self) -> tuple[Any, ...]:
+        """Return how far the map has come, for ``rewind``."""
+        return self.made, Counter(self.missing_fields), [column.mark() for column in self.columns]
+
+    def rewind(self, mark: tuple[Any, ...]) -> None:
+        """Undo all that making vectors has changed since a ``mark``.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> features = at.Encoder(spare=1).fit({"job": ["chef", "pilot"]})
+        >>> before = features.mark()
+        >>> _ = features.transform({"job": "clerk"})
+        >>> features.names()[3], features.rewind(before), features.names()[3]
+        ('job=clerk', None, 'job (free 1)')
+        """
+        self.made, missing, columns = mark
+        self.missing_fields = Counter(missing)
+        for column, own in zip(self.columns, columns, strict=True):
+            column.rewind(own)
 
     def transform_many(self, source: Any, sparse: bool = False, update: bool = True) -> Any:
         """Return the vectors of a table, [rows, features], as if one by one; ``sparse`` gives a SciPy CSR array.
@@ -331,6 +366,11 @@ class FeatureMap:
     def changes(self) -> bool:
         """Whether making vectors changes the map: statistics that run on, or room for new levels."""
         return self.encoder.online or self.encoder.spare > 0 or any(isinstance(c, Open) for c in self.columns)
+
+    @property
+    def levels(self) -> dict[str, LevelColumn]:
+        """The columns whose levels have names, by the name of the column."""
+        return {column.name: column for column in self.columns if isinstance(column, LevelColumn)}
 
     def continues(self, earlier: FeatureMap) -> bool:
         """Return whether this map may be what another one has become: the same columns, with levels added at most.

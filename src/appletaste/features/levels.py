@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.values import as_level
-from .columns import Column, ColumnEntries, Entries
+from .columns import ColumnEntries, Entries, LevelColumn
 
 #: The group of a place that holds slots (``FeatureMap.groups``): no number of a curve is as large.
 SLOTS = 1_000_000
@@ -54,7 +54,7 @@ def hold_slots(values: NDArray[np.float64]) -> bool:
     return len(values) > 0 and bool(((values >= FIRST) & (values <= LAST)).all())
 
 
-class Open(Column):
+class Open(LevelColumn):
     """A level in text that takes the next slot when it first comes; beyond ``OWN`` levels the rest share some slots.
 
     A slot is a name and no quantity: its place belongs to the group ``SLOTS``, and the policy keeps an effect for each
@@ -71,7 +71,7 @@ class Open(Column):
 
     def __init__(self, name: str, levels: Iterable[str]) -> None:
         self.name = name
-        self.slots = {level: SHARED + 1 + number for number, level in enumerate(levels)}
+        self.numbered = {level: SHARED + 1 + number for number, level in enumerate(levels)}
 
     @property
     def names(self) -> list[str]:
@@ -80,17 +80,17 @@ class Open(Column):
 
     def read(self, value: Any, missing: Collection[str]) -> str | None:
         """Return a cell as a level, None where missing; ValueError where it cannot be one."""
-        return value if type(value) is str and value in self.slots else as_level(value, missing)
+        return value if type(value) is str and value in self.numbered else as_level(value, missing)
 
     def slot(self, level: str | None, update: bool) -> int:
         """Return the slot of a level; a new one takes the next that is free, or else one that it shares."""
         if level is None:
             return 0
-        slot = self.slots.get(level)
+        slot = self.numbered.get(level)
         if slot is not None:
             return slot
-        if update and len(self.slots) < OWN:
-            slot = self.slots[level] = SHARED + 1 + len(self.slots)
+        if update and len(self.numbered) < OWN:
+            slot = self.numbered[level] = SHARED + 1 + len(self.numbered)
             return slot
         digest = hashlib.blake2b(level.encode(errors="surrogatepass"), digest_size=8).digest()
         return 1 + int.from_bytes(digest, "little") % SHARED
@@ -107,7 +107,7 @@ class Open(Column):
     def words(self, block: NDArray[np.float64], cell: Any, known: bool) -> str:
         """Return the level, from its cell or from its slot."""
         if known:
-            strange = "" if cell in self.slots else " (not among its known levels)"
+            strange = "" if cell in self.numbered else " (not among its known levels)"
             return f"{self.name} is missing" if cell is None else f"{self.name} = {cell}{strange}"
         return self.named(int(block[0] - FIRST))
 
@@ -117,8 +117,12 @@ class Open(Column):
             return f"{self.name} is missing"
         if slot <= SHARED:
             return f"{self.name} is another level"
-        return f"{self.name} = {list(self.slots)[slot - SHARED - 1]}" if slot <= SHARED + len(self.slots) else self.name
+        return (
+            f"{self.name} = {list(self.numbered)[slot - SHARED - 1]}"
+            if slot <= SHARED + len(self.numbered)
+            else self.name
+        )
 
     def header(self) -> dict[str, Any]:
         """Return the levels in the order of their slots as JSON, for saving."""
-        return {"kind": self.kind, "name": self.name, "levels": list(self.slots)}
+        return {"kind": self.kind, "name": self.name, "levels": list(self.numbered)}

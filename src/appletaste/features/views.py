@@ -66,7 +66,7 @@ def seen_in(column: Column, cells: NDArray[Any]) -> dict[str, Seen]:
 
 @seen_in.register(Category)
 def _(column: Category, cells: NDArray[Any]) -> dict[str, Seen]:
-    return {column.name: Seen.of_levels(cells.tolist(), max(LEVELS, len(column.places)))}
+    return {column.name: Seen.of_levels(cells.tolist(), max(LEVELS, len(column.numbered)))}
 
 
 @seen_in.register(Number)
@@ -106,7 +106,7 @@ def _(column: Number, features: FeatureMap) -> list[View]:
 
 @views_of.register(Category)
 def _(column: Category, features: FeatureMap) -> list[View]:
-    seen, levels = features.seen.get(column.name, Seen()), list(column.places)
+    seen, levels = features.seen.get(column.name, Seen()), list(column.numbered)
     counts = [*map(seen.of, levels), *([seen.missing] if column.missing else [])]
     counts.append(sum(seen.counts) + seen.missing + seen.others - sum(counts))
     values = (*levels, *([MISSING] if column.missing else []), OTHER)

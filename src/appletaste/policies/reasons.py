@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..decision import Decision, new_tuple
+from ..errors import OptionError
 from ..features import FeatureMap, TransformerMap
-from ..features.parts import Part, added_part, parts_of
+from ..features.parts import Part, added_part, average_item, level_words, parts_of
 from .policy import Policy
 
 EXPLOIT, EXPLORE, AUDIT, CAPACITY, RANDOM, PASS = "EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "RANDOM", "PASS"
@@ -131,3 +132,47 @@ def parts_for(
         more = (added_part(features, wide, usual, one.places, one.made_of, one.name, record) for one in added)
         found += [part for part in more if part.values.any()]
     return found
+
+
+#: How many columns are named, and the least that one of them adds to the score.
+MOST, LEAST = 3, 0.005
+
+
+class Wording:
+    """The columns that say most of each item, in words, by what a policy believes now.
+
+    A column with the places J adds m_J'(x - r)_J to the score, with m the posterior mean and r the average item, as in
+    ``appletaste.explain``; what all items need is computed once.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> features = at.Encoder().fit([{"age": 30}, {"age": 50}])
+    >>> policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> x = features.transform({"age": 50})
+    >>> policy.teach(x, 1)
+    >>> Wording(policy, features).columns(x)
+    ('age = 50 raises the chance',)
+    """
+
+    def __init__(self, policy: Policy, features: FeatureMap | TransformerMap | None) -> None:
+        self._policy, self._features = policy, features
+        self._mean: NDArray[np.float64] | None
+        try:
+            self._mean = policy.posterior.mean
+            self._effects = policy.posterior.effects
+        except OptionError:  # a policy without a model has no columns to name
+            self._mean = None
+        self._average = average_item(features, policy.n_features, None)
+
+    def columns(self, x: NDArray[np.float64], record: dict[str, object] | None = None) -> tuple[str, ...]:
+        """Return the columns that say most of an item, in words; the record, where it is known, has the exact cells."""
+        if self._mean is None:
+            return ()
+        found = parts_for(self._policy, self._features, x, self._average, record)
+        parts = [(float(self._mean[part.places] @ part.values), part.words) for part in found]
+        for effect in self._effects(x):
+            parts.append((effect.mean, level_words(self._features, x, effect.place, record)[1]))
+        parts.sort(key=lambda part: -abs(part[0]))
+        leading = [part for part in parts[:MOST] if abs(part[0]) >= LEAST]
+        return tuple(f"{words} {'raises' if adds > 0 else 'lowers'} the chance" for adds, words in leading)

@@ -21,8 +21,8 @@ try:
 except ImportError:
     raise MissingExtraError("a stream that lasts", "stream") from None
 
-#: The version of bodies, their first number.
-FORMAT = 1
+#: The version of bodies, their first number. Those of version 1 do not say who gave a label.
+FORMAT, EARLIER = 2, (1,)
 _NAMES = {kind: name for name, kind in KINDS.items()}
 #: What goes between the digest of the event before and a body.
 _CHAINED = {name: name.encode() + b"\0" for name in KINDS}
@@ -73,6 +73,15 @@ def pack_item(x: NDArray[np.float64], record: Mapping[str, Any] | None) -> bytes
         raise InputError(f"this record cannot be kept: {error}") from None
 
 
+def as_kept(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record as ``unpack_item`` will give it: plain numbers, texts and None."""
+    try:
+        found: dict[str, Any] = _decode(_encode(dict(record)))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"this record cannot be kept: {error}") from None
+    return found
+
+
 def unpack_item(item: bytes) -> tuple[NDArray[np.float64], dict[str, Any] | None]:
     """Return the vector and the record of ``pack_item``."""
     _, x, record = _decode(item)
@@ -100,7 +109,7 @@ def unpack_event(kind: str, body: bytes, item: bytes | None, sheets: dict[tuple[
 
 def event_of(kind: str, fields: list[Any], item: bytes | None, sheets: dict[tuple[float, ...], Costs]) -> Event:
     """Return the event of a body that is unpacked."""
-    if fields[0] != FORMAT:
+    if fields[0] != FORMAT and fields[0] not in EARLIER:
         raise RecordError(f"a body of format {fields[0]}; this version reads format {FORMAT}")
     if kind != "decided":
         event: Event = KINDS[kind](*fields[2:])

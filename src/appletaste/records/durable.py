@@ -27,7 +27,12 @@ class Found(NamedTuple):
     seq: int
     event: Decided
     stamp: Stamp
-    erased: bool
+    item: bytes | None  #: the features as the record has them; None: they were erased
+
+    @property
+    def erased(self) -> bool:
+        """Whether the features were erased."""
+        return self.item is None
 
 
 class DurableRecord:
@@ -84,12 +89,12 @@ class DurableRecord:
     def write(self) -> int:
         """Make all that waits durable; return how many events that were."""
         before = self._written.seq
-        self.hand_over()()
-        self.landed()
+        self.prepare()()
+        self.committed()
         return self._written.seq - before
 
-    def hand_over(self, begin: bool = False) -> Callable[[], None]:
-        """Return what makes all that waits durable, for another thread to call; ``landed`` after it, and then the next.
+    def prepare(self, begin: bool = False) -> Callable[[], None]:
+        """Return what makes all that waits durable, for another thread to call, and ``committed`` after it.
 
         Events may be added in the meantime; what is being written is found by id all the same. ``begin``: do here and
         now what takes no wait (``Place.begin``).
@@ -105,12 +110,12 @@ class DurableRecord:
 
         return (place.begin(rows, before) if begin and rows else None) or write
 
-    def landed(self) -> None:
+    def committed(self) -> None:
         """Take note that what was handed over is on disk."""
         self._written, self._of_sent = self._sent, {}
         self._asked.clear()  # some were looked up before they were there
 
-    def took(self, row: Row) -> None:
+    def note_written(self, row: Row) -> None:
         """Take note of a row that was written by itself (``Place.erase``)."""
         self.head = self._written = self._sent = Head(row.seq, row.digest)
         self._last = None
@@ -139,7 +144,7 @@ class DurableRecord:
             return None
         event = unpack_event(row.kind, row.body, row.item, self._sheets)
         assert isinstance(event, Decided)
-        found = Found(row.seq, event, stamp_of(row.kind, row.body), row.item is None)
+        found = Found(row.seq, event, stamp_of(row.kind, row.body), row.item)
         self._last = id, found
         return found
 

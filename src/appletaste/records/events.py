@@ -36,6 +36,7 @@ class Labelled(NamedTuple):
     id: str
     label: int
     time: float | str | None = None
+    by: str = ""  #: who said so; empty: nobody was named
 
 
 class Corrected(NamedTuple):
@@ -44,6 +45,7 @@ class Corrected(NamedTuple):
     id: str
     label: int
     time: float | str | None = None
+    by: str = ""  #: who said so; empty: nobody was named
 
 
 class Retracted(NamedTuple):
@@ -51,6 +53,7 @@ class Retracted(NamedTuple):
 
     id: str
     time: float | str | None = None
+    by: str = ""  #: who said so; empty: nobody was named
 
 
 class Expired(NamedTuple):
@@ -58,6 +61,7 @@ class Expired(NamedTuple):
 
     id: str
     time: float | str | None = None
+    by: str = ""  #: who said so; empty: nobody was named
 
 
 class Recorded(NamedTuple):
@@ -66,6 +70,7 @@ class Recorded(NamedTuple):
     id: str
     label: int
     time: float | str | None = None
+    by: str = ""  #: who said so; empty: nobody was named
 
 
 class Enacted(NamedTuple):
@@ -103,7 +108,7 @@ class Created(NamedTuple):
 
 
 class ModeChanged(NamedTuple):
-    """From here on another mode holds (``appletaste.streams.modes``)."""
+    """From here on another mode holds (``appletaste.streams.answers``)."""
 
     mode: str
     by: str = ""

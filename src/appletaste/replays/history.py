@@ -112,6 +112,9 @@ def read_history(
     for name in wanted:
         check_column(name, records.columns, records.source)
     labels = records.labels if not flip_label else np.where(records.labels < 0, UNKNOWN, 1 - records.labels)
+    if stream.clock in records.columns:  # a history is learnt in the order of time, as a stream begins with it
+        order = np.argsort(clock_of(stream.clock, records, time_unit)[0], kind="stable")
+        records, labels = records[order], labels[order]
     labels, over, notes = _before(stream, records, labels.astype(np.int8), time_unit)
     if not (labels != UNKNOWN).any():
         told = f"no label of {records.source} was known before the stream begins: give an older file, or leave out "

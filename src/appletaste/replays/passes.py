@@ -22,6 +22,7 @@ from ..logs import DecisionLog
 from ..policies import Policy, PolicySpec
 from ..records.events import OBSERVED
 from ..streams import Budget, Ledger
+from ..streams.from_history import policy_seed
 from ..streams.loop import play_through, rehearse
 from ..streams.staffing import Setting, Staffing, Wrapper
 from ..tables import Records
@@ -205,7 +206,7 @@ class Pass:
     def _policy(self) -> tuple[Policy, Matrix, float]:
         """Return the policy before its first item, the vectors that it will meet, and how long encoding them took."""
         X, past, places, encoding = self.plan.met_by(self.entry, self.number)
-        seed = int(Key(self.plan.seed).at("replay", self.number, "policy").word())
+        seed = policy_seed(self.plan.seed, self.number)
         policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed, places)
         if past is not None and self.plan.history is not None:
             policy.learn_history(past, self.plan.history.labels[self.plan.history.known].tolist())

@@ -1,4 +1,4 @@
-"""What a desk believes, column by column, in sentences: the facts behind ``appletaste model``."""
+"""What a stream believes, column by column, in sentences: the facts behind ``appletaste model``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..features.model_curves import ColumnCurve, ModelCurves
 from ..pages.page import Table
 from ..policies import Policy
 from ..posteriors import Certificate
-from ..streams import Ledger
+from ..streams import Stream
 
 #: The level of the wide band.
 LEVEL = 0.9
@@ -29,7 +29,7 @@ LETTERS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True)
 class Model:
-    """The curves of a desk, and what they rest on."""
+    """The curves of a stream, and what they rest on."""
 
     policy: str
     curves: ModelCurves
@@ -110,7 +110,7 @@ class Model:
             f"for each of {found.n_features} features; 1 is an exact posterior."
         )
         if found.per_feature < POOR:
-            said += " The Gaussian fits poorly here: make the desk with --policy exact-voi."
+            said += " The Gaussian fits poorly here: make the stream with --policy exact-voi."
         return said
 
     def table(self) -> Table:
@@ -138,11 +138,11 @@ class Model:
         }
 
 
-def model_of(ledger: Ledger) -> Model:
-    """Return what the policy of a desk believes of its columns; OptionError where it has no posterior."""
-    if ledger.features is None:
-        raise InputError("the ledger has no map from columns to features: save it with ledger.save(path, features)")
-    return model_from(ledger.policy, ledger.features, ledger.costs_by_item is not None)
+def model_of(stream: Stream) -> Model:
+    """Return what the policy of a stream believes of its columns; OptionError where it has no posterior."""
+    if stream.features is None:
+        raise InputError(f"stream {stream.name!r} takes vectors: there is no map from columns to features to draw")
+    return model_from(stream.player.policy, stream.features, stream.costs_by_item is not None)
 
 
 def model_from(policy: Policy, features: FeatureMap, by_item: bool) -> Model:

@@ -20,8 +20,8 @@ from ..errors import (
 )
 from ..features import Encoder
 from ..policies import Policy, policy
-from ..streams import Awaiting, Desk, Stream
-from ..streams.staffing import Staffing
+from ..streams import Stream
+from ..streams.staffing import Staffing, seat
 from ..streams.verify import Verifier
 from .answers import Changed, ColumnRead, StreamNames, StreamRead, VerifiedRead
 from .bodies import CostsBody, CostSheet, ModeBody, NewStream
@@ -84,14 +84,13 @@ def make(store: Any, asked: NewStream) -> Stream:
     width = asked.n_features if features is None else features.n_features
     assert width is not None
     try:
-        staffing = Staffing.of(asked.capacity, asked.audit, asked.time_zone) or Staffing()
-        staffing.check(timed=True)
+        staffing = Staffing.of(asked.capacity, asked.audit, asked.time_zone)
+        if staffing is not None:
+            staffing.check(timed=True)
     except (InputError, OptionError):
         raise invalid("wrong-value", "/capacity", "such as 120/day or 5%; an audit such as 2%") from None
     try:
-        player: Any = Awaiting(policy(asked.policy, n_features=width, costs=costs))
-        if staffing != Staffing():
-            player = Desk(player, staffing.budget, staffing.audit)
+        player = seat(policy(asked.policy, n_features=width, costs=costs), staffing)
     except InputError:
         raise invalid("wrong-value", "/policy", "the name of a policy that 'appletaste policies' lists") from None
     try:

@@ -167,14 +167,14 @@ class Writer:
         done, self._applied = self._applied, []
         last = self._stream.record.head.seq
         try:
-            write = self._stream.hand_over(begin=True)
+            write = self._stream.prepare(begin=True)
         except BaseException as error:
             write = partial(_raise, error)
         self._jobs.put(partial(self._commit, write, last, done))
 
-    def _landed(self, done: Done, failed: BaseException | None) -> None:
+    def _committed(self, done: Done, failed: BaseException | None) -> None:
         """Take note of a commit, let the next begin, and answer."""
-        self._stream.landed(failed)
+        self._stream.committed(failed)
         self._rested(len(done))
         self._deliver(done)
 
@@ -264,7 +264,7 @@ class Writer:
             return
         began = time.thread_time()  # what others do on the machine makes no policy slow
         try:
-            with self._stream.ahead([id for asked in group for id in asked.ids]):
+            with self._stream.group([id for asked in group for id in asked.ids], commit=False):
                 done = [pair for each, run in groupby(group, _each_of) for pair in self._outcomes(each, list(run))]
         except BaseException as error:
             problem = self._failed(error)
@@ -309,7 +309,7 @@ class Writer:
     def _next(self) -> None:
         """Apply what the loop has left, and commit; what must be alone, and a snapshot, have the stream to the end."""
         self._apply(quick=False)
-        write, last = self._stream.hand_over(), self._stream.record.head.seq
+        write, last = self._stream.prepare(), self._stream.record.head.seq
         done, self._applied = self._applied, []
         alone = bool(self._waiting) and self._waiting[0].alone
         if not (alone or self._stream.snapshot_due):
@@ -317,7 +317,7 @@ class Writer:
             self._commit(write, last, done)
             return
         done, failed = self._written(write, last, done)
-        self._stream.landed(failed)
+        self._stream.committed(failed)
         self._in_loop(self._deliver, done)
         if alone and not self.stopped:
             self._by_itself(self._waiting.popleft())
@@ -330,7 +330,7 @@ class Writer:
         Not before this thread is on its way to the disk, or it would wait for the loop.
         """
         self._in_loop(self._word, done)
-        self._in_loop(self._landed, *self._written(write, last, done))
+        self._in_loop(self._committed, *self._written(write, last, done))
 
     def _written(self, write: Callable[[], None], last: int, done: Done) -> tuple[Done, BaseException | None]:
         """Make what was applied durable, up to an event; return what it led to, and why that failed, if it did."""

@@ -1,13 +1,13 @@
 """One live use: a policy at its desk, with late labels, limited reviewers and audits; and a stream that lasts."""
 
-from .answers import Answer, Case, LabelReceipt
+from .answers import FROZEN, LIVE, MODES, SAFE, SHADOW, Answer, Case, LabelReceipt
 from .audit import Audit
 from .awaiting import Awaiting
 from .budget import Budget, Calendar
 from .desk import Desk
+from .from_history import Prepared, from_history
 from .ledger import Ledger, Receipt
-from .loading import load
-from .modes import FROZEN, LIVE, MODES, SAFE, SHADOW
+from .saving import load
 from .stream import Stream
 from .verify import Gap, Verified
 
@@ -27,8 +27,10 @@ __all__ = [
     "Gap",
     "LabelReceipt",
     "Ledger",
+    "Prepared",
     "Receipt",
     "Stream",
     "Verified",
+    "from_history",
     "load",
 ]

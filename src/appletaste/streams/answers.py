@@ -1,24 +1,38 @@
-"""What a stream answers: a decision as it was given, what became of it, and what was done with a label."""
+"""What a stream answers: a decision as it was given, what became of it, and what was done with a label.
+
+And its modes: whose action stands, and whether anything is learnt.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any, NamedTuple
 
 from .._files import for_json
 from ..decision import Decision
+from ..errors import OptionError
 from ..features import FeatureMap
 from ..policies.reasons import Reason, reason_for
 from ..records.codec import json_bytes
 from ..records.entries import Entry
-from .modes import SAFE, SHADOW
 
+SHADOW, LIVE, FROZEN, SAFE = "shadow", "live", "frozen", "safe"
+#: Every mode, and what it means.
+MODES = {
+    SHADOW: "the caller's own action stands; what the policy would do is recorded beside it",
+    LIVE: "the policy's action stands, and its labels are learnt",
+    FROZEN: "the policy's action stands, and nothing is learnt",
+    SAFE: "a fixed action stands, and nothing is learnt; entered by itself when the record does not verify",
+}
+#: Who is said to have acted where the action of the caller stands.
+CALLER = "caller"
 #: The reason of a decision that no policy made.
 SAFE_REASON = Reason("SAFE", "the stream is in safe mode: a fixed action stands, whatever the item")
 APPLIED, ALREADY_APPLIED, RECORDED = "applied", "already_applied", "recorded_not_learned"
 
 
 class Answer:
-    """A decision as it was given; the same id gives the same answer for ever, to the byte.
+    """A decision as it was given; the same id gives the same fields for ever, to the byte.
 
     ``act`` is the action that stands: in shadow mode the caller's own, and ``decision.act`` is what the policy would
     have done. Words are made when somebody asks for them.
@@ -95,6 +109,7 @@ class Case(NamedTuple):
     entry: Entry  #: what stands: the action that was done, the state, the label
     learnt: bool  #: the label was learnt
     outcome: int | None  #: a label that was recorded of a pass, and never learnt
+    labelled_by: str | None  #: who gave the label, or its correction; None: nobody was named
     enacted_by: str | None  #: who did otherwise than was decided
     erased: bool  #: the features were erased
     notes: tuple[tuple[str, str], ...]  #: who wrote what
@@ -108,6 +123,7 @@ class Case(NamedTuple):
             "label_time": entry.label_time,
             "learnt": self.learnt,
             "outcome": self.outcome,
+            "labelled_by": self.labelled_by,
             "acted": entry.decision.act,
             "enacted_by": self.enacted_by,
             "erased": self.erased,
@@ -123,3 +139,21 @@ class LabelReceipt(NamedTuple):
     status: str  #: applied, already_applied, or recorded_not_learned
     state: str  #: of the decision, now
     late: bool  #: the label arrived after the review had expired
+
+
+def check_mode(mode: str) -> str:
+    """Return a mode, or say which there are."""
+    if mode not in MODES:
+        raise OptionError(f"a mode is one of {', '.join(MODES)}; got {mode!r}")
+    return mode
+
+
+def mode_at(changes: list[tuple[int, str]], seq: int) -> str:
+    """Return the mode that held when an event was written.
+
+    Examples
+    --------
+    >>> mode_at([(1, "shadow"), (40, "live")], 39)
+    'shadow'
+    """
+    return changes[max(bisect_right(changes, seq, key=lambda change: change[0]) - 1, 0)][1]

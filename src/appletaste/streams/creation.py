@@ -1,4 +1,4 @@
-"""How a stream begins, and how it is found again: its settings, its seed, and the player that it begins with."""
+"""How a stream begins: its first event with the settings, its seed, and the snapshot of what it begins with."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from typing import Any
 
 from .._checks import check_text
 from ..costs_by_item import CostsByItem
-from ..errors import InputError, Message, RecordError, Remedy
+from ..errors import InputError
 from ..features import FeatureMap
 from ..policies import Player
-from ..policies.player import named, part_of
+from ..policies.player import named
 from ..records.codec import sha256
-from ..records.durable import Clock, DurableRecord, checked
+from ..records.durable import Clock, DurableRecord
 from ..records.events import Created
-from ..records.stores.store import NOTHING, Head, Place, Store
+from ..records.stores.store import NOTHING, Place, Store
 from ..times import span
-from .fold import State, with_seed
-from .modes import check_mode
+from .answers import check_mode
+from .fold import Fold, with_seed
 from .reader import Reader
-from .rebuilding import rebuild_player
-from .snapshots import describe, load_arrays, put_chunks, read_manifest
+from .recovery import FORMAT
+from .saving import rebuild_player
+from .snapshots import describe, put_chunks
 
-#: The version of the settings of a stream.
-FORMAT = 1
 SEED_BITS = 128
 
 
@@ -65,11 +64,11 @@ def begin(
     elif isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << SEED_BITS:
         raise InputError(f"a seed is a whole number of at most {SEED_BITS} bits")
     fresh = rebuild_player(with_seed(player.header(), seed), player.arrays())
-    state = State(fresh, [(0, check_mode(mode))], None)
-    arrays = state.arrays()
+    fold = Fold(fresh, features, [(0, check_mode(mode))], None)
+    arrays = fold.arrays()
     if features is not None:
         arrays |= named("features", dict(features.arrays()))
-    manifest = describe(0, NOTHING, state.header(), arrays)
+    manifest = describe(0, NOTHING, fold.header(), arrays)
     settings = {
         "format": FORMAT,
         "name": name,
@@ -98,42 +97,10 @@ def _check_map(features: FeatureMap, player: Player) -> None:
         raise InputError(
             f"this map gives vectors of {features.n_features} features, the policy takes {player.policy.n_features}"
         )
-    if features.changes:
-        told = (
-            "the map of a stream stays as it is, so that the same record gives the same vector for ever: fit it with "
-        )
-        raise InputError(
-            Message(told, Remedy("online", False), ", ", Remedy("spare", 0), " and ", Remedy("many", False))
-        )
 
 
-def settings_of(place: Place) -> Created:
-    """Return the first event of a stream, which has its settings."""
-    head = place.head()
-    if head.seq == 0:
-        raise RecordError(
-            f"stream {place.name!r} was never finished: its process ended while the stream was made. Create the "
-            "stream again",
-            1,
-        )
-    for _, event in checked(place.read(), Head(0, NOTHING), {}):  # all that follows is read by these settings
-        if isinstance(event, Created):
-            if event.settings["format"] != FORMAT:
-                raise RecordError(
-                    f"stream {place.name!r} has settings of format {event.settings['format']}; this version reads "
-                    f"format {FORMAT}",
-                    1,
-                )
-            return event
-        break
-    raise RecordError(f"the first event of stream {place.name!r} does not say how it began", 1)
-
-
-def reader_of(place: Place, created: Created, n_features: int) -> Reader:
-    """Return what reads the items of a stream."""
-    settings, features = created.settings, None
-    if settings["features"] is not None:
-        first = read_manifest(place.snapshots()[0][1])
-        features = FeatureMap.restore(settings["features"], part_of(load_arrays(place, first), "features"))
-    formulas = settings["costs_by_item"]
-    return Reader(features, settings["roles"], None if formulas is None else CostsByItem(**formulas), n_features)
+def reader_of(settings: dict[str, Any], fold: Fold) -> Reader:
+    """Return what reads the items of a stream, by its settings and the map of its fold."""
+    formulas, policy = settings["costs_by_item"], fold.player.policy
+    sheet = None if formulas is None else CostsByItem(**formulas)
+    return Reader(fold.features, settings["roles"], sheet, policy.n_features, policy.slots)

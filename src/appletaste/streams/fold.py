@@ -1,4 +1,4 @@
-"""What a stream keeps in memory, as the fold of its record: the player, the mode, and which labels are awaited."""
+"""What a stream keeps in memory, as the fold of its record: the player, the map, the mode, and what is awaited."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RecordError
+from ..errors import AppleTasteError, RecordError
+from ..features import FeatureMap
 from ..policies import Player
 from ..policies.player import named, part_of
 from ..posteriors import Arrays
-from ..records.codec import pack, unpack
+from ..records.codec import pack, unpack, unpack_item
 from ..records.events import (
     Corrected,
     CostsChanged,
@@ -28,21 +29,29 @@ from ..records.events import (
     Retracted,
     StaffingChanged,
 )
+from ..records.stores.store import Row
 from ..times import instant
+from .answers import SAFE
 from .desk import restaffed
-from .modes import SAFE
-from .rebuilding import rebuild_player, staffing_of
+from .saving import rebuild_player
+from .staffing import staffing_of
 
 #: Returns how an id was decided, from the record.
 Lookup = Callable[[str], Decided]
 _KINDS = {"number": float, "date": str}
 
 
-class State:
-    """The fold of a record; passes leave nothing in it but what the policy itself keeps (4 bytes each)."""
+class Fold:
+    """The state that a record leads to; passes leave nothing in it but what the policy itself keeps (4 bytes each).
 
-    def __init__(self, player: Player, modes: list[tuple[int, str]], kind: type | None) -> None:
-        self.player = player
+    A map that changes (``FeatureMap.changes``) is a part of the state: the records are in the rows, in order, so that
+    the map follows from them as all else does.
+    """
+
+    def __init__(
+        self, player: Player, features: FeatureMap | None, modes: list[tuple[int, str]], kind: type | None
+    ) -> None:
+        self.player, self.features = player, features
         #: Every mode with the number of the event from which on it holds.
         self.modes = modes
         self.kind = kind  #: of the times: numbers or dates; None: no decision was made yet
@@ -54,20 +63,39 @@ class State:
         """The mode that holds now."""
         return self.modes[-1][1]
 
+    @property
+    def map_changes(self) -> bool:
+        """Whether the map is a part of the state."""
+        return self.features is not None and self.features.changes
+
     # ---- what happens
 
-    def decided(self, seq: int, event: Decided, now: float | None) -> None:
-        """Take note of a decision that the player has carried on from; one in safe mode is nothing to the player."""
-        decision, self.kind = event.decision, type(event.time)
-        if decision.act and decision.round:
-            self.pending[event.id] = seq, float(decision.round) if now is None else now
+    def take(self, row: Row, event: Event, lookup: Lookup) -> None:
+        """Take in the next event of a record: a decision is made again and compared, anything else is followed.
 
-    def replay(self, seq: int, event: Decided) -> None:
+        Whoever opens, verifies or looks back at a record goes through here. ``RecordError`` names an event that cannot
+        have happened; ``lookup`` finds the decision that something happened to.
+        """
+        try:
+            if isinstance(event, Decided):
+                if row.item is None:
+                    raise RecordError(f"event {row.seq}: the features of {event.id!r} are missing", row.seq)
+                self.replay(row.seq, event, row.item)
+            else:
+                self.follow(row.seq, event, lookup)
+        except RecordError:
+            raise
+        except (AppleTasteError, ArithmeticError, LookupError, TypeError) as error:
+            raise RecordError(f"event {row.seq} cannot have happened: {error}", row.seq) from error
+
+    def replay(self, seq: int, event: Decided, item: bytes) -> None:
         """Decide again on an item of the record, and compare."""
         decision, player = event.decision, self.player
         if self.mode == SAFE:
             self.decided(seq, event, None)
             return
+        if self.map_changes:
+            self._map_again(seq, event, item)
         now = instant(event.time)
         prospect = player.look(decision.x, costs=decision.costs, time=now, stratum=event.stratum)
         if player.draw(prospect)[:2] != decision[:2]:
@@ -78,6 +106,21 @@ class State:
             )
         player.commit(prospect, decision)
         self.decided(seq, event, now)
+
+    def _map_again(self, seq: int, event: Decided, item: bytes) -> None:
+        """Let the map make the vector of a record again, and compare."""
+        features, (_, record) = self.features, unpack_item(item)
+        if features is None or record is None:
+            return
+        x = features.transform({name: record[name] for name in features.fields if name in record})
+        if x.tobytes() != event.decision.x.tobytes():
+            raise RecordError(f"event {seq}, decision {event.id!r}: the map makes another vector of its record", seq)
+
+    def decided(self, seq: int, event: Decided, now: float | None) -> None:
+        """Take note of a decision that the player has carried on from; one in safe mode is nothing to the player."""
+        decision, self.kind = event.decision, type(event.time)
+        if decision.act and decision.round:
+            self.pending[event.id] = seq, float(decision.round) if now is None else now
 
     def follow(self, seq: int, event: Event, lookup: Lookup) -> None:
         """Take in anything else that happened; ``lookup`` finds the decision that it happened to."""
@@ -137,21 +180,27 @@ class State:
         seqs = np.array([seq for seq, _ in self.pending.values()], dtype=np.int64)
         clocks = np.array([clock for _, clock in self.pending.values()], dtype=np.float64)
         ids = np.frombuffer(pack(list(self.pending)), dtype=np.uint8)
-        return {
+        found: Arrays = {
             **named("player", self.player.arrays()),
             "pending.ids": ids,
             "pending.seqs": seqs,
             "pending.clocks": clocks,
         }
+        if self.features is not None and self.features.changes:
+            found["map.header"] = np.frombuffer(pack(self.features.header()), dtype=np.uint8)
+            found |= named("map", dict(self.features.arrays()))
+        return found
 
     @classmethod
-    def restore(cls, header: dict[str, Any], arrays: Arrays, seed: int) -> State:
-        """Return the state that ``header`` and ``arrays`` describe."""
+    def restore(cls, header: dict[str, Any], arrays: Arrays, seed: int, features: FeatureMap | None) -> Fold:
+        """Return the state that ``header`` and ``arrays`` describe; ``features`` is a map that never changes."""
         player = rebuild_player(with_seed(header["player"], seed), part_of(arrays, "player"))
-        state = cls(player, [(seq, mode) for seq, mode in header["modes"]], _KINDS.get(header["times"]))
+        if "map.header" in arrays:
+            features = FeatureMap.restore(unpack(arrays["map.header"].tobytes()), part_of(arrays, "map"))
+        fold = cls(player, features, [(seq, mode) for seq, mode in header["modes"]], _KINDS.get(header["times"]))
         pairs = zip(arrays["pending.seqs"].tolist(), arrays["pending.clocks"].tolist(), strict=True)
-        state.pending = dict(zip(unpack(arrays["pending.ids"].tobytes()), pairs, strict=True))
-        return state
+        fold.pending = dict(zip(unpack(arrays["pending.ids"].tobytes()), pairs, strict=True))
+        return fold
 
 
 def without_seed(header: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from .._checks import check_text
 from ..decision import check_label
 from ..errors import ConflictError, FeedbackError, InputError
-from ..records.codec import sha256
+from ..records.codec import sha256, unpack_item
 from ..records.entries import Entries
 from ..records.events import (
     CORRECTED,
@@ -24,68 +24,79 @@ from ..records.events import (
     Retracted,
 )
 from ..times import instant, written
-from .answers import ALREADY_APPLIED, APPLIED, RECORDED, Answer, Case, LabelReceipt
+from .answers import (
+    ALREADY_APPLIED,
+    APPLIED,
+    CALLER,
+    FROZEN,
+    RECORDED,
+    SAFE,
+    SHADOW,
+    Answer,
+    Case,
+    LabelReceipt,
+    mode_at,
+)
 from .clock import present, when_after
-from .journal import Keeping
-from .modes import CALLER, FROZEN, SAFE, SHADOW, mode_at
+from .journal import Journal
+from .reader import Reader
+from .recovery import first_map
 from .snapshots import describe, put_chunks, read_manifest
 
 LONGEST_NOTE = 10_000
 
 
-class Labelling(Keeping):
-    """The part of a ``Stream`` that follows up on decisions."""
+class FollowUp:
+    """What becomes of the decisions of one stream; each verb checks, then adds to the journal."""
+
+    def __init__(self, journal: Journal, reader: Reader, expire_after: float | None) -> None:
+        self._journal, self._reader, self._expire_after = journal, reader, expire_after
 
     def find(self, id: str) -> Case:
         """Return a decision, as it was answered, and all that became of it."""
-        found = self._find(id)
-        later = [event for _, event in self.record.later(id)]
+        journal = self._journal
+        found = journal.found(id)
+        later = [event for _, event in journal.record.later(id)]
         entries = Entries([found.event, *later])
-        learnt, outcome, by, notes = False, None, None, []
+        learnt, outcome, by, labelled_by, notes = False, None, None, None, []
         for event in later:
+            if isinstance(event, Labelled | Corrected | Recorded):
+                labelled_by = event.by or None
             if isinstance(event, Labelled | Retracted):
                 learnt = isinstance(event, Labelled)
+                labelled_by = labelled_by if learnt else None
             elif isinstance(event, Recorded):
                 outcome = event.label
             elif isinstance(event, Enacted):
                 by = event.by
             elif isinstance(event, Noted):
                 notes.append((event.by, event.text))
-        mode = mode_at(self._state.modes, found.seq)
+        mode = mode_at(journal.fold.modes, found.seq)
         act = found.event.decision.act
         if mode == SHADOW:
             act = next(e.act for e in later if isinstance(e, Enacted) and e.by == CALLER)
-        answer = Answer(id, found.seq, found.event.decision, found.event.time, mode, act, True, self.features)
+        features = self._reader.features
+        answer = Answer(id, found.seq, found.event.decision, found.event.time, mode, act, True, features)
         entry = entries[id]
         passed = outcome if not entry.decision.act else None
-        return Case(answer, entry, learnt, passed, by, found.erased, tuple(notes))
-
-    def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self.record.decision(id) is not None
+        return Case(answer, entry, learnt, passed, labelled_by, by, found.erased, tuple(notes))
 
     # ---- labels
 
-    def label(self, id: str, value: int, *, time: Any = None) -> LabelReceipt:
-        """Learn the label of an act, once; the label of a pass is recorded and never learnt.
+    def label(self, id: str, value: int, time: Any, by: str) -> LabelReceipt:
+        """Learn the label of an act, once; the label of a pass is recorded and never learnt."""
+        journal = self._journal
+        fold = journal.fold
+        value, by = check_label(value), _name(by)
+        if id in fold.pending and fold.mode not in (FROZEN, SAFE):
+            told = self._label_time(journal.decided(id).time, time)
+            journal.add(Labelled(id, value, told, by))
+            journal.settle()
+            return LabelReceipt(id, APPLIED, OBSERVED, False)
+        return self._label(id, value, time, by)
 
-        The same value again changes nothing; another value is a conflict, and needs ``correct``.
-        """
-        alone = self._alone
-        before = alone.enter()
-        try:
-            self._check_running()
-            value = check_label(value)
-            if id in self._state.pending and self.mode not in (FROZEN, SAFE):
-                told = self._label_time(self._find(id).event.time, time)
-                self._happen(Labelled(id, value, told))
-                self._settle()
-                return LabelReceipt(id, APPLIED, OBSERVED, False)
-            return self._label(id, value, time)
-        finally:
-            alone.user = before
-
-    def _label(self, id: str, value: int, time: Any) -> LabelReceipt:
-        case = self.find(id)
+    def _label(self, id: str, value: int, time: Any, by: str) -> LabelReceipt:
+        journal, case = self._journal, self.find(id)
         entry = case.entry
         known = entry.label if entry.decision.act else case.outcome
         if known is not None:
@@ -96,14 +107,14 @@ class Labelling(Keeping):
                 )
             return LabelReceipt(id, ALREADY_APPLIED, entry.state, False)
         told = self._label_time(entry.time, time)
-        late = entry.state == EXPIRED
-        if entry.decision.act and not case.erased and self.mode not in (FROZEN, SAFE) and entry.decision.round:
-            self._happen(Labelled(id, value, told))
+        late, learns = entry.state == EXPIRED, journal.fold.mode not in (FROZEN, SAFE)
+        if entry.decision.act and not case.erased and learns and entry.decision.round:
+            journal.add(Labelled(id, value, told, by))
             status = APPLIED
         else:
-            self._happen(Recorded(id, value, told))
+            journal.add(Recorded(id, value, told, by))
             status = RECORDED
-        self._settle()
+        journal.settle()
         return LabelReceipt(id, status, OBSERVED if entry.decision.act else entry.state, late)
 
     def _label_time(self, made: float | str | None, time: Any) -> float | str | None:
@@ -112,140 +123,154 @@ class Labelling(Keeping):
             return when_after(made, time)
         if not isinstance(made, str):
             return None
-        now = self._now()
+        now = self._journal.now()
         earliest = instant(made)
-        return now if earliest is not None and earliest <= self.record.now() / 1e6 else made
+        return now if earliest is not None and earliest <= self._journal.record.now() / 1e6 else made
 
-    def correct(self, id: str, value: int, *, time: Any = None) -> LabelReceipt:
+    def correct(self, id: str, value: int, time: Any, by: str) -> LabelReceipt:
         """Replace a label by another; what was learnt from it is learnt anew."""
-        with self._alone:
-            case, value = self._labelled(id, "correct"), check_label(value)
-            known = case.entry.label if case.entry.decision.act else case.outcome
-            if known == value:
-                return LabelReceipt(id, ALREADY_APPLIED, case.entry.state, False)
-            told = self._label_time(case.entry.time, time)
-            self._happen(Corrected(id, value, told) if case.learnt else Recorded(id, value, told))
-            self._settle()
-            state = CORRECTED if case.learnt else case.entry.state
-            return LabelReceipt(id, APPLIED if case.learnt else RECORDED, state, False)
+        case, value, by = self._labelled(id, "correct"), check_label(value), _name(by)
+        known = case.entry.label if case.entry.decision.act else case.outcome
+        if known == value:
+            return LabelReceipt(id, ALREADY_APPLIED, case.entry.state, False)
+        told = self._label_time(case.entry.time, time)
+        self._journal.add(Corrected(id, value, told, by) if case.learnt else Recorded(id, value, told, by))
+        self._journal.settle()
+        state = CORRECTED if case.learnt else case.entry.state
+        return LabelReceipt(id, APPLIED if case.learnt else RECORDED, state, False)
 
-    def retract(self, id: str, *, time: Any = None) -> LabelReceipt:
+    def retract(self, id: str, time: Any, by: str) -> LabelReceipt:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
-        with self._alone:
-            case = self._labelled(id, "retract")
-            if not case.learnt:
-                raise FeedbackError(f"the label of decision {id!r} was recorded and not learnt: correct it instead")
-            self._happen(Retracted(id, self._label_time(case.entry.time, time)))
-            self._settle()
-            return LabelReceipt(id, APPLIED, PENDING, False)
+        case, by = self._labelled(id, "retract"), _name(by)
+        if not case.learnt:
+            raise FeedbackError(f"the label of decision {id!r} was recorded and not learnt: correct it instead")
+        self._journal.add(Retracted(id, self._label_time(case.entry.time, time), by))
+        self._journal.settle()
+        return LabelReceipt(id, APPLIED, PENDING, False)
 
     def _labelled(self, id: str, verb: str) -> Case:
-        self._check_running()
-        case = self.find(id)
+        fold, case = self._journal.fold, self.find(id)
         if case.entry.label is None and case.outcome is None:
             raise FeedbackError(f"decision {id!r} is {case.entry.state} and has no label to {verb}; label() adds one")
         if case.learnt:
-            if self.mode in (FROZEN, SAFE):
-                raise InputError(f"the stream is {self.mode}, and learns nothing: set its mode first, or wait")
-            if not self.player.policy.keeps_labels:
-                self.player.policy.revise([])  # says why it cannot
+            if fold.mode in (FROZEN, SAFE):
+                raise InputError(f"the stream is {fold.mode}, and learns nothing: set its mode first, or wait")
+            if not fold.player.policy.keeps_labels:
+                fold.player.policy.revise([])  # says why it cannot
         return case
 
-    def expire(self, now: Any = None) -> list[str]:
-        """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids.
-
-        Without ``now`` the time is that of the machine; a stream whose times are numbers has a clock of its own, and
-        needs to be told.
-        """
-        with self._alone:
-            self._check_running()
-            length = self._settings["expire_after"]
-            if length is None:
-                raise InputError("nothing expires in this stream: create it with expire_after=")
-            if now is None and self._state.kind is not float:
-                now = self._now()
-            clock, told = present(self._state.kind, now), written(now)
-            found = [id for id, (_, made) in self._state.pending.items() if made + length <= clock]
-            with self.together(found):
-                for id in found:
-                    self._happen(Expired(id, told))
-            return found
+    def expire(self, now: Any, by: str) -> list[str]:
+        """Give up waiting for the labels of decisions that have waited too long; return their ids."""
+        journal, length = self._journal, self._expire_after
+        fold = journal.fold
+        if length is None:
+            raise InputError("nothing expires in this stream: create it with expire_after=")
+        if now is None and fold.kind is not float:
+            now = journal.now()
+        clock, told, by = present(fold.kind, now), written(now), _name(by)
+        overdue = [id for id, (_, made) in fold.pending.items() if made + length <= clock]
+        with journal.group(overdue):
+            for id in overdue:
+                journal.add(Expired(id, told, by))
+        return overdue
 
     # ---- people
 
-    def enacted(self, id: str, act: bool, by: str, *, time: Any = None) -> Case:
-        """Record that somebody acted, or passed, whatever was decided; the label of such an act is learnt.
+    def enacted(self, id: str, act: bool, by: str, time: Any) -> Case:
+        """Record that somebody acted, or passed, whatever was decided."""
+        if not isinstance(act, bool):
+            raise InputError(f"act is True or False, got {act!r}")
+        who = _name(by) if isinstance(by, str) else ""
+        if not who:
+            raise InputError("say who did otherwise than was decided: by='the name of a person or a system'")
+        case = self.find(id)
+        if case.entry.decision.act == act:
+            return case
+        if case.erased:
+            raise FeedbackError(f"the features of decision {id!r} were erased: nothing more is learnt from it")
+        if case.entry.label is not None or case.outcome is not None:
+            raise ConflictError(
+                f"decision {id!r} has a label already, so that the item was {'acted on' if not act else 'passed'} "
+                "as far as anybody knows: retract the label first"
+            )
+        self._journal.add(Enacted(id, act, who, self._label_time(case.entry.time, time)))
+        self._journal.settle()
+        return self.find(id)
 
-        The probability that was recorded was then not the one that counted: the decision log has 1 for such an act and
-        0 for such a pass, so that estimates by design leave them out.
-        """
-        with self._alone:
-            self._check_running()
-            if not isinstance(act, bool):
-                raise InputError(f"act is True or False, got {act!r}")
-            who = check_text("a name", by) if isinstance(by, str) and by else ""
-            if not who:
-                raise InputError("say who did otherwise than was decided: by='the name of a person or a system'")
-            case = self.find(id)
-            if case.entry.decision.act == act:
-                return case
-            if case.erased:
-                raise FeedbackError(f"the features of decision {id!r} were erased: nothing more is learnt from it")
-            if case.entry.label is not None or case.outcome is not None:
-                raise ConflictError(
-                    f"decision {id!r} has a label already, so that the item was {'acted on' if not act else 'passed'} "
-                    "as far as anybody knows: retract the label first"
-                )
-            self._happen(Enacted(id, act, who, self._label_time(case.entry.time, time)))
-            self._settle()
-            return self.find(id)
-
-    def note(self, id: str, text: str, *, by: str = "") -> int:
+    def note(self, id: str, text: str, by: str) -> int:
         """Write something down about a decision, or about the stream (an empty id); return the number of the event."""
-        with self._alone:
-            self._check_running()
-            if id:
-                self._find(id)
-            if not (isinstance(text, str) and 0 < len(text) <= LONGEST_NOTE and isinstance(by, str)):
-                raise InputError(f"a note is a text of 1 to {LONGEST_NOTE} characters")
-            seq = self._happen(Noted(id, check_text("a note", text), check_text("a name", by), self._now()))
-            self._settle()
-            return seq
+        journal = self._journal
+        if id:
+            journal.found(id)
+        if not (isinstance(text, str) and 0 < len(text) <= LONGEST_NOTE and isinstance(by, str)):
+            raise InputError(f"a note is a text of 1 to {LONGEST_NOTE} characters")
+        seq = journal.add(Noted(id, check_text("a note", text), _name(by), journal.now()))
+        journal.settle()
+        return seq
 
     def erase(self, id: str) -> Case:
-        """Erase the features of a decision; its action, its probability and the SHA-256 of the features stay.
+        """Erase the features of a decision; its action, its probability and the SHA-256 of the features stay."""
+        journal, case = self._journal, self.find(id)
+        if case.erased:
+            return case
+        if case.learnt and journal.fold.player.policy.keeps_labels:
+            journal.add(Retracted(id, journal.now()))
+        if id in journal.fold.pending:
+            journal.add(Expired(id, journal.now()))
+        journal.settle()
+        journal.keeper.wait()
+        try:
+            self._forget_levels(id)
+            self._erase(id, case.answer.seq)
+        except BaseException as error:
+            journal.stop(error)
+            raise
+        return self.find(id)
 
-        A label that was learnt is retracted first, so that the policy knows nothing of the item any more. Snapshots
-        that knew it are dropped, and another one is written, from which ``verify`` goes on.
-        """
-        with self._alone:
-            self._check_running()
-            case = self.find(id)
-            if case.erased:
-                return case
-            if case.learnt and self.player.policy.keeps_labels:
-                self._happen(Retracted(id, self._now()))
-            if id in self._state.pending:
-                self._happen(Expired(id, self._now()))
-            self._settle()
-            self._keeper.wait()
-            try:
-                self._erase(id, case.answer.seq)
-            except BaseException as error:
-                self._stop(error)
-                raise
-            return self.find(id)
+    def _forget_levels(self, id: str) -> None:
+        """Let a map that changes forget the names of levels that no other decision has, and that it began without."""
+        journal, item = self._journal, self._journal.found(id).item
+        features = journal.fold.features
+        if features is None or not features.changes or item is None:
+            return
+        _, record = unpack_item(item)
+        began = first_map(journal.record.place)
+        if record is None or began is None:
+            return
+        own = {}
+        for name, column in features.levels.items():
+            level = column.read(record.get(name), features.missing)
+            if level in column.numbered and level not in began.levels[name].numbered:
+                own[name] = level
+        for row in journal.record.place.read() if own else ():
+            if row.kind == "decided" and row.item is not None and row.id != id:
+                other = unpack_item(row.item)[1] or {}
+                own = {
+                    name: level
+                    for name, level in own.items()
+                    if features.levels[name].read(other.get(name), features.missing) != level
+                }
+        for name, level in own.items():
+            features.levels[name].forget(level)
 
     def _erase(self, id: str, made: int) -> None:
-        record, place = self.record, self.record.place
+        journal = self._journal
+        record, place = journal.record, journal.record.place
         seq, digest = record.written
-        arrays = self._state.arrays()
-        manifest = describe(seq, digest, self._state.header(), arrays)
+        arrays = journal.fold.arrays()
+        manifest = describe(seq, digest, journal.fold.header(), arrays)
         put_chunks(place, manifest, arrays)
-        row = record.row(Erased(id, sha256(manifest.packed()).digest(), self._now()), record.now())
+        row = record.row(Erased(id, sha256(manifest.packed()).digest(), journal.now()), record.now())
         first, packed = place.snapshots()[0]
         chunks = manifest.chunks() | read_manifest(packed).chunks()
         place.erase(row, record.written, made, (seq, manifest.packed()), (first,), chunks)
-        record.took(row)
-        self._state.follow(row.seq, Erased(id, b""), self._decided)
-        self._snapshot_at = seq
+        record.note_written(row)
+        journal.fold.follow(row.seq, Erased(id, b""), journal.decided)
+        journal.snapshot_written(seq)
+
+
+def _name(by: str) -> str:
+    """Return who somebody is said to be, or say what is wrong with it; empty: nobody was named."""
+    if not isinstance(by, str):
+        raise InputError(f"by is the name of a person or a system, got {by!r}")
+    return check_text("a name", by)

@@ -1,27 +1,23 @@
-"""Late labels: every decision by its id, what became of it, and nothing learnt twice (docs/streams.md)."""
+"""The ledger: the lean stream of rehearsals, every decision by its id and what became of it, in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import check_text
-from .._files import fingerprint, write_archive
 from ..costs import SomeCosts
-from ..costs_by_item import CostsByItem
 from ..decision import Decision, check_label, new_tuple, shown_label
-from ..errors import DataError, FeedbackError, InputError
+from ..errors import FeedbackError, InputError
 from ..logs import DecisionLog
 from ..logs.decision_log import table_of
 from ..policies import Player, Policy
 from ..policies.items import check_costs, check_item
-from ..policies.player import Alone, named, with_features
+from ..policies.player import Alone
 from ..records.entries import Entries, Entry
-from ..records.event_arrays import pack_events
 from ..records.events import (
     CORRECTED,
     EXPIRED,
@@ -30,19 +26,12 @@ from ..records.events import (
     STATES,
     Corrected,
     Decided,
-    Event,
     Expired,
     Labelled,
     Retracted,
 )
-from ..records.record import MemoryRecord, Record, Snapshot
 from ..times import instant, span, written
 from .clock import check_kind, present, when_after
-from .ledger_file import LedgerFile
-from .rebuilding import rebuild_player
-
-if TYPE_CHECKING:
-    from ..features import FeatureMap
 
 
 class Receipt(NamedTuple):
@@ -62,8 +51,8 @@ class Ledger:
     still welcome. A pass is ``never_due``. Times are numbers, or dates (then ``expire_after`` is in seconds or
     a ``timedelta``); where none are given the clock is the number of decisions.
 
-    The events in ``record`` are what happened, and the ledger is their fold: a decision is in the record before the
-    player carries on, and ``Ledger.fold`` comes to the same ledger and player from the record alone, bit for bit.
+    A ledger ends with its process. It is what replays and simulations play through; a ``Stream`` keeps the same in a
+    store, and decides the same bit for bit.
 
     Examples
     --------
@@ -79,31 +68,20 @@ class Ledger:
     'corrected'
     """
 
-    def __init__(self, player: Player, expire_after: Any = None, record: Record | None = None) -> None:
+    def __init__(self, player: Player, expire_after: Any = None) -> None:
         if not isinstance(player, Player):
             raise InputError(f"a ledger is kept for a policy, an Awaiting or a Desk, got {type(player).__name__}")
         self.player = player
         self.expire_after = None if expire_after is None else span("expire_after", expire_after)
-        self.record: Record = MemoryRecord() if record is None else record
         self.entries = Entries()
         self._kind: type | None = None  # of the times: all numbers, all dates, or all left out
-        #: Which columns of its tables hold the id, the time, ... (``appletaste.streams.requests``); kept in the file.
-        self.roles: dict[str, str] = {}
-        #: What each item costs by its columns (``streams.requests``); kept in the file. None: as the policy says.
-        self.costs_by_item: CostsByItem | None = None
         #: Lets one thread in at a time.
         self.alone = Alone("ledger")
-        self._file = LedgerFile()
 
     @property
     def policy(self) -> Policy:
         """The policy that decides and learns."""
         return self.player.policy
-
-    @property
-    def features(self) -> FeatureMap | None:
-        """The map that makes the vectors, if one was saved with the ledger."""
-        return self._file.features
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -122,7 +100,7 @@ class Ledger:
             )
         return self.entries[id]
 
-    # ---- what happens: each verb checks, appends to the record, and then lets the player and the entries follow
+    # ---- what happens: each verb checks, and then lets the player and the entries follow
 
     def decide(
         self,
@@ -160,10 +138,8 @@ class Ledger:
                 check_kind(self._kind, time)
             prospect = player.look(x, costs=costs, time=now, stratum=stratum)
             decision = player.draw(prospect)
-            event = new_tuple(Decided, (id, decision, time, stratum))
-            self.record.append(event)
             player.commit(prospect, decision)
-            entries.take(event)
+            entries.take(new_tuple(Decided, (id, decision, time, stratum)))
             self._kind = type(time)
             return decision
         finally:
@@ -205,13 +181,8 @@ class Ledger:
                         f"if {value} is right, call correct({id!r}, {value})"
                     )
                 return Receipt(id, entry.state, False, False)
-            rounds, decision = self.policy.rounds, entry.decision
-            if not rounds.awaits(decision.round, decision.x):  # or the record would have what the player refuses
-                raise rounds.refusal(decision.round)
-            event = new_tuple(Labelled, (id, value, time))
-            self.record.append(event)
-            self.player.learn(decision, value)
-            self.entries.take(event)
+            self.player.learn(entry.decision, value)
+            self.entries.take(new_tuple(Labelled, (id, value, time, "")))
             return new_tuple(Receipt, (id, OBSERVED, True, entry.state == EXPIRED))
         finally:
             alone.user = before
@@ -223,14 +194,18 @@ class Ledger:
             value = check_label(value)
             if entry.label == value:
                 return Receipt(id, entry.state, False, False)
-            self._happen(Corrected(id, value, when_after(entry.time, time)))
+            told = when_after(entry.time, time)
+            self.player.correct(entry.decision, value)
+            self.entries.take(Corrected(id, value, told))
             return Receipt(id, CORRECTED, True, False)
 
     def retract(self, id: str, *, time: Any = None) -> Receipt:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
         with self.alone:
             entry = self._labelled(id, "retract")
-            self._happen(Retracted(id, when_after(entry.time, time)))
+            told = when_after(entry.time, time)
+            self.player.retract(entry.decision)
+            self.entries.take(Retracted(id, told))
             return Receipt(id, PENDING, True, False)
 
     def expire(self, now: Any) -> list[str]:
@@ -239,10 +214,11 @@ class Ledger:
             if self.expire_after is None:
                 raise InputError("nothing expires in this ledger: make it with Ledger(policy, expire_after=...)")
             clock = present(self._kind, now)
-            found = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
-            for id in found:
-                self._happen(Expired(id, written(now)))
-            return found
+            overdue = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
+            for id in overdue:
+                self.player.give_up(self.entries[id].decision)
+                self.entries.take(Expired(id, written(now)))
+            return overdue
 
     def _labelled(self, id: str, verb: str) -> Entry:
         entry = self[id]
@@ -251,88 +227,6 @@ class Ledger:
         if not self.policy.keeps_labels:
             self.policy.revise([])  # says why it cannot
         return entry
-
-    def _happen(self, event: Event) -> None:
-        self.record.append(event)
-        self._follow(event)
-
-    def _follow(self, event: Event) -> None:
-        """Let the player, and then the entries, take in what happened to a decision."""
-        decision = self.entries.spoken_of(event)
-        if isinstance(event, Labelled):
-            self.player.learn(decision, event.label)
-        elif isinstance(event, Corrected):
-            self.player.correct(decision, event.label)
-        elif isinstance(event, Retracted):
-            self.player.retract(decision)
-        elif isinstance(event, Expired):
-            self.player.give_up(decision)
-        self.entries.take(event)
-
-    # ---- the fold
-
-    @classmethod
-    def fold(cls, record: Record, player: Player, expire_after: Any = None) -> Self:
-        """Return the ledger of a record, from its first event; the player is as it was before that event.
-
-        Every item is judged again, and a decision that the player would have made with another probability is refused:
-        another policy, seed or version made it.
-        """
-        ledger = cls(player, expire_after, record)
-        ledger._replay(0)
-        return ledger
-
-    @classmethod
-    def open(cls, record: Record, player: Player, expire_after: Any = None) -> Self:
-        """Return the same ledger from the latest snapshot and the events after it; without a snapshot, ``fold``.
-
-        A snapshot holds the player, settings and all; the one that is given is for a record that has none yet.
-        """
-        latest = record.snapshot()
-        if latest is None:
-            return cls.fold(record, player, expire_after)
-        ledger = cls(rebuild_player(latest.header, latest.arrays), expire_after, record)
-        ledger._replay(latest.seq)
-        return ledger
-
-    @classmethod
-    def resume(cls, record: Record, player: Player, expire_after: Any = None) -> Self:
-        """Return the ledger of a record and of a player that has followed the whole record."""
-        ledger = cls(player, expire_after, record)
-        ledger._replay(len(record))
-        return ledger
-
-    def snapshot(self) -> int:
-        """Keep the player as it is in the record; return the number of the last event that the player has followed."""
-        with self.alone:
-            seq = len(self.record)
-            self.record.keep(Snapshot(seq, self.player.header(), self.player.arrays()))
-            return seq
-
-    def _replay(self, known: int) -> None:
-        """Take in the record; the player has taken in the first ``known`` events already."""
-        for seq, event in self.record.read():
-            if isinstance(event, Decided):
-                self._kind = type(event.time)
-            if seq <= known:
-                self.entries.take(event)
-            elif isinstance(event, Decided):
-                self._decided(seq, event)
-            else:
-                self._follow(event)
-
-    def _decided(self, seq: int, event: Decided) -> None:
-        decision, player = event.decision, self.player
-        now = instant(event.time)
-        prospect = player.look(decision.x, costs=decision.costs, time=now, stratum=event.stratum)
-        if player.draw(prospect)[:2] != decision[:2]:
-            raise DataError(
-                f"event {seq}, decision {event.id!r}: the record says that it acted with probability "
-                f"{decision.probability!r}, and this player gives {prospect.acting!r}: another policy, seed or version "
-                "made the record"
-            )
-        player.commit(prospect, decision)
-        self.entries.take(event)
 
     # ---- what there is to see
 
@@ -351,32 +245,6 @@ class Ledger:
     def log(self, features: bool = True) -> DecisionLog:
         """Return the decision log: the table of the record, one row per decision; with the items unless told not to."""
         return table_of(self.entries, self.policy.name, features)
-
-    def save(self, path: str | PathLike[str], features: FeatureMap | None = None, *, overwrite: bool = False) -> None:
-        """Write the record with its player to one file; ``appletaste.load`` continues bit for bit.
-
-        The map that makes the vectors can be kept in the same file, and is ``ledger.features`` from then on. A file
-        that holds events which this ledger does not have is not written over, unless ``overwrite`` says so.
-        """
-        with self.alone:
-            if not overwrite:
-                self._file.check_place(path, self.record, self.policy.costs)
-            chosen = self.features if features is None else features
-            events = pack_events([event for _, event in self.record.read()])
-            header = {"kind": "ledger", "player": self.player.header(), "expire_after": self.expire_after}
-            if self.roles:
-                header["roles"] = self.roles
-            if self.costs_by_item is not None:
-                header["costs_by_item"] = self.costs_by_item.outcomes()
-            state = {**named("player", self.player.arrays()), **named("events", events)}
-            whole = with_features(header, state, chosen, self.policy.n_features)
-            self._file.check_map(features, len(self))
-            write_archive(path, *whole)
-            self.saved_as(fingerprint(path), chosen)
-
-    def saved_as(self, mark: str | None, features: FeatureMap | None) -> None:
-        """Take note of the file that holds this ledger as it is now, and of the map that is kept with it."""
-        self._file.kept_as(mark, len(self), features)
 
 
 def _clock(entry: Entry) -> float:

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import RecordError
+from ..features import FeatureMap
 from ..posteriors import Arrays
 from ..records.codec import pack, sha256, unpack
 from ..records.stores.store import Place
-from .fold import State, as_text
+from .fold import Fold, as_text
 
 #: Bytes of a chunk, a power of two; a manifest says how many its own have.
 CHUNK = 1 << 18
@@ -106,11 +107,12 @@ def load_arrays(place: Place, manifest: Manifest) -> Arrays:
     return arrays
 
 
-def restore(place: Place, manifest: Manifest, seed: int) -> State:
-    """Return the state of a snapshot."""
+def restore(place: Place, manifest: Manifest, features: FeatureMap | None) -> Fold:
+    """Return the state of a snapshot; ``features`` is the map that the stream began with."""
     arrays = load_arrays(place, manifest)
     try:
-        return State.restore(json.loads(manifest.header), arrays, seed)
+        seed = int.from_bytes(place.secret, "big")
+        return Fold.restore(json.loads(manifest.header), arrays, seed, features)
     except Exception as error:  # any bytes at all may be there
         raise RecordError(f"the snapshot after event {manifest.seq} is damaged: {error}", manifest.seq) from error
 

@@ -1,6 +1,6 @@
-"""Who plays a replay: the policy, with its labels on their way kept in mind, or at a desk with limited reviewers.
+"""Reviewers and audits in words, ``120/day`` and ``2%``, and the policy seated among them.
 
-A wrapper gets the policy and the setting of the pass, and returns a player. A rule of one's own would be
+A wrapper of a replay gets the policy and the setting of the pass, and returns a player. A rule of one's own would be
 ``replay(..., wrap=with_my_rule)`` with ``def with_my_rule(policy, setting): return MyDesk(policy, ...)``.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def bare(policy: Policy, setting: Setting) -> Player:
 
 def awaiting(policy: Policy, setting: Setting) -> Player:
     """Return the policy with its labels on their way kept in mind, where they arrive late."""
-    return Awaiting(policy) if setting.late else policy
+    return seat(policy, None, setting.late)
 
 
 #: ``"5%"`` or 0.05; a capacity also ``"120/day"`` or ``"Mon-Fri 120, Sat 40"``.
@@ -114,13 +114,32 @@ class Staffing:
     def __call__(self, policy: Policy, setting: Setting) -> Player:
         """Return the policy at its desk."""
         self.check(setting.timed, setting.day)
-        return Desk(awaiting(policy, setting), self.budget_of(setting.day), self.audit)
+        return seat(policy, replace(self, budget=self.budget_of(setting.day)), setting.late)
 
     def budget_of(self, day: float | None) -> Budget | None:
         """Return the budget on a clock whose day is so long; a calendar knows its own days."""
         if self.budget is None or isinstance(self.budget.per_day, Calendar):
             return self.budget
         return replace(self.budget, day=day or DAY)
+
+
+def seat(policy: Policy, staffing: Staffing | None, late: bool = True) -> Player:
+    """Return a policy at work: its labels on their way kept in mind if they arrive late, at a desk if there is one.
+
+    The one place that puts anything around a policy: a replay, a stream and a service ask here.
+    """
+    player: Player = Awaiting(policy) if late else policy
+    if staffing is None or staffing == Staffing():
+        return player
+    return Desk(player, staffing.budget, staffing.audit)
+
+
+def staffing_of(budget: dict[str, Any] | None, audit: dict[str, Any] | None) -> tuple[Budget | None, Audit | None]:
+    """Return a budget and a lane from their settings."""
+    return (
+        None if budget is None else Budget.from_settings(budget),
+        None if audit is None else Audit.from_settings(audit),
+    )
 
 
 def capacity_text(budget: Budget | None) -> str | None:

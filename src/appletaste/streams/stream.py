@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from os import PathLike
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self, TypeVar
 
-from ..costs import SomeCosts
+from .._checks import check_text
+from ..costs import Costs, SomeCosts
 from ..costs_by_item import CostsByItem
-from ..errors import InputError
+from ..errors import AppleTasteError, InputError, RecordError
 from ..features import FeatureMap
+from ..logs import DecisionLog
+from ..logs.decision_log import table_of
 from ..policies import Player
+from ..policies.items import usual_costs
+from ..policies.player import Alone
 from ..records.durable import Clock, DurableRecord, machine_clock
+from ..records.entries import Entries
+from ..records.events import CostsChanged, Event, ModeChanged, StaffingChanged
 from ..records.stores import Store, open_store
-from .answers import Answer
-from .creation import begin
-from .decider import TOGETHER, Deciding
-from .modes import LIVE
-from .reader import Row
+from .answers import LIVE, SAFE, Answer, Case, LabelReceipt, check_mode
+from .audit import Audit
+from .budget import Budget, Calendar
+from .creation import begin, reader_of
+from .decider import TOGETHER, Decider
+from .desk import Desk, restaffed
+from .follow_up import FollowUp
+from .journal import Journal
+from .reader import ItemRow
+from .recovery import settings_of
+from .staffing import Share, Staffing
+from .verify import Progress, Verified, verify
 
 T = TypeVar("T")
 
 
-class Stream(Deciding):
+class Stream:
     """One stream of decisions in a store, which lasts: through crashes, deployments and years.
 
     Every decision is on disk before it is answered, and the same id gives the same answer for ever. The record is a
@@ -42,6 +57,15 @@ class Stream(Deciding):
     >>> print(stream.verify())
     3 events verify: 1 decisions, 1 labels, 0 snapshots, bit for bit
     """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal, self.record = journal, journal.record
+        self._settings = settings_of(journal.record.place).settings
+        self._reader = reader_of(self._settings, journal.fold)
+        self._follow_up = FollowUp(journal, self._reader, self._settings["expire_after"])
+        fallback = self._settings["fallback"]
+        self._decider = Decider(journal, self._reader, fallback, self._follow_up)
+        self._alone = Alone("stream")
 
     # ---- making and finding
 
@@ -70,9 +94,11 @@ class Stream(Deciding):
         player
             A policy, an ``Awaiting`` or a ``Desk`` that has decided nothing yet; labels that it was taught stay.
         features
-            The map from records to vectors; without one items are vectors.
+            The map from records to vectors; without one items are vectors. A map that changes, with room for levels
+            that come later, lives in the stream: the stream goes on with a copy of its own.
         roles, costs_by_item
-            Which columns of a record hold the id, the time and the stratum, and formulas of costs (``Ledger.roles``).
+            Which columns of a record hold the id, the time and the stratum (``streams.reader``), and formulas of
+            costs.
         expire_after
             After how long a label is no longer waited for; a number of seconds or a ``timedelta``.
         mode, fallback
@@ -97,7 +123,7 @@ class Stream(Deciding):
                 fallback=fallback,
                 seed=seed,
             )
-            return cls(opened, record, opened is not store)
+            return cls(Journal(opened, record, opened is not store))
         except BaseException:
             if opened is not store:
                 opened.close()
@@ -121,7 +147,7 @@ class Stream(Deciding):
         try:
             place = opened.open(name)
             try:
-                return cls(opened, DurableRecord(place, clock), opened is not store)
+                return cls(Journal(opened, DurableRecord(place, clock), opened is not store))
             except BaseException:
                 place.release()
                 raise
@@ -131,7 +157,7 @@ class Stream(Deciding):
             raise
 
     def __repr__(self) -> str:
-        return f"<Stream {self.name!r} in {self._store.address}: {len(self.record)} events, {self.mode}>"
+        return f"<Stream {self.name!r} in {self._journal.store.address}: {len(self.record)} events, {self.mode}>"
 
     def __reduce__(self) -> Any:
         raise InputError(
@@ -147,6 +173,98 @@ class Stream(Deciding):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Write what waits and, if much has happened, a snapshot; let go of the stream."""
+        with self._alone:
+            self._journal.close()
+
+    # ---- how it stands
+
+    @property
+    def name(self) -> str:
+        """The name of the stream in its store."""
+        return self._journal.name
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the stream was created with, without the seed."""
+        return dict(self._settings)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Which columns of a record hold the id, the time, the stratum and the label."""
+        return dict(self._reader.roles)
+
+    @property
+    def costs_by_item(self) -> CostsByItem | None:
+        """The formulas that give each item its own costs; None: all items have the usual ones."""
+        return self._reader.sheet
+
+    @property
+    def player(self) -> Player:
+        """What decides and learns, to be looked at."""
+        return self._journal.fold.player
+
+    @property
+    def features(self) -> FeatureMap | None:
+        """The map from records to vectors, to be looked at."""
+        return self._reader.features
+
+    @property
+    def costs(self) -> Costs:
+        """The usual costs, as they are now."""
+        return self._journal.fold.player.policy.costs
+
+    @property
+    def mode(self) -> str:
+        """The mode that holds now."""
+        return self._journal.fold.mode
+
+    @property
+    def mode_since(self) -> tuple[int, str]:
+        """The number of the event since which the mode of now holds, and that mode."""
+        return self._journal.fold.modes[-1]
+
+    @property
+    def pending(self) -> list[str]:
+        """The ids of the decisions whose label is awaited, in the order in which waiting began."""
+        return list(self._journal.fold.pending)
+
+    @property
+    def awaited(self) -> MappingProxyType[str, tuple[int, float]]:
+        """What is pending, in the same order: since which event each waits, and since when; to be looked at."""
+        return MappingProxyType(self._journal.fold.pending)
+
+    @property
+    def times(self) -> type | None:
+        """What times are in this stream: ``float``, or ``str`` for dates; None: no decision was made yet."""
+        return self._journal.fold.kind
+
+    @property
+    def trouble(self) -> RecordError | None:
+        """What does not verify of the record; None: nothing that was seen."""
+        return self._journal.trouble
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing can be written any more; empty: it can."""
+        return self._journal.stopped
+
+    @property
+    def snapshot_due(self) -> bool:
+        """Whether a snapshot is made as soon as nothing waits to be written."""
+        return self._journal.snapshot_due
+
+    def __len__(self) -> int:
+        """Return the number of events."""
+        return len(self.record)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self.record.decision(id) is not None
 
     # ---- deciding
 
@@ -169,11 +287,11 @@ class Stream(Deciding):
         alone = self._alone
         before = alone.enter()
         try:
-            self._check_running()
+            self._journal.check_running()
             asked = self._reader.read(item, id, time, stratum, costs, baseline, self.costs)
-            (told,) = self._decide((asked,))
+            (told,) = self._decider.decide((asked,))
             answer = _unless_error(told)
-            self._settle()
+            self._journal.settle()
             return answer
         finally:
             alone.user = before
@@ -187,22 +305,29 @@ class Stream(Deciding):
         strata: Sequence[str | None] | None = None,
         costs: Sequence[SomeCosts | None] | None = None,
         baselines: Sequence[bool | None] | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> list[Answer]:
-        """Decide on many items in their order, in one transaction; all are read before the first is decided."""
-        with self._alone:
-            self._check_running()
+        """Decide on many items in their order, in one transaction; all are read before the first is decided.
+
+        An error says which item it is about (``error.item``, from 0). ``progress`` is told how many are decided.
+        """
+        with self._running:
             n, usual = len(items), self.costs
             given = (("ids", ids), ("times", times), ("strata", strata), ("costs", costs), ("baselines", baselines))
             columns = (_for_each(name, values, n) for name, values in given)
             rows = list(zip(items, *columns, strict=True))
-            asked = [_unless_error(one) for one in self._reader.read_each(rows, usual)]
+            read = self._reader.read_each(rows, usual)
+            asked = [_unless_error(one, k) for k, one in enumerate(read)]
             done: list[Answer] = []
-            with self.together([one.id for one in asked if one.id is not None]):
+            with self._journal.group([one.id for one in asked if one.id is not None]):
                 while len(done) < n:
-                    done += map(_unless_error, self._decide(asked, len(done)))
+                    for answer in self._decider.decide(asked, len(done)):
+                        done.append(_unless_error(answer, len(done)))
+                    if progress is not None:
+                        progress(len(done))
             return done
 
-    def decide_each(self, rows: Sequence[Row]) -> list[Answer | Exception]:
+    def decide_each(self, rows: Sequence[ItemRow]) -> list[Answer | Exception]:
         """Decide on items in their order, whatever becomes of the others: an error takes the place of an answer.
 
         For the service, whose requests have nothing to do with each other. A row has the item, its id, time, stratum
@@ -210,22 +335,237 @@ class Stream(Deciding):
         """
         told: list[Answer | Exception] = []
         with self._alone:
-            self._check_running()
+            self._journal.check_running()
             asked = self._reader.read_each(rows, self.costs)
             most = TOGETHER
             try:
                 while len(told) < len(asked):
-                    told += self._decide(asked, len(told), most)
+                    told += self._decider.decide(asked, len(told), most)
                     # an error undoes what was made ready behind it: one is tried next, then two, then four
                     most = 1 if isinstance(told[-1], Exception) else min(2 * most, TOGETHER)
             finally:
-                self._settle()
+                self._journal.settle()
         return told
 
+    # ---- what becomes of decisions
 
-def _unless_error(told: T | Exception) -> T:
+    def find(self, id: str) -> Case:
+        """Return a decision, as it was answered, and all that became of it."""
+        return self._follow_up.find(id)
+
+    def label(self, id: str, value: int, *, time: Any = None, by: str = "") -> LabelReceipt:
+        """Learn the label of an act, once; the label of a pass is recorded and never learnt.
+
+        The same value again changes nothing; another value is a conflict, and needs ``correct``. ``by`` is who says so.
+        """
+        alone = self._alone
+        before = alone.enter()
+        try:
+            self._journal.check_running()
+            return self._follow_up.label(id, value, time, by)
+        finally:
+            alone.user = before
+
+    def correct(self, id: str, value: int, *, time: Any = None, by: str = "") -> LabelReceipt:
+        """Replace a label by another; what was learnt from it is learnt anew."""
+        with self._running:
+            return self._follow_up.correct(id, value, time, by)
+
+    def retract(self, id: str, *, time: Any = None, by: str = "") -> LabelReceipt:
+        """Withdraw a label as if it had never arrived: the decision is pending again."""
+        with self._running:
+            return self._follow_up.retract(id, time, by)
+
+    def expire(self, now: Any = None, *, by: str = "") -> list[str]:
+        """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids.
+
+        Without ``now`` the time is that of the machine; a stream whose times are numbers has a clock of its own, and
+        needs to be told.
+        """
+        with self._running:
+            return self._follow_up.expire(now, by)
+
+    def enacted(self, id: str, act: bool, by: str, *, time: Any = None) -> Case:
+        """Record that somebody acted, or passed, whatever was decided; the label of such an act is learnt.
+
+        The probability that was recorded was then not the one that counted: the decision log has 1 for such an act and
+        0 for such a pass, so that estimates by design leave them out.
+        """
+        with self._running:
+            return self._follow_up.enacted(id, act, by, time)
+
+    def note(self, id: str, text: str, *, by: str = "") -> int:
+        """Write something down about a decision, or about the stream (an empty id); return the number of the event."""
+        with self._running:
+            return self._follow_up.note(id, text, by)
+
+    def erase(self, id: str) -> Case:
+        """Erase the features of a decision; its action, its probability and the SHA-256 of the features stay.
+
+        A label that was learnt is retracted first, so that the policy knows nothing of the item any more, and a map
+        that changes forgets the names of levels that no other decision has. Snapshots that knew the item are dropped,
+        and another one is written, from which ``verify`` goes on.
+        """
+        with self._running:
+            return self._follow_up.erase(id)
+
+    @property
+    def _running(self) -> Alone:
+        """Lets one thread in at a time, while the stream runs."""
+        self._journal.check_running()
+        return self._alone
+
+    # ---- writing many things at once
+
+    def group(self, ids: Sequence[str] = (), *, commit: bool = True) -> AbstractContextManager[None]:
+        """Write all that happens in the block in one transaction, at its end: only then is any of it durable.
+
+        ``ids`` are those of decisions that will be asked for, looked up at once. What happened before an exception is
+        written all the same. Without ``commit`` what happened waits: ``prepare`` it.
+        """
+        return self._journal.group(ids, commit)
+
+    def prepare(self, begin: bool = False) -> Callable[[], None]:
+        """Return what makes all that waits durable, for another thread to call; tell ``committed`` how it went.
+
+        ``begin``: do now what takes no wait. Of a stream that has stopped nothing is written; the call says so.
+        """
+        return self._journal.prepare(begin)
+
+    def committed(self, error: BaseException | None) -> None:
+        """Take note that what was prepared is on disk; an error stops the stream."""
+        self._journal.committed(error)
+
+    def snapshot(self) -> int:
+        """Write a snapshot now, and wait for it; return the number of the last event that it has taken in.
+
+        Snapshots are made by themselves, every 20,000 to 60,000 events, aside from the decisions.
+        """
+        with self._alone:
+            return self._journal.snapshot()
+
+    # ---- changing how it goes on
+
+    def set_mode(self, mode: str, *, by: str = "", reason: str = "") -> int:
+        """Let another mode hold from now on; return the number of the event.
+
+        A stream whose record does not verify stays in safe mode.
+        """
+        with self._running:
+            check_mode(mode)
+            if self.trouble is not None and mode != SAFE:
+                raise RecordError(
+                    f"stream {self.name!r} stays in safe mode, because its record does not verify: {self.trouble}. "
+                    "Restore a backup",
+                    self.trouble.seq,
+                )
+            by, reason = check_text("a name", by), check_text("a reason", reason)
+            seq = self._journal.add(ModeChanged(mode, by, reason, self._journal.now()))
+            self._journal.settle()
+            return seq
+
+    def set_costs(self, costs: SomeCosts, *, by: str = "") -> int:
+        """Let other costs be the usual ones from now on; return the number of the event."""
+        with self._running:
+            if self._reader.sheet is not None:
+                raise InputError("the costs of this stream are formulas over columns; they stay as they were created")
+            changed = usual_costs(costs).outcomes()
+            seq = self._journal.add(CostsChanged(changed, check_text("a name", by), self._journal.now()))
+            self._journal.settle()
+            return seq
+
+    @property
+    def budget(self) -> Budget | None:
+        """How many acts there may be, as it is now; None: any number."""
+        return self.player.budget if isinstance(self.player, Desk) else None
+
+    @property
+    def time_zone(self) -> str | None:
+        """The time zone whose days a capacity is of; None: none was named, and days are those of UTC."""
+        per_day = None if self.budget is None else self.budget.per_day
+        return per_day.zone if isinstance(per_day, Calendar) else None
+
+    @property
+    def audit(self) -> Audit | None:
+        """Which passes are audited, as it is now; None: none."""
+        return self.player.audit if isinstance(self.player, Desk) else None
+
+    def set_capacity(self, capacity: Share | Budget | None, *, time_zone: str | None = None, by: str = "") -> int:
+        """Change the review capacity from now on, ``120/day`` or ``5%`` (None: any); return the number of the event.
+
+        What was spent today, or in the window, of a budget before counts on. Days stay those of the time zone that they
+        were of, unless another one is given.
+        """
+        if not (capacity is None or isinstance(capacity, Budget)):
+            if time_zone is None and not str(capacity).replace(".", "", 1).removesuffix("%").isdigit():
+                time_zone = self.time_zone
+            found = Staffing.of(capacity, None, time_zone)
+            assert found is not None
+            capacity = found.budget
+        if capacity is not None and capacity.per_day is not None and self.times is float:
+            raise InputError("a capacity per day needs dates, and the times of this stream are numbers: give a share")
+        return self._restaff(capacity, self.audit, by)
+
+    def set_audit(self, audit: Share | Audit | None, *, by: str = "") -> int:
+        """Let another share of passes be audited from now on, ``2%`` say (None: none); return its number."""
+        if not (audit is None or isinstance(audit, Audit)):
+            found = Staffing.of(None, audit)
+            assert found is not None
+            audit = found.audit
+        return self._restaff(self.budget, audit, by)
+
+    def _restaff(self, budget: Budget | None, audit: Audit | None, by: str) -> int:
+        with self._running:
+            restaffed(self.player, budget, audit)  # what is wrong is said before anything happens
+            caps, lane = (None if one is None else one.settings() for one in (budget, audit))
+            seq = self._journal.add(StaffingChanged(caps, lane, check_text("a name", by), self._journal.now()))
+            self._journal.settle()
+            return seq
+
+    # ---- looking at all of it
+
+    def verify(self, progress: Progress | None = None) -> Verified:
+        """Fold the record again from nothing, and compare every probability and every snapshot, bit for bit.
+
+        ``RecordError`` names the first event that differs, and the stream is in safe mode from then on.
+        """
+        with self._alone:
+            journal = self._journal
+            journal.settle()
+            journal.keeper.wait()
+            try:
+                found = verify(self.record.place, progress)
+                for problem in journal.store.check():
+                    raise RecordError(f"the store says of itself: {problem}")
+            except RecordError as error:
+                journal.trouble = error
+                journal.enter_safe_mode()
+                raise
+            return found
+
+    def log(self, features: bool | None = None) -> DecisionLog:
+        """Return the decision log, one row a decision; with the features unless told not to, or unless some are erased.
+
+        What somebody did instead of what was decided has the probability 1 or 0; ``why`` has what the policy said.
+        """
+        with self._alone:
+            self._journal.settle()
+            entries = Entries(event for _, event in self.record.read())
+            whole = all(len(event.decision.x) for event in entries.decided.values())
+            if features and not whole:
+                raise InputError("the features of some decisions were erased: ask for the log with features=False")
+            return table_of(entries, self.player.policy.name, whole if features is None else features)
+
+    def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
+        """Give the events that are written, behind a number, each with its own."""
+        return self.record.read(after)
+
+
+def _unless_error(told: T | Exception, item: int | None = None) -> T:
     """Return an answer or what is asked, or raise the error that took its place."""
     if isinstance(told, Exception):
+        if isinstance(told, AppleTasteError):
+            told.item = item
         raise told
     return told
 

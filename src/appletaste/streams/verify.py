@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..costs import Costs
-from ..errors import AppleTasteError, RecordError
+from ..errors import RecordError
+from ..features import FeatureMap
 from ..records.codec import sha256, unpack_event
 from ..records.durable import checked
-from ..records.events import Created, Decided, Erased
-from ..records.stores.store import NOTHING, Head, Place
-from .fold import State
+from ..records.events import Created, Decided, Erased, Event, Labelled
+from ..records.stores.store import NOTHING, Head, Place, Row
+from .fold import Fold
 from .loop import uncollected
+from .recovery import first_map
 from .snapshots import Manifest, describe, read_manifest, restore
 
 Progress = Callable[[int, int], None]
@@ -53,10 +55,11 @@ class Verifier:
     """
 
     def __init__(self, place: Place) -> None:
-        self._place, self._seed = place, int.from_bytes(place.secret, "big")
+        self._place = place
         self._sheets: dict[tuple[float, ...], Costs] = {}
         self._manifests = {seq: read_manifest(packed) for seq, packed in place.snapshots()}
-        self._state: State | None = None
+        self._fold: Fold | None = None
+        self._map: FeatureMap | None = None  # that the stream began with
         self._acts: dict[str, Decided] = {}  # what waits for its label, so that it need not be read again
         self._erased: list[str] = []  # within the gap that is open
         self._gone: dict[str, int] = {}  # features that are missing, until an event says why
@@ -72,16 +75,10 @@ class Verifier:
             if row.seq > end.seq:  # written since
                 break
             head = Head(row.seq, row.digest)
-            try:
-                if isinstance(event, Decided):
-                    self._decisions += 1
-                    self._decided(row.seq, event, row.item is None)
-                else:
-                    self._happened(row.seq, event)
-            except RecordError:
-                raise
-            except (AppleTasteError, ArithmeticError, LookupError, TypeError) as error:
-                raise RecordError(f"event {row.seq} cannot have happened: {error}", row.seq) from error
+            if isinstance(event, Decided):
+                self._decided(row, event)
+            else:
+                self._happened(row, event)
             self._compare(head)
             if progress is not None and row.seq % 1000 == 0:
                 progress(row.seq, end.seq)
@@ -89,26 +86,26 @@ class Verifier:
             raise RecordError(
                 f"the record ends with event {head.seq}, and should end with event {end.seq}", head.seq + 1
             )
-        if self._state is None:
+        if self._fold is None:
             self._close_gap(head.seq)
         for id, seq in self._gone.items():
             raise RecordError(f"event {seq}: the features of {id!r} are missing, and no event says why", seq)
         return Verified(head.seq, self._decisions, self._labels, self._compared, tuple(self._gaps))
 
-    def _decided(self, seq: int, event: Decided, erased: bool) -> None:
-        if erased:
-            if self._state is not None:
-                self._state, self._first = None, seq
+    def _decided(self, row: Row, event: Decided) -> None:
+        self._decisions += 1
+        if row.item is None:
+            if self._fold is not None:
+                self._fold, self._first = None, row.seq
             self._erased.append(event.id)
-            self._gone[event.id] = seq
-        elif self._state is not None:
-            self._state.replay(seq, event)
+            self._gone[event.id] = row.seq
+        elif self._fold is not None:
+            self._fold.take(row, event, self._lookup)
             if event.decision.act:
                 self._acts[event.id] = event
 
-    def _happened(self, seq: int, event: object) -> None:
-        kind = type(event).__name__
-        self._labels += kind == "Labelled"
+    def _happened(self, row: Row, event: Event) -> None:
+        seq = row.seq
         if isinstance(event, Created):
             self._begin(seq, event)
         elif isinstance(event, Erased):
@@ -117,15 +114,18 @@ class Verifier:
                 raise RecordError(
                     f"event {seq} says that the features of {event.id!r} were erased, and they are there", seq
                 )
-        if self._state is not None:
-            self._state.follow(seq, event, self._lookup)  # type: ignore[arg-type]
-            if kind == "Labelled":
-                self._acts.pop(event.id, None)  # type: ignore[attr-defined]
+        if self._fold is not None:
+            self._fold.take(row, event, self._lookup)
+        if isinstance(event, Labelled):
+            self._labels += 1
+            self._acts.pop(event.id, None)
 
     def _begin(self, seq: int, event: Created) -> None:
         if seq != 1:
             raise RecordError(f"event {seq} says that the stream begins, and it has begun", seq)
-        self._state = restore(self._place, self._check_anchor(seq, event.anchor, 0), self._seed)
+        first = self._check_anchor(seq, event.anchor, 0)
+        self._map = first_map(self._place)
+        self._fold = restore(self._place, first, self._map)
 
     def _check_anchor(self, seq: int, digest: bytes, at: int) -> Manifest:
         """Return the snapshot that an event vouches for; a later one may have taken its place, but for the first."""
@@ -145,15 +145,15 @@ class Verifier:
             return
         if found.digest != head.digest:
             raise RecordError(f"the snapshot after event {head.seq} is of another record", head.seq)
-        if self._state is None:
-            self._state = restore(self._place, found, self._seed)
+        if self._fold is None:
+            self._fold = restore(self._place, found, self._map)
             self._close_gap(head.seq)
         else:
-            ours = describe(head.seq, head.digest, self._state.header(), self._state.arrays(), found.chunk)
+            ours = describe(head.seq, head.digest, self._fold.header(), self._fold.arrays(), found.chunk)
             if ours.packed() != found.packed():
                 name = next((a[0] for a, b in zip(ours.arrays, found.arrays, strict=False) if a != b), "its settings")
                 raise RecordError(f"the snapshot after event {head.seq} differs from the fold: {name}", head.seq)
-            restore(self._place, found, self._seed)  # its chunks are what their digests say
+            restore(self._place, found, self._map)  # its chunks are what their digests say
         self._compared += 1
 
     def _close_gap(self, last: int) -> None:

@@ -6,19 +6,23 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError
-from ..policies.reasons import AUDIT, EXPLOIT, EXPLORE, reason_for
+from ..features import FeatureMap
+from ..policies.reasons import AUDIT, EXPLOIT, EXPLORE, Wording, reason_for
+from ..records.codec import unpack_item
+from ..records.events import Decided
 from ..times import DAY, instant
-from .ledger import Ledger
-from .requests import UNIT
-from .wording_tmp import Wording
+from .clock import present
+from .reader import UNIT
+from .stream import Stream
 
+#: Events at the end of a record among which the latest decision is looked for.
+LOOKED_AT = 1000
 #: Why an item is work, in short.
 WHY = {EXPLOIT: "a review pays", EXPLORE: "to learn", AUDIT: "audit", "": "the policy has no model"}
 
 
 @dataclass(frozen=True)
-class Case:
+class Work:
     """One item to review."""
 
     id: str
@@ -26,7 +30,7 @@ class Case:
     chance: float  #: P(positive), now; NaN from a policy without a model
     time: float | str | None  #: when the item was decided
     age: float  #: since then
-    unit: str  #: of the age: days, units of a clock of numbers, or decisions where there are no times
+    unit: str  #: of the age: days, or units of a clock of numbers
     code: str  #: EXPLOIT, EXPLORE or AUDIT; empty from a policy without a model
     reasons: tuple[str, ...]  #: the columns that say most, in words
     stratum: str | None = None
@@ -37,7 +41,7 @@ class Case:
         return WHY[self.code]
 
 
-def pending_work(ledger: Ledger, now: Any = None) -> list[Case]:
+def pending_work(stream: Stream, now: Any = None) -> list[Work]:
     """Return the items whose labels are awaited, by what a review is expected to save, the most valuable first.
 
     Ages are counted up to ``now``, or else to the time of the latest decision.
@@ -45,42 +49,46 @@ def pending_work(ledger: Ledger, now: Any = None) -> list[Case]:
     Examples
     --------
     >>> import appletaste as at
-    >>> ledger = at.Ledger(at.policy(n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
+    >>> policy = at.policy(n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> stream = at.Stream.create("memory", "orders", policy)
     >>> for id, x in (("a", 0.5), ("b", 1.5)):
-    ...     _ = ledger.decide([x], id=id)
-    >>> [(case.id, case.age, case.code) for case in pending_work(ledger)]
+    ...     _ = stream.decide([x], id=id, time=x)
+    >>> [(work.id, work.age, work.code) for work in pending_work(stream)]
     [('b', 0.0, 'EXPLOIT'), ('a', 1.0, 'EXPLOIT')]
     """
-    wording, policy = Wording(ledger), ledger.policy
-    end = _latest(ledger) if now is None else _checked(ledger, now)
-    cases = []
-    for id in ledger.pending:
-        decision, time, stratum, *_ = ledger[id]
-        seen, reason = policy.look(decision.x, costs=decision.costs), reason_for(decision, ledger.features)
-        then = instant(time)
-        made = float(decision.round) if then is None else then
-        dated = isinstance(time, str) or (then is not None and UNIT in ledger.roles)  # seconds
-        unit = "days" if dated else "decisions" if then is None else "units of time"
+    policy, features, record = stream.player.policy, stream.features, stream.record
+    end = _latest(stream) if now is None else present(stream.times, now)
+    wording, pending = Wording(policy, features), stream.pending
+    work = []
+    record.prefetch(pending)
+    for id in pending:
+        known = record.decision(id)
+        assert known is not None  # or its label would not be awaited
+        _, decision, time, stratum = known.event
+        seen, reason = policy.look(decision.x, costs=decision.costs), reason_for(decision, features)
+        made = instant(time)
+        assert made is not None  # every decision of a stream has a time
+        dated = isinstance(time, str) or UNIT in stream.roles  # seconds
         age, code = (end - made) / (DAY if dated else 1.0), "" if reason is None else reason.code
-        cases.append(Case(id, seen.worth, seen.chance, time, age, unit, code, wording.columns(decision.x), stratum))
-    return sorted(cases, key=lambda case: (-case.worth, -case.age))
+        cells = None if known.item is None else unpack_item(known.item)[1]
+        columns = wording.columns(decision.x, None if features is None else _fields(features, cells))
+        unit = "days" if dated else "units of time"
+        work.append(Work(id, seen.worth, seen.chance, time, age, unit, code, columns, stratum))
+    return sorted(work, key=lambda one: (-one.worth, -one.age))
 
 
-def _latest(ledger: Ledger) -> float:
-    """Return the time of the latest decision; the number of decisions where there are no times."""
-    latest = -math.inf
-    for _, entry in ledger.entries.items():
-        then = instant(entry.time)
-        latest = max(latest, float(entry.decision.round) if then is None else then)
-    return latest
+def _fields(features: FeatureMap, record: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what the map reads of a record."""
+    return None if record is None else {name: record[name] for name in features.fields if name in record}
 
 
-def _checked(ledger: Ledger, now: Any) -> float:
-    """Return the present time, if it is of the kind of the ledger's times."""
-    entry = next((entry for _, entry in ledger.entries.items()), None)
-    found = instant(now)
-    if entry is not None and isinstance(entry.time, str) != isinstance(now, str):
-        held = "dates" if isinstance(entry.time, str) else "numbers" if entry.time is not None else "no times"
-        raise InputError(f"the times of this desk are {held}, and the present time is to be {now!r}: give one alike")
-    assert found is not None  # only no time at all is None
-    return found
+def _latest(stream: Stream) -> float:
+    """Return the time of the latest decision; the end of the record is read, and more of it where that has none."""
+    behind = LOOKED_AT
+    while True:
+        first = max(len(stream) - behind, 0)
+        times = [instant(event.time) for _, event in stream.events(first) if isinstance(event, Decided)]
+        found = [time for time in times if time is not None]
+        if found or first == 0:
+            return max(found, default=-math.inf)
+        behind *= 10

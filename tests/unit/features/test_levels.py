@@ -57,13 +57,15 @@ def test_memory_has_a_bound():
     column = Open("shop", shops(OWN - 1))
     slots = [column.encode(level, update=True)[0][1] for level in shops(500, first=OWN - 1)]
     assert slots[0] == LAST
-    assert len(column.slots) == OWN
+    assert len(column.numbered) == OWN
     assert all(FIRST < slot <= FIRST + SHARED for slot in slots[1:])
     assert len(set(slots[1:])) > SHARED / 2
     assert column.encode("shop 20000", update=True) == column.encode("shop 20000", update=True)
     assert column.words(np.array([LAST]), None, known=False) == f"shop = shop {OWN - 1}"
     assert column.words(np.array([FIRST + 1]), None, known=False) == "shop is another level"
-    assert at.Encoder(many=True, warm_up=20_000).fit({"shop": shops(12_000)}).columns[0].slots.keys() == set(shops(OWN))
+    assert at.Encoder(many=True, warm_up=20_000).fit({"shop": shops(12_000)}).columns[0].numbered.keys() == set(
+        shops(OWN)
+    )
 
 
 def test_what_is_no_level_is_refused():

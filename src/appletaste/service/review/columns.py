@@ -30,7 +30,7 @@ from ...records.events import (
     Recorded,
     Retracted,
 )
-from ...streams.modes import CALLER
+from ...streams.answers import CALLER
 from ...times import DAY, instant, read_date
 
 FLOATS = ("probability", *OUTCOMES, "chance", "worth", "price", "moment", "known_at")

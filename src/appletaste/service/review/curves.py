@@ -17,7 +17,7 @@ from ...policies import Policy
 from ...records.events import UNKNOWN
 from ...reports.facts import share
 from ...reports.model import Model, model_from, told_of
-from ...streams.earlier import policy_at
+from ...streams.recovery import policy_at
 from .columns import day_name
 from .days import LEVEL
 from .following import Following

@@ -23,7 +23,7 @@ from ...records.stores import Store
 from ...replays import ReplayResult, replay
 from ...reports.model import share as per_cent
 from ...streams import Stream
-from ...streams.from_table import Created, create_desk
+from ...streams.from_history import Prepared, from_history
 from ...tables import read_records
 from ...times import DAY
 from .bodies import FileStream, Played
@@ -44,7 +44,7 @@ def costs_of(asked: Played) -> Costs | CostsByItem:
 
 
 def roles_of(asked: Played) -> dict[str, Any]:
-    """Return how a file is read, as ``replay`` and ``create_desk`` both take it."""
+    """Return how a file is read, as ``replay`` and ``from_history`` both take it."""
     given = {"time": asked.time, "capacity": asked.capacity, "audit": asked.audit, "time_zone": asked.time_zone}
     return {**given, **({} if asked.positive is None else {"positive": asked.positive})}
 
@@ -131,13 +131,12 @@ def replay_words(result: ReplayResult) -> list[str]:
     return said
 
 
-def make(store: Store, path: Path, asked: FileStream) -> tuple[Stream, Created]:
+def make(store: Store, path: Path, asked: FileStream) -> tuple[Stream, Prepared]:
     """Make a stream from a file; its labels are learnt unless somebody says otherwise."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what there is to say is among the notes
-            made = create_desk(
-                None,
+            prepared = from_history(
                 path,
                 asked.label,
                 costs=costs_of(asked),
@@ -149,17 +148,8 @@ def make(store: Store, path: Path, asked: FileStream) -> tuple[Stream, Created]:
             )
     except (InputError, UnicodeError) as error:
         raise unreadable(words_of(path, error)) from None
-    stream = Stream.create(
-        store,
-        asked.name,
-        made.ledger.player,
-        features=made.features,
-        roles=made.ledger.roles,
-        costs_by_item=made.ledger.costs_by_item,
-        mode=asked.mode,
-        expire_after=None if asked.expire_after_days is None else DAY * asked.expire_after_days,
-    )
-    return stream, made
+    waits = None if asked.expire_after_days is None else DAY * asked.expire_after_days
+    return prepared.create(store, asked.name, mode=asked.mode, expire_after=waits), prepared
 
 
 def last_row(path: Path) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from ...records.codec import event_of, unpack
 from ...records.events import Decided, Event, Labelled, Recorded, StaffingChanged
 from ...records.stores.store import Place
 from ...streams import Audit, Budget
-from ...streams.rebuilding import staffing_of
 from ...streams.snapshots import read_manifest
+from ...streams.staffing import staffing_of
 from ..writer import Writer
 from .columns import Columns
 

@@ -1,11 +1,10 @@
-"""A desk made from a history: the map is fitted on all of it, and its labels are learnt if somebody asks."""
+"""A stream from past items: the map is fitted on all of them, and their labels are learnt if somebody asks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -14,47 +13,67 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
-from ..errors import InputError, Message, OptionError, Remedy
+from ..errors import Message, OptionError, Remedy
 from ..features import Encoder, FeatureMap
-from ..features.defaults import chosen_encoder, made_of_dates, made_of_score, unreadable_dates, with_dates, with_score
+from ..features.defaults import (
+    chosen_encoder,
+    default_encoder,
+    made_of_dates,
+    made_of_score,
+    unreadable_dates,
+    with_dates,
+    with_score,
+)
 from ..history.findings import CHECKS
 from ..history.labelled import LabelledTable, cost_notes, read_labelled
 from ..history.leaks import Seen
+from ..keys import Key
 from ..policies import Player, Policy, PolicySpec, policy
 from ..policies.items import History
+from ..records.stores import Store
 from ..tables import Records, read_records
 from ..tables.records import check_column
 from ..tables.values import as_level
-from .awaiting import Awaiting
-from .desk import Desk
-from .ledger import Ledger
-from .requests import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
-from .staffing import Share, Staffing, check_forgetting
+from .reader import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
+from .staffing import Share, Staffing, check_forgetting, seat
+from .stream import Stream
 
 #: Rows encoded at a time.
 BLOCK = 10_000
-#: Findings of ``look`` that a desk should not be made with unread.
+#: Findings of ``look`` that a stream should not be made with unread.
 GRAVE = ("LEAK", "DATE_AFTER", "LABEL_KNOWN", "DATE_FORMAT", "TIME_ZONES", "INFINITE", "IDENTIFIER")
 
 
 @dataclass(frozen=True)
-class Created:
-    """A desk that was made: its ledger, how many rows the history had, what was learnt of it, and what to know."""
+class Prepared:
+    """What a stream begins with: its player and its map, the columns with roles, and what to know of the history."""
 
-    ledger: Ledger
+    player: Player
     features: FeatureMap
-    rows: int
-    history: History | None  #: None: nothing was taught
+    roles: dict[str, str]
+    costs_by_item: CostsByItem | None
+    rows: int  #: of the history
+    history: History | None  #: what was learnt of it; None: nothing was taught
     notes: tuple[str, ...]
+    seed: int | None  #: of the player; None: a secret one
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are decided by; the time, which dates are counted from, is none of them by itself."""
+        """The feature columns. The time column is not one of them, although ages are counted from it."""
         return tuple(column.name for column in self.features.columns if column.names or column.hashed)
 
+    def create(self, store: str | PathLike[str] | Store, name: str, **settings: Any) -> Stream:
+        """Make the stream in a store (``Stream.create``, whose other settings may be given)."""
+        given = {"features": self.features, "roles": self.roles, "costs_by_item": self.costs_by_item, "seed": self.seed}
+        return Stream.create(store, name, self.player, **{**given, **settings})
 
-def create_desk(
-    path: str | PathLike[str] | None,
+
+def policy_seed(seed: int, number: int = 0) -> int:
+    """Return the seed of a policy in a pass of a replay with a seed; a stream with the same one draws the same."""
+    return int(Key(seed).at("replay", number, "policy").word())
+
+
+def from_history(
     source: Any,
     label: str,
     *,
@@ -76,14 +95,14 @@ def create_desk(
     time_features: bool = False,
     dates: Mapping[str, tuple[str, str]] | None = None,
     score: str | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     **reading: Any,
-) -> Created:
-    """Make a desk from a table of past items, and write it to a file; None: to none, for a ``Stream`` to begin with.
+) -> Prepared:
+    """Prepare a stream from a table of past items; ``.create("shop.db", "orders")`` makes it.
 
     All of the history lies before the first decision, so the map is fitted on all of its rows (``warm_up`` of the
-    encoder is their number). Which columns are the id, the time, the stratum and the label is kept in the file, and so
-    need not be said again; so are formulas of costs.
+    encoder is their number), with the encoder that ``replay(new, history=past)`` takes: what is rehearsed is what runs.
+    The stream keeps which columns are the id, the time, the stratum and the label, and formulas of costs.
 
     Parameters
     ----------
@@ -112,16 +131,26 @@ def create_desk(
         As ``replay`` takes them: whether the hour, weekday and month of the time are features, and days between dates.
     score
         The column with another model's score (see ``Encoder``).
+    seed
+        That of a ``replay``: the stream then draws as the replay does. None: 128 secret random bits, which is right for
+        all but rehearsals.
     reading
         What ``read_records`` takes: ``positive``, ``missing``, ``categories``, ``numbers``, ``separator``.
+
+    Examples
+    --------
+    >>> past = {"amount": [5.0, 80.0, 7.0, 95.0], "bad": [0, 1, 0, 1]}
+    >>> prepared = from_history(past, "bad", costs={"miss": 5, "false_alarm": 1, "hit": 0}, teach=True)
+    >>> stream = prepared.create("memory", "orders")
+    >>> stream.decide({"amount": 90.0}, id="a").chance > stream.decide({"amount": 6.0}, id="b").chance
+    True
     """
-    target = None if path is None else _free(Path(path))
     roles = {ID: id, TIME: time, UNIT: time_unit, STRATUM: stratum, LABEL: label}
     _check_apart({**roles, "time of the label": label_time}, drop)
     sheet = CostsByItem.of(costs)
     by_item = sheet if isinstance(sheet, CostsByItem) else None
-    staffing = Staffing.of(capacity, audit, time_zone) or Staffing()
-    stream = read_labelled(
+    staffing = Staffing.of(capacity, audit, time_zone)
+    past = read_labelled(
         source,
         label,
         drop=[*drop, *([] if id is None else [id])],
@@ -132,47 +161,57 @@ def create_desk(
         some_labels=True,
         **reading,
     )
-    table, labels = stream.table, _arrived(stream)
+    table, labels = past.table, _arrived(past)
     if not isinstance(table, Records):
-        raise OptionError("a desk is made from columns with names, and those of a matrix have none: give a data frame")
-    usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
-    staffing.check(time is not None, stream.day)
+        raise OptionError(
+            "a stream is made from columns with names, and those of a matrix have none: give a data frame"
+        )
+    usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, past.costs).average()
+    if staffing is not None:
+        staffing.check(time is not None, past.day, past.dated)
     if stratum is not None:
         check_column(stratum, table.columns, table.source)
-    if time_features and stream.moments is None:
+    if time_features and past.moments is None:
         told = " needs a column of dates that is not dropped: name the column with "
         raise OptionError(Message(Remedy("time_features"), told, Remedy("time")))
-    counted = None if stream.moments is None or time_features else stream.clock
-    entry = PolicySpec(name, dict(options or {}))
-    # without a file the desk is for a stream, whose map stays as it is: levels that come later share one column
-    usual_map = Encoder(curves=entry.takes_groups, many=entry.takes_levels and path is not None)
-    chosen = with_score(with_dates(chosen_encoder(encoder, usual_map), dates), score)
-    features = replace(chosen, warm_up=len(stream)).fit(table, time=counted)
+    counted = None if past.moments is None or time_features else past.clock
+    spec = PolicySpec(name, dict(options or {}))
+    features = _encoder(past, spec, encoder, dates, score).fit(table, time=counted)
     given: dict[str, Any] = {"groups": features.groups} if features.grouped else {}
     given |= options or {}
     if given.get("pairs") is True:
         given["pairs"] = features.units
-    player = policy(name, n_features=features.n_features, costs=usual, seed=seed, **given)
-    check_forgetting(name, player, stream.clock, stream.day)
-    history = _teach(player, features, table, labels, stream.times) if teach else None
-    ledger = Ledger(_seated(player, staffing, late))
-    ledger.roles = {role: column for role, column in roles.items() if column is not None}
-    ledger.roles |= _label_values(source, label, reading)
-    ledger.costs_by_item = by_item
-    if target is None:
-        ledger.saved_as(None, features)
-    else:
-        ledger.save(target, features)
-    return Created(ledger, features, len(stream), history, _notes(stream, labels, features, counted))
+    own_seed = None if seed is None else policy_seed(seed)
+    learner = policy(name, n_features=features.n_features, costs=usual, seed=own_seed or 0, **given)
+    check_forgetting(name, learner, past.clock, past.day)
+    history = _teach(learner, features, table, labels, past.times) if teach else None
+    known = {role: column for role, column in roles.items() if column is not None}
+    return Prepared(
+        seat(learner, staffing, late),
+        features,
+        known | _label_values(source, label, reading),
+        by_item,
+        len(past),
+        history,
+        _notes(past, labels, features, counted),
+        own_seed,
+    )
 
 
-def _free(target: Path) -> Path:
-    """Return the name of a file that can be written, and that there is not yet."""
-    if target.exists():
-        raise InputError(f"{target} is there already: give another name, or delete the file first")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in")
-    return target
+def _encoder(
+    past: LabelledTable,
+    spec: PolicySpec,
+    given: Encoder | Mapping[str, Any] | None,
+    dates: Mapping[str, tuple[str, str]] | None,
+    score: str | None,
+) -> Encoder:
+    """Return the encoder of a replay in the order of time, for what the policy can learn, fitted on all rows."""
+    usual = cast(Encoder, default_encoder(past.records, shuffled=False, curves=True))
+    usual = replace(usual, curves=spec.takes_groups, many=spec.takes_levels)
+    chosen = with_score(with_dates(chosen_encoder(given, usual), dates), score)
+    if not isinstance(chosen, Encoder):
+        raise OptionError(f"a stream keeps the map of an Encoder, got {type(chosen).__name__}")
+    return replace(chosen, warm_up=len(past))
 
 
 def _check_apart(roles: Mapping[str, str | None], drop: Sequence[str]) -> None:
@@ -211,7 +250,7 @@ def _teach(
 def _notes(
     stream: LabelledTable, labels: NDArray[np.int8], features: FeatureMap, counted: str | None
 ) -> tuple[str, ...]:
-    """Return what to know of a history: what a desk should not be made with unread, and what was made of it."""
+    """Return what to know of a history: what a stream should not be made with unread, and what was made of it."""
     table, seen = stream.table, Seen.of(replace(stream, labels=labels))
     assert isinstance(table, Records)
     assert seen is not None  # only a matrix has nothing to see
@@ -224,12 +263,6 @@ def _notes(
         )
     notes += [*made_of_dates(features, counted), *unreadable_dates(features, table), *made_of_score(features)]
     return (*notes, *cost_notes(stream))
-
-
-def _seated(player: Policy, staffing: Staffing, late: bool) -> Player:
-    """Return the policy, with the labels on their way kept in mind and at its desk where there is one."""
-    alone: Player = Awaiting(player) if late else player
-    return alone if staffing == Staffing() else Desk(alone, staffing.budget, staffing.audit)
 
 
 def _label_values(source: Any, label: str, reading: Mapping[str, Any]) -> dict[str, str]:
