@@ -12,7 +12,7 @@ from appletaste.evaluate import Refusal
 from appletaste.records.stores import MemoryStore
 from appletaste.reports import gather
 from appletaste.reports.periods import days_of as days_of_log
-from appletaste.reports.wording import Currency
+from appletaste.reports.words import Currency
 from appletaste.service.review.days import amount_of, days_of, money_of
 from appletaste.service.review.following import Following
 from appletaste.service.review.routes_report import Rows, table_from

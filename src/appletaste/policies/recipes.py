@@ -12,8 +12,8 @@ from ..errors import OptionError
 from ..features.levels import SLOTS
 from ..features.numbers import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
-from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
+from ..posteriors.half_life import Forgetting, HalfLife
 from ..rules import (
     EpsilonGreedy,
     InformationDirected,

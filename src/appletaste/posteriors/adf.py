@@ -10,9 +10,9 @@ import numpy as np
 from ..kernels import gaussian as kernels
 from ..keys import Key
 from .belief import Arrays, Vector
-from .forgetting import Forgetting, HalfLife
 from .gaussian import GaussianBelief, unrestricted
 from .groups import Groups, check_groups
+from .half_life import Forgetting, HalfLife
 from .labels import next_renewal
 from .prior import Gaussian
 

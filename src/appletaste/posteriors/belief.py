@@ -22,7 +22,7 @@ from ..errors import OptionError
 from ..keys import Key
 
 if TYPE_CHECKING:
-    from .forgetting import Clock
+    from .half_life import Clock
     from .labels import Labels
     from .pending_labels import Waiting
     from .scores import NormalScores

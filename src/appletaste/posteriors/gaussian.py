@@ -13,7 +13,7 @@ from ..kernels import gaussian as kernels
 from ..kernels._jit import announce_compilation
 from ..kernels.surprises import SCENARIO, make_slab
 from .belief import Arrays, Belief, Doubt, Vector
-from .forgetting import Clock, Forgetting
+from .half_life import Clock, Forgetting
 from .pending_labels import Waiting
 from .prior import Gaussian
 from .scores import NormalScore, NormalScores

@@ -21,9 +21,9 @@ from ..kernels.linear import BLOCK
 from ..kernels.logistic import make_work
 from ..keys import Key
 from .belief import Arrays, Certificate, Vector
-from .forgetting import Clock, Forgetting
 from .gaussian import GaussianBelief
 from .groups import Groups
+from .half_life import Clock, Forgetting
 from .labels import Growing, Labels, next_renewal
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ..logs.lazy import each_batch
 from ..pages.page import Table
 from . import pictures as pictures
 from .facts import Facts, Slice, minus
-from .wording import (
+from .words import (
     HEADINGS,
     Currency,
     Words,
