@@ -180,7 +180,7 @@ def _close(saved: Summary) -> bool:
 
 
 def _scaled(sheet: Costs | CostsByItem, outcome: str, factor: float) -> Costs | CostsByItem:
-    """Return costs with one outcome so many times as dear."""
+    """Return costs with one outcome's cost multiplied."""
     if isinstance(sheet, CostsByItem):
         return sheet.scaled(outcome, factor)
     try:
