@@ -1,4 +1,4 @@
-"""What forgetting is worth when the world changes, and how fast the alarm comes: ``make bench-drift``.
+"""What forgetting is worth when the world changes, and how fast the alarm comes: ``make bench ARGS=drift``.
 
 Streams whose coefficients change their sign at a known item, and the same streams without the change, with and without
 a half-life; false alarms of Page-Hinkley on honest chances and its delay after shifts of known size. Writes the tables
@@ -146,7 +146,9 @@ def draw(curves, alarms, path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench drift", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--streams", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()

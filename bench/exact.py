@@ -1,4 +1,4 @@
-"""The tails of the exact posterior, and the regret of ``exact-ts`` against PG-TS (M = 15): ``make bench-exact``.
+"""The tails of the exact posterior, and the regret of ``exact-ts`` against PG-TS (M = 15): ``make bench ARGS=exact``.
 
 Tails: labels stop, rounds go on, and the share of rounds that end beyond the 95, 98 and 99.5 % points of the posterior,
 on either side along its mode, is compared with what it should be: by quadrature in two dimensions, by a long Gibbs run
@@ -162,7 +162,9 @@ def print_tails(rounds: int, chains: int = 20) -> None:
 
 def main() -> None:
     """Print the paired difference with its standard error, in per cent of PG-TS's regret."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench exact", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--replications", type=int, help="of each problem (default 160 and 400)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--rounds", type=int, default=30_000, help="of each chain, for the tails (default 30,000)")

@@ -1,4 +1,4 @@
-"""What costs by item are worth, and whether the money missed is covered: ``make bench-item-costs``.
+"""What costs by item are worth, and whether the money missed is covered: ``make bench ARGS=item-costs``.
 
 The stream is made: amounts are lognormal and vary a hundredfold between the 5th and the 95th in a hundred, and a missed
 positive costs 90 % of its amount and 15. Three features say how likely a positive is; the amount says a little too.
@@ -70,7 +70,7 @@ def covered(items: int, streams: int, audit: str = "5%", level: float = 0.9) -> 
 
 def main() -> None:
     """Print both measurements."""
-    parser = argparse.ArgumentParser(prog="bench.item_costs", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench item-costs", description=__doc__)
     parser.add_argument("--items", type=int, default=6000)
     parser.add_argument("--streams", type=int, default=20, help="of the comparison")
     parser.add_argument("--checks", type=int, default=400, help="streams whose intervals are checked")

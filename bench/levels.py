@@ -1,4 +1,4 @@
-"""What a memory of levels is worth, on streams with three columns of 2,000 levels: ``make bench-levels``.
+"""What a memory of levels is worth, on streams with three columns of 2,000 levels: ``make bench ARGS=levels``.
 
 Levels come with frequencies 1 / rank^a (Zipf's law has a = 1), each has an effect of its own on the score, and 6 % of
 the items are positive. Costs are such that acting pays from the base rate on, so that never and always acting cost the
@@ -74,7 +74,7 @@ def effort(table: dict[str, NDArray[Any]], many: bool) -> tuple[float, float]:
 
 def main() -> None:
     """Print a line for each way to encode."""
-    parser = argparse.ArgumentParser(prog="bench.levels", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench levels", description=__doc__)
     parser.add_argument("--items", type=int, default=30_000)
     parser.add_argument("--streams", type=int, default=10)
     parser.add_argument("--exponents", type=float, nargs="+", default=[1.0, 0.8, 0.6])

@@ -1,4 +1,4 @@
-"""What curves cost where nothing bends: ``make bench-lines``.
+"""What curves cost where nothing bends: ``make bench ARGS=lines``.
 
 Twelve kinds of streams whose scores are straight in every column: 5 to 30 columns, Gaussian or lognormal, of which half
 matter, 3 to 40 % positive, 300 to 10,000 items. Acting pays from the base rate on. ``voi`` plays each stream with
@@ -73,7 +73,7 @@ def cost(values: NDArray[np.float64], labels: NDArray[np.int64], rate: float, cu
 
 def main() -> None:
     """Print a line for each cell, and the mean."""
-    parser = argparse.ArgumentParser(prog="bench.lines", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench lines", description=__doc__)
     parser.add_argument("--streams", type=int, default=32, help="of each kind (default 32)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first stream, its seed (default 0)")
     args = parser.parse_args()

@@ -1,4 +1,4 @@
-"""How much the defaults of ``voi`` matter: each constant by itself, lower and higher: ``make bench-sensitivity``.
+"""How much the defaults of ``voi`` matter: each constant by itself, lower and higher: ``make bench ARGS=sensitivity``.
 
 On the drawn environments of ``bench.peers`` but the two largest; regret as a ratio to the default's on the same
 streams, geometric mean over environments, and the worst environment; all without surprises, which ``bench.blind``
@@ -59,7 +59,9 @@ class Stream:
 
 def main() -> None:
     """Play, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench sensitivity", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--replications", type=int, default=40, help="streams of each environment (default 40)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     args = parser.parse_args()

@@ -1,9 +1,9 @@
-"""How long the first minute takes: compilation, the first commands, later starts; each beside its bar.
+"""How long the first minute takes, each figure beside its bar: ``make bench ARGS=start``.
 
-Every figure is of a fresh process with an empty cache. Processor seconds are those of the process that the user waits
-for, with the seconds that it waited for another, or of the busiest of two that work beside each other; they are what
-the wall clock shows on cores with nothing else to do. `--clone` adds set-up and `make demo` in a clone of this
-repository, which take minutes and need a package index.
+Compilation, the first commands, later starts: every figure is of a fresh process with an empty cache. Processor seconds
+are those of the process that the user waits for, with the seconds that it waited for another, or of the busiest of two
+that work beside each other; they are what the wall clock shows on cores with nothing else to do. `--clone` adds set-up
+and `make demo` in a clone of this repository, which take minutes and need a package index.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def signatures() -> None:
 
 def main() -> None:
     """Print every figure beside its bar."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench start", description=__doc__)
     parser.add_argument("--clone", action="store_true", help="also make demo in a fresh clone, set-up included")
     parser.add_argument("--signatures", action="store_true", help="also count the signatures of all kernels, cold")
     given = parser.parse_args()

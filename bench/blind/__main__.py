@@ -1,8 +1,8 @@
 """Whether ``voi`` goes blind to a rare segment that pays, and what ordinary streams pay for eyes that stay open.
 
 Plays ``voi`` with and without surprises on the same streams: six worlds with a rare segment that pays, the same without
-one, six ordinary worlds, four with curves and the random environments of ``bench.peers``: ``make bench-blind``, twenty
-minutes. Prints Markdown (docs/rules.md has it). *Blind*: acts on less than 2 % of the items that pay.
+one, six ordinary worlds, four with curves and the random environments of ``bench.peers``: ``make bench ARGS=blind``,
+twenty minutes. Prints Markdown (docs/rules.md has it). *Blind*: acts on less than 2 % of the items that pay.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def in_random(regrets: np.ndarray, k: int) -> str:
 
 def main() -> None:
     """Play, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench blind", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--streams", type=int, default=40, help="streams of each world (default 40)")
     parser.add_argument("--random", type=int, default=900, help="random environments (default 900)")
     parser.add_argument("--shares", default="0.2", help="shares of surprises to try beside none (default 0.2)")

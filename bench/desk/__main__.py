@@ -1,4 +1,4 @@
-"""A desk with few reviewers, late labels and audits beside one-sided logistic regression: ``make bench-desk``.
+"""A desk with few reviewers, late labels and audits beside one-sided logistic regression: ``make bench ARGS=desk``.
 
 Capacity 5 % of any 1,000 items, labels 500 items late, 2 % audits. ``voi`` at its desk against the rival of
 ``rival.py`` on the same orders: five public files, and made streams of six kinds with 2 % positives. Written into
@@ -95,7 +95,7 @@ def row(name: str, orders: int, data: Path) -> tuple[str, ...]:
 
 def main() -> None:
     """Play all streams and write the table."""
-    parser = argparse.ArgumentParser(prog="bench.desk", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench desk", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="STREAM", help="these streams, by how their names begin")
     parser.add_argument("--orders", type=int, help="at most so many orders of each")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where the files are")

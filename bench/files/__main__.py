@@ -1,4 +1,4 @@
-"""Our policies and those of other libraries on real files: ``make bench-files``.
+"""Our policies and those of other libraries on real files: ``make bench ARGS=files``.
 
 Every file is read and encoded as ``appletaste replay`` does it, and every player meets the same vectors in the same
 orders; slow ones the first few, and the two peers that come nearest all of them. Results are kept in out/bench-files
@@ -31,7 +31,7 @@ DOCS = HERE.parents[1] / "docs" / "replay.md"
 
 def main() -> None:
     """Play what is missing, keep it, write the page."""
-    parser = argparse.ArgumentParser(prog="bench.files", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench files", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="STREAM", help="these streams")
     parser.add_argument("--players", nargs="+", metavar="PLAYER", help="these players")
     parser.add_argument("--replications", type=int, help="at most so many orders of each")

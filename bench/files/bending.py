@@ -1,4 +1,4 @@
-"""How far a score may bend, and what that is worth on real files: the second half of ``make bench-files``.
+"""How far a score may bend, and what that is worth on real files: ``make bench ARGS=bending``.
 
 On each order of each file play ``voi`` on straight lines, on curves, and on what is added to curves; beside them
 boosting that sees every label, and boosting as a user would write it in an afternoon: one-sided, refitted as labels
@@ -156,7 +156,7 @@ def rows(found: dict[str, dict[str, dict[str, float]]]) -> str:
 
 def main() -> None:
     """Play what is missing, keep it, write the table."""
-    parser = argparse.ArgumentParser(prog="bench.files.bending", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench bending", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="STREAM", default=list(STREAMS), help="these streams")
     parser.add_argument("--players", nargs="+", metavar="PLAYER", default=list(PLAYERS), help="these players")
     parser.add_argument("--orders", type=int, default=3, help="orders of each file (default 3)")

@@ -1,4 +1,4 @@
-"""Do the intervals of the missed-risk meter and of what-if cover the truth? ``make bench-coverage``.
+"""Do the intervals of the missed-risk meter and of what-if cover the truth? ``make bench ARGS=coverage``.
 
 Every stochastic policy plays simulated streams with no audit lane, with one, and with one and labels that come late or
 never; hard streams and public files come beside those. Each interval is held against the hidden labels. Cells are kept
@@ -60,7 +60,7 @@ def stream_cells(policies: list[str] | None, count: int, seed: int, folder: Path
 
 def main() -> None:
     """Measure what is not kept yet, and write the page."""
-    parser = argparse.ArgumentParser(prog="bench.intervals", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench coverage", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke run: few streams each; writes no page")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part of the page (repeatable)")
     parser.add_argument("--streams", type=int, default=500, help="streams for each policy and setting")

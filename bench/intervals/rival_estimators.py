@@ -3,7 +3,7 @@
     python rival_estimators.py LOGS.npz FOUND.npz
 
 It imports nothing of appletaste: those two want versions of other libraries that appletaste need not put up with, so
-they live in an environment of their own (``make bench-coverage`` makes it, or goes on without).
+they live in an environment of their own (``make bench ARGS=coverage`` makes it, or goes on without).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""How long logs of any length take: `make bench-logs`."""
+"""How long logs of any length take: `make bench ARGS=logs`."""

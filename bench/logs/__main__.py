@@ -1,4 +1,4 @@
-"""How long, and how much memory, the verbs take on a log of ten million decisions: ``make bench-logs``.
+"""How long, and how much memory, the verbs take on a log of ten million decisions: ``make bench ARGS=logs``.
 
 The log is a folder of thirty Parquet files, one a day, beside one of half a million decisions. Each verb runs by itself
 as people run it, on the command line, with two jobs; memory is the most that the process and its workers held together
@@ -86,7 +86,7 @@ def measure(verb: str, folder: Path, engine: str, jobs: int) -> tuple[float, flo
 
 def main() -> None:
     """Write the logs, run every verb on each, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench logs", description=__doc__)
     parser.add_argument("--decisions", type=int, nargs="*", default=SIZES)
     parser.add_argument("--verbs", nargs="*", default=list(VERBS))
     parser.add_argument("--engine", default="local")

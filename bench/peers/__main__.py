@@ -1,4 +1,4 @@
-"""``python -m bench.peers``: play everybody everywhere, measure time and memory, write the report."""
+"""``make bench ARGS=peers``: play everybody everywhere, measure time and memory, write the report."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def play_all(
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench.peers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench peers", description=__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="a smoke run of less than a minute, in a folder of its own"
     )

@@ -1,4 +1,4 @@
-"""How cost grows with labels and features, and over cores: ``make bench-scale``, about ten minutes on two cores.
+"""How cost grows with labels and features, and over cores: ``make bench ARGS=scale``, about ten minutes on two cores.
 
 Each stream runs in a process of its own, one at a time. Results are kept in out/bench-scale and written into
 docs/scale.md, with the pictures beside it.
@@ -87,7 +87,7 @@ def vowpal_wabbit() -> dict | None:
 def main() -> None:
     """Measure, keep the results, write the page."""
     parser = argparse.ArgumentParser(
-        prog="bench.scale", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="python -m bench scale", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="a smoke run of a minute: 3,000 labels; writes no page")
     parser.add_argument("--out", type=Path, default=Path("out/bench-scale"), help="where results are kept")

@@ -1,4 +1,4 @@
-"""Streams that last: how fast, how large, how long: ``make bench-service``, parts by ``ARGS='--part embedded'``."""
+"""Streams that last: how fast, how large, how long: ``make bench ARGS='service --part embedded'`` is one part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PARTS = ("embedded", "http", "queue")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(prog="python -m bench service", description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--decisions", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=20)

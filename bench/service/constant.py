@@ -7,10 +7,10 @@ import sys
 from starlette.routing import Route
 
 from appletaste.records.stores import open_store
-from appletaste.service.bodies import Decide
+from appletaste.service.api.decisions import Decide, Decided
 from appletaste.service.endpoint import Endpoint
 from appletaste.service.keys import Keys
-from appletaste.service.operations import Call, Operation, Reply
+from appletaste.service.operations import Call, Reply, operation, operations_of
 from appletaste.service.server import Server
 
 PATH = "/constant"
@@ -23,7 +23,9 @@ ANSWER = (
 )
 
 
-async def answer(call: Call) -> Reply:
+@operation("POST", PATH, scope="decide", status=201)
+async def constant(call: Call[Decide]) -> Reply[Decided]:
+    """Answer a constant."""
     return Reply(201, ANSWER)
 
 
@@ -32,8 +34,8 @@ def main(port: int, key_file: str) -> None:
     with open(key_file, "w") as file:  # noqa: PTH123
         file.write(Keys(store).create("bench", ["decide"])[0])
     server = Server(store, port=port, log=False)
-    constant = Operation("constant", "POST", PATH, "a constant", answer, "decide", {201: dict}, Decide)
-    server.app.router.routes.insert(0, Route(PATH, Endpoint(server.app.host, {"POST": constant})))
+    (served,) = operations_of(sys.modules[__name__])
+    server.app.router.routes.insert(0, Route(PATH, Endpoint(server.app.host, {"POST": served})))
     server.run()
 
 

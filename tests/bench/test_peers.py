@@ -90,7 +90,7 @@ def test_costs_of_real_files():
 def test_peers_play_fifty_rounds(name):
     player = all_players()[name]
     if why := why_absent(player):
-        pytest.skip(f"{why}: make bench-peers installs it")
+        pytest.skip(f"{why}: make bench ARGS=peers installs it")
     table = at.problem("i", rounds=50).draw(at.Key(3))
     acts = act_all(player.make(table.n_features, table.costs, 7, table.rounds), table)
     assert acts.shape == (50,)

@@ -28,7 +28,7 @@ def test_values_agree_to_rounding(asked, name):
     log, answer, found = asked
     if name not in found:
         library = "Open Bandit Pipeline (obp)" if name.startswith("OBP") else "vw-estimators"
-        pytest.skip(f"{library} is not installed; `make bench-coverage` runs this in an environment of its own")
+        pytest.skip(f"{library} is not installed; `make bench ARGS=coverage` runs this in an environment of its own")
     ours = -getattr(answer, KINDS[SAME[name]]).value / len(log)
     assert found[name][0] == pytest.approx(ours, rel=1e-9)
     assert found[name][0] != pytest.approx(1.01 * ours, rel=1e-3)  # the comparison can fail

@@ -55,4 +55,5 @@ def picture(page, name):
         PICTURES.mkdir(exist_ok=True)
         image = Image.open(io.BytesIO(taken)).convert("RGB")
         image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
-    assert path.exists(), f"docs/pictures has no {path.name}: run 'make desk-pictures'"
+    remedy = "APPLETASTE_PICTURES=1 make test-browser ARGS='-k test_views'"
+    assert path.exists(), f"docs/pictures has no {path.name}: run {remedy}"

@@ -1,4 +1,4 @@
-"""``make desk-demo`` as somebody meets it: an address and a key that signs in, life on the page, and nothing left."""
+"""``make review-demo`` as somebody meets it: an address and a key that signs in, life on the page, and nothing left."""
 
 import os
 import re
@@ -23,7 +23,7 @@ class Address:
 
 
 def test_the_demo_is_alive(opened, tmp_path):
-    words = [sys.executable, "-m", "bench.service.desk_demo", "--day", "5"]
+    words = [sys.executable, "-m", "bench.service.review_demo", "--day", "5"]
     place = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(words, cwd=ROOT, env=place, stdout=subprocess.PIPE, text=True) as demo:
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.__main__ import BENCHES
 
 import appletaste as at
 from appletaste import errors
@@ -82,6 +83,20 @@ def test_documents_name_everything():
     assert len(prose.split()) < 730  # a door, and not the house
     assert all(name in paper for name in PROBLEMS)
     assert at.__version__ in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_documents_name_targets_that_exist():
+    """At most sixteen targets, all of them in CONTRIBUTING.md, and no page names another, nor another bench."""
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.findall(r"^([a-z-]+):", makefile, re.M)
+    assert len(targets) <= 16
+    assert sorted(targets) == sorted(re.search(r"^\.PHONY: (.*)$", makefile, re.M)[1].split())
+    contributing = (ROOT / "CONTRIBUTING.md").read_text()
+    assert [target for target in targets if f"make {target}" not in contributing] == []
+    for page in DOCUMENTS:
+        code = " ".join(re.findall(r"`[^`]+`|^```.*?^```", (ROOT / page).read_text(), re.S | re.M))
+        assert set(re.findall(r"\bmake ([a-z-]+)", code)) <= set(targets), page
+        assert set(re.findall(r"\bmake bench\s+ARGS='?([a-z-]+)", code)) <= {*BENCHES, "--help"}, page
 
 
 PAGES = [

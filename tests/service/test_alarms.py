@@ -9,7 +9,7 @@ import numpy as np
 import appletaste as at
 from appletaste.drift import Watch
 from appletaste.records.stores import open_store
-from appletaste.service.review.routes_alarms import store_of
+from appletaste.service.review.health import store_of
 
 from .serving import Running, new_store
 

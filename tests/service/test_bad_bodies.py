@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from appletaste.service import routes_decisions
+from appletaste.service.api import decisions
 
 from .serving import ask
 
@@ -204,12 +204,12 @@ def test_the_digest_sees_a_refusal_that_stores_something(service, key, monkeypat
     """Negative control: a service that decides first and refuses afterwards."""
     from appletaste.service.problems import Problem
 
-    usual = routes_decisions._decide_each
+    usual = decisions._decide_each
 
     def hasty(stream, asked):
         pairs = zip(usual(stream, asked), asked, strict=True)
         return [told if one.id.startswith("good") else Problem("validation") for told, one in pairs]
 
-    monkeypatch.setattr(routes_decisions, "_decide_each", hasty)
+    monkeypatch.setattr(decisions, "_decide_each", hasty)
     with pytest.raises(AssertionError, match="decisions"):
         play(service, key, 3000, seed=12)

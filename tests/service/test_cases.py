@@ -8,6 +8,7 @@ import pytest
 import appletaste as at
 from appletaste.records.stores import MemoryStore
 from appletaste.service.review import past as pasts
+from appletaste.service.review.cases import history
 from appletaste.service.review.past import Past
 from appletaste.streams import Stream
 
@@ -96,13 +97,29 @@ def test_what_happened(desk):
         ("decided", "", "acted, probability 1"),
         ("noted", "ann", "called the bank"),
         ("labelled", "bank", "label 1"),
-        ("corrected", "", "label corrected to 0"),
+        ("corrected", "ann", "label corrected to 0"),
         ("noted", "ann", "corrected to 0: the bank was wrong"),
     ]
     assert [one["seq"] for one in told] == sorted(one["seq"] for one in told)
+    assert [note["text"] for note in desk.get(path).json()["notes"]] == [
+        "called the bank",
+        "corrected to 0: the bank was wrong",
+    ]
     wrong = desk.send("POST", path + "/label/corrections", {"value": 1, "reason": "a\0b"})
     assert (wrong.status, wrong.json()["errors"][0]["pointer"]) == (422, "/reason")
     assert desk.get(path).json()["label"] == 0
+
+
+def test_a_label_of_an_older_record_has_no_name_and_its_note_is_a_note():
+    stream = stream_of(1, ())
+    stream.label("i0", 1)
+    stream.note("i0", "label 1 from ann", by="ann")
+    place = stream.record.place
+    told = history([place.decisions(["i0"])["i0"], *place.later("i0")])
+    assert [(one.kind, one.by, one.text) for one in told][1:] == [
+        ("labelled", "", "label 1"),
+        ("noted", "ann", "label 1 from ann"),
+    ]
 
 
 def test_labels_that_change_and_features_that_are_erased(desk):

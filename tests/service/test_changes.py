@@ -7,8 +7,7 @@ import appletaste as at
 from appletaste.evaluate.support import settled
 from appletaste.evaluate.what_if import ground_of
 from appletaste.records.stores import MemoryStore
-from appletaste.service.review.columns import day_number
-from appletaste.service.review.following import Following
+from appletaste.service.review.read_model import ReadModel, day_number
 from appletaste.service.review.trying import Way, acting
 from appletaste.streams.transfer import export_stream, import_stream
 
@@ -172,7 +171,7 @@ def test_a_capacity_per_day_needs_dates():
 def test_a_stream_in_shadow_mode_is_told_why_there_is_no_answer():
     stream = fill(MemoryStore(), n=200)
     stream.set_mode("shadow")
-    following = Following(Reading(stream))
+    following = ReadModel(Reading(stream))
     for k in range(5):
         stream.decide({"amount": 9.0, "country": "BR", "items": 1.0}, id=f"s{k}", baseline=True, time="2024-07-01")
     columns = following.catch_up().columns

@@ -14,8 +14,8 @@ from appletaste.reports import gather
 from appletaste.reports.periods import days_of as days_of_log
 from appletaste.reports.words import Currency
 from appletaste.service.review.days import amount_of, days_of, money_of
-from appletaste.service.review.following import Following
-from appletaste.service.review.routes_report import Rows, table_from
+from appletaste.service.review.downloads import Rows, table_from
+from appletaste.service.review.read_model import ReadModel
 from appletaste.streams.recovery import policy_at
 
 from .filling import Reading, fill
@@ -31,7 +31,7 @@ def shop():
 
 @pytest.fixture(scope="module")
 def following(shop):
-    return Following(Reading(shop)).catch_up()
+    return ReadModel(Reading(shop)).catch_up()
 
 
 def test_columns_are_the_log(shop, following):
@@ -48,8 +48,8 @@ def test_columns_are_the_log(shop, following):
 
 
 def test_columns_grow_with_the_record(shop, following):
-    whole = Following(Reading(shop))
-    part = Following(Reading(shop))
+    whole = ReadModel(Reading(shop))
+    part = ReadModel(Reading(shop))
     seqs = iter(range(0, len(shop) + 400, 400))
     type(part.writer).seq, usual = property(lambda self: min(next(seqs), len(shop))), type(part.writer).seq
     try:
@@ -100,7 +100,7 @@ def test_what_acts_cost_and_save_adds_up(shop):
 
 def test_a_day_is_computed_again_where_it_has_changed():
     shop = fill(MemoryStore(), n=400)
-    following = Following(Reading(shop)).catch_up()
+    following = ReadModel(Reading(shop)).catch_up()
     before = {day.day: day for day in days_of(following, None, None, None).days}
     id_ = next(id_ for id_ in shop.pending)
     day = shop.find(id_).entry.time[:10]
@@ -108,7 +108,7 @@ def test_a_day_is_computed_again_where_it_has_changed():
     after = {day.day: day for day in days_of(following.catch_up(), None, None, None).days}
     assert [name for name in after if after[name] is not before[name]] == [day]
     assert after[day].labelled == before[day].labelled + 1
-    fresh = {day.day: day for day in days_of(Following(Reading(shop)).catch_up(), None, None, None).days}
+    fresh = {day.day: day for day in days_of(ReadModel(Reading(shop)).catch_up(), None, None, None).days}
     assert after == fresh
 
 
@@ -118,7 +118,7 @@ def test_too_few_audits_are_said():
     stream = at.Stream.create(store, "a", policy, seed=3)
     for k in range(30):
         stream.decide([1.0], id=str(k), time=float(k))
-    days = days_of(Following(Reading(stream)).catch_up(), None, None, None)
+    days = days_of(ReadModel(Reading(stream)).catch_up(), None, None, None)
     assert isinstance(at.missed(stream.log()).design.missed, Refusal)
     assert days.totals.missed.estimate is None
     assert days.totals.missed.too_few
@@ -150,7 +150,7 @@ def test_capacity_that_was_used():
     shop = fill(MemoryStore(), n=400, budget=at.Budget(per_day=3))
     shop.set_capacity("5/day")
     shop.decide({"amount": 5.0, "country": "DE", "items": 1.0}, id="later", time="2024-06-09T23:00:00")
-    days = {day.day: day.capacity for day in days_of(Following(Reading(shop)).catch_up(), None, None, None).days}
+    days = {day.day: day.capacity for day in days_of(ReadModel(Reading(shop)).catch_up(), None, None, None).days}
     assert {one.limit for name, one in days.items() if name < "2024-06-09"} == {3}
     assert days["2024-06-09"].limit == 5
     assert all(one.used <= one.limit for one in days.values())
@@ -229,7 +229,7 @@ def test_a_spreadsheet_computes_nothing():
     stream = at.Stream.create("memory", "a", at.policy("always", n_features=1, costs=at.Costs(5, 1, 0)))
     for id_ in ("=1+1", "@SUM(A1)", "-2", "\n=1", "plain, with a comma", 'a "quote"'):
         stream.decide([1.0], id=id_, stratum="+1")
-    lines = Rows(Following(Reading(stream))).next().decode()
+    lines = Rows(ReadModel(Reading(stream))).next().decode()
     rows = list(csv.reader(io.StringIO(lines)))
     assert [row[0] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-2", "'\n=1", "plain, with a comma", 'a "quote"']
     assert {row[2] for row in rows} == {"'+1"}

@@ -61,7 +61,7 @@ def test_the_service_is_as_described(service, key):
 
 def test_an_answer_that_is_not_described_is_seen(service, key, monkeypatch):
     """Negative control: a route that answers with a field of another type."""
-    from appletaste.service import routes_streams
+    from appletaste.service.api import streams
     from appletaste.service.operations import Reply
 
     async def wrong(call):
@@ -69,7 +69,7 @@ def test_an_answer_that_is_not_described_is_seen(service, key, monkeypatch):
 
     route = next(one for one in service.app.router.routes if one.path == "/v1/streams")
     usual = route.endpoint.operations["GET"]
-    assert usual.handler is routes_streams.names
+    assert usual.handler is streams.list_streams
     monkeypatch.setitem(route.endpoint.operations, "GET", replace(usual, handler=wrong))
     with requests.Session() as session, pytest.raises(BaseException, match="schema"):
         check_operation(service, key, operations_of(service)["list_streams"], session)

@@ -14,8 +14,8 @@ from appletaste.records.entries import Entries
 from appletaste.records.events import NEVER_DUE, OBSERVED
 from appletaste.records.stores import MemoryStore
 from appletaste.service.review import queue as queues
-from appletaste.service.review.leases import Lease
-from appletaste.service.review.queue import ORDERS, Filter, Queue
+from appletaste.service.review.claims import Claims, Lease
+from appletaste.service.review.queue import Filter, Queue, since_when
 from appletaste.streams import Stream
 from appletaste.times import instant
 
@@ -53,13 +53,31 @@ def expected(stream, escalated, order, asked):
     return [id_ for _, _, id_ in sorted(items)]
 
 
+def queue_of(store):
+    return Queue(Claims(store, "orders"))
+
+
+def refresh(stream, queue):
+    """Let a queue know what has changed, as the service does."""
+    ids = queue.touched(stream.record.place, len(stream))
+    queue.take(ids, since_when(stream, ids), stream.record.place, stream.features)
+    queue.seq = len(stream)
+
+
+def seen(queue, order, asked):
+    return [queue.at(row).id for row in queue.view(order, asked).tolist()]
+
+
 def check_queue(stream, queue):
-    queue.take(queue.changes(stream.awaited), stream.record.place, stream.features)
+    refresh(stream, queue)
     for order, asked in product(ORDERED, FILTERS):
-        found = [item.id for item in queue.view(order, asked)]
-        assert found == expected(stream, queue.escalations.ids, order, asked), (order, asked)
+        wanted = expected(stream, queue.claims.escalations.ids, order, asked)
+        assert seen(queue, order, asked) == wanted, (order, asked)
     assert len(queue) == len(stream.pending)
-    assert queue.codes.total() == len(queue)
+    assert {id_: queue[id_].since for id_ in stream.pending} == {id_: seq for id_, (seq, _) in stream.awaited.items()}
+    codes, strata = queue.counts()
+    assert sum(codes.values()) == len(queue)
+    assert strata == sorted({queue[id_].stratum for id_ in stream.pending} - {None})
 
 
 def play(stream, queue, rng, steps):
@@ -75,8 +93,6 @@ def play(stream, queue, rng, steps):
         elif verb == "label" and waiting:
             id_ = rng.choice(waiting)
             stream.label(id_, rng.randint(0, 1))
-            if rng.random() < 0.7:
-                queue.labelled([id_])
         elif verb == "retract":
             done = [id_ for id_, entry in stream_entries(stream).items() if entry == OBSERVED]
             if done:
@@ -91,19 +107,20 @@ def play(stream, queue, rng, steps):
         elif verb == "escalate" and waiting:
             id_ = rng.choice(waiting)
             if id_ in queue:
-                queue.escalate(id_)
+                queue.claims.escalate(id_)
         elif verb == "lease" and waiting:
-            queue.leases.take([rng.choice(waiting)], Lease("ann", 9e9))
+            queue.claims.leases.take([rng.choice(waiting)], Lease("ann", 9e9))
 
 
 def stream_entries(stream):
     return {id_: entry.state for id_, entry in Entries(event for _, event in stream.events()).items()}
 
 
-@pytest.mark.parametrize("few", [0, 3, 500])
-def test_the_queue_follows_the_stream(few, monkeypatch):
-    """Small changes are put in their places, large ones are sorted anew: the same queue."""
-    monkeypatch.setattr(queues, "FEW", few)
+@pytest.mark.parametrize("many", [0, 3, 500])
+def test_the_queue_follows_the_stream(many, monkeypatch):
+    """Few changes are asked about by name, many by asking for all that waits: the same queue."""
+    monkeypatch.setattr(queues, "MANY", many)
+    monkeypatch.setattr(queues, "ROOM", 4)
     monkeypatch.setattr(queues, "PART", 4)
     rng = random.Random(7)
     store = MemoryStore()
@@ -111,20 +128,20 @@ def test_the_queue_follows_the_stream(few, monkeypatch):
     for k in range(40):  # so that some items are passed
         policy.teach([rng.gauss(0, 1), 0.0, 1.0], int(k == 7))
     stream = Stream.create(store, "orders", at.Awaiting(policy), seed=3, expire_after=86400.0)
-    queue = Queue(store, "orders")
+    queue = queue_of(store)
     for steps in (0, 60, 1, 1, 1, 5, 2, 1, 12, 1, 1, 3):
         play(stream, queue, rng, steps)
         check_queue(stream, queue)
     kinds = {type(event).__name__ for _, event in stream.events()}
     assert {"Decided", "Labelled", "Retracted", "Enacted"} <= kinds
-    check_queue(stream, Queue(store, "orders"))  # of a process that begins with all of it
+    check_queue(stream, queue_of(store))  # of a process that begins with all of it
 
 
 def four_waiting():
     """Return a stream of four items that wait, and a queue that knows them."""
     store = MemoryStore()
     stream = Stream.create(store, "orders", at.policy("voi", n_features=3, costs=COSTS), seed=3)
-    queue = Queue(store, "orders")
+    queue = queue_of(store)
     for k in range(4):
         stream.decide([1.0, 1.0, k], id=f"i{k}", time="2024-05-01")
     check_queue(stream, queue)
@@ -134,7 +151,7 @@ def four_waiting():
 def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
     """Negative control."""
     stream, queue = four_waiting()
-    monkeypatch.setattr(Queue, "_change", lambda queue, new, gone: None)
+    monkeypatch.setattr(Queue, "touched", lambda queue, place, last: [])
     stream.label(stream.pending[0], 1)
     with pytest.raises(AssertionError):
         check_queue(stream, queue)
@@ -143,56 +160,40 @@ def test_a_queue_that_forgets_a_change_is_seen(monkeypatch):
 def test_a_label_that_was_withdrawn_between_two_looks():
     stream, queue = four_waiting()
     first = stream.pending[0]
-    queue.escalate(first)
-    queue.leases.take([first], Lease("ann", 9e9))
+    queue.claims.escalate(first)
+    queue.claims.leases.take([first], Lease("ann", 9e9))
     check_queue(stream, queue)
     stream.label(first, 1)
     stream.retract(first)
     check_queue(stream, queue)
-    assert [item.id for item in queue.view("age", Filter())][-1] == first
-    assert queue.view("age", Filter(escalated=True)) == []
-    assert queue.leases.held(0.0).keys() == {first}
+    assert seen(queue, "age", Filter())[-1] == first
+    assert seen(queue, "age", Filter(escalated=True)) == []
+    assert queue.claims.leases.held(0.0).keys() == {first}
 
 
-def test_finding_out_what_is_new_does_not_look_at_the_rest():
-    store = MemoryStore()
-    stream = Stream.create(store, "orders", at.policy("always", n_features=1, costs=COSTS), seed=3)
-    queue = Queue(store, "orders")
-
-    class Counted(dict):
-        asked = 0
-
-        def __getitem__(self, key):
-            Counted.asked += 1
-            return super().__getitem__(key)
-
+def test_finding_out_what_has_changed_does_not_look_at_the_rest():
+    stream = Stream.create(MemoryStore(), "orders", at.policy("always", n_features=1, costs=COSTS), seed=3)
+    queue = queue_of(MemoryStore())
     stream.decide_many(np.ones((300, 1)).tolist())
-    queue.take(queue.changes(stream.awaited), stream.record.place, None)
+    assert queue.touched(stream.record.place, len(stream)) is None  # at first all is asked for
+    refresh(stream, queue)
     stream.decide_many(np.ones((2, 1)).tolist())
-    seen = Counted(stream.awaited)
-    assert list(queue.changes(seen).new) == stream.pending[-2:]
-    assert Counted.asked == 3
+    stream.label(stream.pending[0], 1)
+    stream.note("", "nothing of a decision")
+    ids = queue.touched(stream.record.place, len(stream))
+    assert len(ids) == 3
+    assert list(since_when(stream, ids)) == stream.pending[-2:]
 
 
-def test_labels_that_are_heard_of_are_not_looked_for():
-    store = MemoryStore()
-    stream = Stream.create(store, "orders", at.policy("always", n_features=1, costs=COSTS), seed=3)
-    queue = Queue(store, "orders")
-    stream.decide_many(np.ones((300, 1)).tolist())
-    queue.take(queue.changes(stream.awaited), stream.record.place, None)
-
-    class Never(dict):
-        def __iter__(self):
-            raise AssertionError("the whole queue was looked at")
-
-    queue._known = Never(queue._known)
-    first, second, *_ = stream.pending
-    stream.label(first, 1)
-    queue.labelled([first])
-    assert queue.changes(stream.awaited).gone == [first]
-    stream.label(second, 1)
-    with pytest.raises(AssertionError, match="whole queue"):
-        queue.changes(stream.awaited)
+def test_an_order_is_kept_until_something_changes():
+    stream, queue = four_waiting()
+    before = queue.order("worth")
+    stream.note(stream.pending[0], "called the bank")
+    refresh(stream, queue)
+    assert queue.order("worth") is before
+    stream.label(stream.pending[0], 1)
+    refresh(stream, queue)
+    assert len(queue.order("worth")) == 3
 
 
 # ---- over HTTP
@@ -266,9 +267,9 @@ def test_leases_end_with_time_with_the_label_and_outlive_the_process(desk):
     desk.ask("PUT", ORDERS_AT + "/decisions/w4/label", {"value": 1}, key=desk.secret)
     time.sleep(0.05)
     assert [item["by"] for item in desk.get("/queue?order=age").json()["items"]] == [None] * 3 + ["bob"] + [None] * 3
-    assert Queue(desk.store, "orders").leases.held(0.0).keys() == {"w0", "w1", "w2", "w3"}
+    assert Claims(desk.store, "orders").leases.held(0.0).keys() == {"w0", "w1", "w2", "w3"}
     assert len(desk.post("/queue:claim", {"by": "bob", "ids": ["w0"]}).json()["items"]) == 1
-    assert Queue(desk.store, "orders").leases.held(0.0).keys() == {"w0", "w3"}
+    assert Claims(desk.store, "orders").leases.held(0.0).keys() == {"w0", "w3"}
 
 
 def test_a_lease_ends_with_its_key(desk):
@@ -288,7 +289,7 @@ def test_a_lease_ends_with_its_key(desk):
     assert held == {"w3": "bob"}
     assert desk.get("/cases/w1").json()["by"] is None
     assert ids(claim("bob", "w2")) == ["w2"]
-    assert Queue(desk.store, "orders").leases.held(0.0).keys() == {"w2", "w3"}  # the store has forgotten the others
+    assert Claims(desk.store, "orders").leases.held(0.0).keys() == {"w2", "w3"}  # the store has forgotten the others
 
 
 def test_an_admin_frees_what_somebody_holds(desk):
@@ -313,10 +314,10 @@ def test_escalation(desk):
     given = desk.post("/queue:claim", {"by": "ann", "count": 100}).json()["items"]
     assert "w3" not in {one["id"] for one in given}
     assert ids(desk.post("/queue:claim", {"by": "eve", "escalated": True})) == ["w3"]
-    assert Queue(desk.store, "orders").escalations.ids == {"w3"}
+    assert Claims(desk.store, "orders").escalations.ids == {"w3"}
     desk.ask("PUT", ORDERS_AT + "/decisions/w3/label", {"value": 1}, key=desk.secret)
     assert desk.get("/queue?escalated=true").json()["total"] == 0
-    assert Queue(desk.store, "orders").escalations.ids == frozenset()
+    assert Claims(desk.store, "orders").escalations.ids == frozenset()
     assert desk.post("/decisions/w3/escalation", {}).problem == "cannot-happen"
     assert desk.post("/decisions/nobody/escalation", {}).problem == "unknown-decision"
 
@@ -343,14 +344,10 @@ def test_all_threads_have_one_book_of_leases():
                     both.wait(0.2)  # until the other one reads, too
             return super().values(space)
 
-    queue, found = Queue(Slow(), "orders"), []
-    threads = [threading.Thread(target=lambda: found.append(queue.leases)) for _ in range(2)]
+    claims, found = Claims(Slow(), "orders"), []
+    threads = [threading.Thread(target=lambda: found.append(claims.leases)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert found[0] is found[1]
-
-
-def test_orders_have_a_name_each():
-    assert set(ORDERS) == set(ORDERED)

@@ -67,7 +67,12 @@ def test_labels(ask):
     assert ask("DELETE", path).json()["state"] == "pending"
     assert ask("DELETE", path).problem == "no-label"
     case = ask("GET", ORDERS + "/decisions/l1").json()
-    assert (case["state"], case["label"], case["notes"][0]["by"]) == ("pending", None, "bank")
+    assert (case["state"], case["label"], case["notes"]) == ("pending", None, [])
+    events = [json.loads(line) for line in ask("GET", ORDERS + "/log").body.splitlines()]
+    told = [(event["kind"], event["by"]) for event in events if event.get("id") == "l1" and event["kind"] != "decided"]
+    assert [kind for kind, _ in told] == ["labelled", "corrected", "retracted"]
+    assert told[0][1] == "bank"
+    assert told[1][1] == told[2][1] != ""  # the name of the key
     early = ask("PUT", path, {"value": 1, "time": "1999-01-01"})
     assert (early.status, early.json()["errors"][0]["pointer"]) == (422, "/time")
     assert ask("PUT", ORDERS + "/decisions/nobody/label", {"value": 1}).problem == "unknown-decision"

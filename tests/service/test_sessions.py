@@ -11,7 +11,7 @@ import pytest
 from appletaste.records.stores import MemoryStore
 from appletaste.service import sessions
 from appletaste.service.keys import Keys, digest_of
-from appletaste.service.review import pages
+from appletaste.service.review import assets
 from appletaste.service.sessions import COOKIE, Sessions
 
 from .serving import Running, hear, new_store
@@ -167,22 +167,22 @@ def test_sessions_do_not_pile_up(monkeypatch):
 def test_the_page_is_for_everybody_and_may_do_little(service):
     told = service.ask("GET", "/")
     assert (told.status, told.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert told.headers["content-security-policy"] == pages.POLICY
+    assert told.headers["content-security-policy"] == assets.POLICY
     assert service.ask("GET", "/v1/session").headers["x-content-type-options"] == "nosniff"  # whatever is answered
-    assert "unsafe" not in pages.POLICY
-    assert "'none'" in pages.POLICY.split(";")[0]
+    assert "unsafe" not in assets.POLICY
+    assert "'none'" in assets.POLICY.split(";")[0]
     assert told.headers["x-content-type-options"] == "nosniff"
     assert told.headers["referrer-policy"] == "no-referrer"
     assert "set-cookie" not in told.headers
 
 
 def test_every_file_of_the_page_is_sent_once(service):
-    for path in pages.FOLDER.iterdir():
+    for path in assets.FOLDER.iterdir():
         first = service.ask("GET", f"/desk/{path.name}")
         whole = path.read_bytes()
         assert (first.status, 0 < len(first.body) <= len(whole)) == (200, True)
         assert path.suffix == ".js" or first.body == whole
-        assert first.headers["content-type"] == pages.KINDS[path.suffix[1:]]
+        assert first.headers["content-type"] == assets.KINDS[path.suffix[1:]]
         packed = service.ask("GET", f"/desk/{path.name}", headers={"Accept-Encoding": "gzip, br"})
         assert (packed.headers["content-encoding"], gzip.decompress(packed.body)) == ("gzip", first.body)
         assert packed.headers["etag"] != first.headers["etag"]

@@ -1,6 +1,6 @@
 """The tails of ``Exact`` against quadrature, round after round on labels that stay as they are.
 
-``make bench-exact`` runs the same cases for longer, and the paper's problem (ii) beside them.
+``make bench ARGS=exact`` runs the same cases for longer, and the paper's problem (ii) beside them.
 """
 
 import functools

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, cast
 
 import msgspec
@@ -11,66 +13,64 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ..records.stores import Store
-from . import (
-    routes_decisions,
-    routes_health,
-    routes_keys,
-    routes_labels,
-    routes_log,
-    routes_model,
-    routes_session,
-    routes_streams,
-)
-from .answers import Estimates
+from . import metrics
+from .api import access, decisions, labels, log, streams
 from .endpoint import Endpoint, respond
-from .hosting import Hosting
+from .hosting import Host
 from .openapi import document
-from .operations import Call, Operation, Reply
+from .operations import Call, Operation, Reply, operation, operations_of
 from .problems import MEDIA, Problem
 from .review import (
-    pages,
-    routes_alarms,
-    routes_cases,
+    assets,
+    cases,
+    claims,
+    curves,
+    downloads,
+    health,
+    queue,
     routes_changes,
     routes_files,
     routes_numbers,
-    routes_queue,
-    routes_report,
 )
+from .types import Estimates
 
 #: The description is the same for everybody, and needs no key.
 OPENAPI = "/openapi.json"
 
 
+@operation("GET", OPENAPI, scope=None)
+async def openapi(call: Call[None]) -> Reply[Estimates]:
+    """Return this description."""
+    return Reply(200, description())
+
+
 def operations() -> tuple[Operation, ...]:
     """Return every operation; those that are called most often come first."""
-    described: list[bytes] = []
-
-    async def openapi(call: Call) -> Reply:
-        """Return the description of the service."""
-        return Reply(200, described[0])
-
-    found = (
-        *routes_decisions.OPERATIONS,
-        *routes_labels.OPERATIONS,
-        *routes_queue.OPERATIONS,
-        *routes_cases.OPERATIONS,
-        *routes_log.OPERATIONS,
-        *routes_model.OPERATIONS,
-        *routes_numbers.OPERATIONS,
-        *routes_changes.OPERATIONS,
-        *routes_alarms.OPERATIONS,
-        *routes_report.OPERATIONS,
-        *routes_files.OPERATIONS,
-        *routes_streams.OPERATIONS,
-        *routes_keys.OPERATIONS,
-        *routes_session.OPERATIONS,
-        *pages.OPERATIONS,
-        *routes_health.OPERATIONS,
-        Operation("openapi", "GET", OPENAPI, "This description", openapi, None, {200: Estimates}),
+    return operations_of(
+        decisions,
+        labels,
+        queue,
+        claims,
+        cases,
+        log,
+        curves,
+        routes_numbers,
+        routes_changes,
+        health,
+        downloads,
+        routes_files,
+        streams,
+        access,
+        assets,
+        metrics,
+        sys.modules[__name__],
     )
-    described.append(msgspec.json.encode(document(found)))
-    return found
+
+
+@cache
+def description() -> bytes:
+    """Return the description of all operations."""
+    return msgspec.json.encode(document(operations()))
 
 
 class Application:
@@ -80,7 +80,7 @@ class Application:
     no route here has, which took a quarter of the time at the door.
     """
 
-    def __init__(self, router: Router, host: Hosting) -> None:
+    def __init__(self, router: Router, host: Host) -> None:
         self.router, self.host = router, host
         self._routes = cast(list[Route], router.routes)
 
@@ -106,10 +106,10 @@ def build(store: Store, failed: Callable[[str], None] | None = None, address: st
 
     ``address`` is where others reach this process, if several share the store.
     """
-    host = Hosting(store, failed, address)
+    host = Host(store, failed, address)
     by_path: dict[str, dict[str, Operation]] = {}
-    for operation in operations():
-        by_path.setdefault(operation.path, {})[operation.method] = operation
+    for one in operations():
+        by_path.setdefault(one.path, {})[one.method] = one
     routes = [Route(path, Endpoint(host, methods)) for path, methods in by_path.items()]
 
     @asynccontextmanager

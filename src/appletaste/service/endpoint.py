@@ -12,10 +12,9 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from .bodies import decode
-from .hosting import Hosting
+from .hosting import Host
 from .keys import PREFIX, Key, secret_in
-from .operations import EVENTS, JSON, Call, Operation, Reply, read_query
+from .operations import EVENTS, JSON, Call, Operation, Reply, decode, read_query
 from .owners import PASSED
 from .problems import MEDIA, Problem
 
@@ -28,7 +27,7 @@ _NOBODY = Key("", "", (), (), 0.0)
 class Endpoint:
     """All operations of one address, by method."""
 
-    def __init__(self, host: Hosting, operations: Mapping[str, Operation]) -> None:
+    def __init__(self, host: Host, operations: Mapping[str, Operation]) -> None:
         self._host, self.operations = host, operations
         self._allow = ", ".join(sorted({*operations, *(["HEAD"] if "GET" in operations else [])}))
         self._public = all(operation.scope is None for operation in operations.values())
@@ -55,7 +54,7 @@ class Endpoint:
         self._host.metrics.requests[name, reply.status] += 1
         await respond(reply, receive, send, head)
 
-    async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply:
+    async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply[Any]:
         headers = dict(scope["headers"])
         if operation is None:
             if not self._public and b"authorization" in headers:
@@ -92,7 +91,7 @@ class Endpoint:
 
     async def _pass_on(
         self, owner: str, operation: Operation, scope: Scope, headers: dict[bytes, bytes], receive: Receive
-    ) -> Reply:
+    ) -> Reply[Any]:
         """Let the owner of a stream answer; a live view is asked for there."""
         if PASSED.encode() in headers or self._host.owners is None:
             raise Problem("not-ready")  # the owner has changed: whoever asked tries again
@@ -171,7 +170,7 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-async def respond(reply: Reply, receive: Receive, send: Send, head: bool = False) -> None:
+async def respond(reply: Reply[Any], receive: Receive, send: Send, head: bool = False) -> None:
     """Send an answer; one in parts ends early when whoever asked has gone, or wants no body (``head``)."""
     headers = [(b"content-type", reply.media.encode()), (b"x-content-type-options", b"nosniff")]
     if reply.headers is None or "Cache-Control" not in reply.headers:

@@ -14,10 +14,11 @@ from .keys import Key, Keys, secret_in
 from .metrics import Metrics
 from .owners import Owners
 from .problems import Problem, problem_of
+from .review.claims import Claims
 from .review.files import Files
-from .review.following import Following
 from .review.past import Past
 from .review.queue import Queue
+from .review.read_model import ReadModel
 from .sessions import Sessions, token_of
 from .writer import Writer
 
@@ -26,7 +27,7 @@ log = logging.getLogger("appletaste.service")
 READERS = 2
 
 
-class Hosting:
+class Host:
     """The streams of a store, open; ``start`` and ``stop`` are called in the event loop."""
 
     def __init__(self, store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> None:
@@ -37,7 +38,7 @@ class Hosting:
         self._queues: dict[str, Queue] = {}
         self._past: dict[str, Past] = {}
         self.files = Files()
-        self._followings: dict[str, Following] = {}
+        self._read_models: dict[str, ReadModel] = {}
         self._failed = failed
         self._running = False
         #: Why the process must end, empty: it need not.
@@ -78,7 +79,7 @@ class Hosting:
         """Take note of a writer that has stopped; the process ends, unless another one owns the stream by now."""
         if self._writers.get(writer.name) is writer:
             del self._writers[writer.name]
-            self._followings.pop(writer.name, None)
+            self._read_models.pop(writer.name, None)
         log.error("a writer has stopped", extra={"stream": writer.name, "lost": writer.lost})
         if not writer.lost or self.owners is None:
             self.fail(writer.stopped)
@@ -145,7 +146,7 @@ class Hosting:
     def queue(self, name: str) -> Queue:
         """Return the work of a stream."""
         if name not in self._queues:
-            self._queues[name] = Queue(self.store, name, self.keys.opens)
+            self._queues[name] = Queue(Claims(self.store, name, self.keys.opens))
         return self._queues[name]
 
     def past(self, name: str) -> Past:
@@ -154,11 +155,11 @@ class Hosting:
             self._past[name] = Past(self.writer(name).features)
         return self._past[name]
 
-    def following(self, name: str) -> Following:
+    def read_model(self, name: str) -> ReadModel:
         """Return what was read of the record of a stream beside its writer."""
-        writer, found = self.writer(name), self._followings.get(name)
+        writer, found = self.writer(name), self._read_models.get(name)
         if found is None or found.writer is not writer:
-            found = self._followings[name] = Following(writer)
+            found = self._read_models[name] = ReadModel(writer)
         return found
 
     async def aside(self, work: Callable[..., Any], *given: Any) -> Any:

@@ -1,9 +1,14 @@
-"""Numbers for whoever watches the service, in the text format of Prometheus; no features, no ids, no keys."""
+"""What watchers ask: is the process up, is it ready, and its numbers for Prometheus, without features, ids and keys."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+
+from msgspec import Struct
+
+from .operations import TEXT, Call, Reply, operation
+from .problems import Problem
 
 #: The edges of the histograms, in seconds.
 EDGES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -61,8 +66,8 @@ class Metrics:
         """Return everything in the format of Prometheus."""
         lines = ["# TYPE appletaste_ready gauge", f"appletaste_ready {int(ready)}"]
         lines.append("# TYPE appletaste_requests_total counter")
-        for (operation, status), count in sorted(self.requests.items()):
-            lines.append(f'appletaste_requests_total{{operation="{operation}",status="{status}"}} {count}')
+        for (name, status), count in sorted(self.requests.items()):
+            lines.append(f'appletaste_requests_total{{operation="{name}",status="{status}"}} {count}')
         for name, value in (
             ("groups", self.groups),
             ("grouped_requests", self.grouped),
@@ -81,3 +86,29 @@ class Metrics:
 def quoted(text: str) -> str:
     """Return a text as the value of a label."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+class Health(Struct, frozen=True):
+    """Whether the service is up, or ready."""
+
+    status: str
+
+
+@operation("GET", "/healthz", scope=None)
+async def healthz(call: Call[None]) -> Reply[Health]:
+    """Say that the process is up."""
+    return Reply.of(Health("up"))
+
+
+@operation("GET", "/readyz", scope=None)
+async def readyz(call: Call[None]) -> Reply[Health]:
+    """Say whether requests are answered."""
+    if not call.host.ready:
+        raise Problem("not-ready")
+    return Reply.of(Health("ready"))
+
+
+@operation("GET", "/metrics", scope="read", media=TEXT)
+async def metrics(call: Call[None]) -> Reply[str]:
+    """Return numbers for Prometheus."""
+    return Reply(200, call.host.watched(call.key).encode(), TEXT)

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from .. import __version__
-from .bodies import BatchLabel, Decide
+from .api.decisions import Decide
+from .api.labels import BatchLabel
 from .keys import SCOPES
 from .operations import JSON, Operation
 from .problems import KINDS, MEDIA, ProblemDocument

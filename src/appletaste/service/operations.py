@@ -1,32 +1,46 @@
 """An operation: one method of one address, who may call it, what it takes and what it answers.
 
-The list of all operations is the one source of the routes, of the check of scopes and of ``/openapi.json``.
+``@operation`` above a function makes it one; the operations are the one source of the routes, of the check of scopes
+and of ``/openapi.json``. A batch is many requests in one: each is read, done and answered by itself, and all share a
+commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from .bodies import LARGEST
+from ..errors import AppleTasteError, StoreError
+from ..streams import Stream
 from .keys import Key
-from .problems import FieldError, Problem
+from .problems import FieldError, Problem, of_validation, problem_of
 
 if TYPE_CHECKING:
-    from .hosting import Hosting
+    from .hosting import Host
     from .writer import Writer
 
 JSON, NDJSON, PARQUET = "application/json", "application/x-ndjson", "application/vnd.apache.parquet"
 CSV, HTML = "text/csv", "text/html"
 EVENTS, TEXT = "text/event-stream", "text/plain; version=0.0.4"
+#: The longest bodies, in bytes: of one request, and of a batch.
+LARGEST, LARGEST_BATCH = 64 * 1024, 4 * 1024 * 1024
+#: Addresses of a stream, and of a decision.
+STREAM = "/v1/streams/{stream}"
+CASE = STREAM + "/decisions/{id}"
 
 
-class Reply:
-    """What is answered: a status, and bytes at once or in parts."""
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Reply(Generic[A]):
+    """What is answered, an ``A``: a status, and bytes at once or in parts."""
 
     __slots__ = ("body", "headers", "media", "parts", "status")
 
@@ -40,10 +54,15 @@ class Reply:
     ) -> None:
         self.status, self.body, self.media, self.headers, self.parts = status, body, media, headers, parts
 
-    @classmethod
-    def of(cls, answer: Any, status: int = 200) -> Reply:
+    @staticmethod
+    def of(answer: A, status: int = 200) -> Reply[A]:
         """Return an answer as JSON."""
-        return cls(status, msgspec.json.encode(answer))
+        return Reply(status, msgspec.json.encode(answer))
+
+    @staticmethod
+    def plain(answer: Mapping[str, Any], status: int = 200) -> Reply[Any]:
+        """Return an answer as JSON that was computed elsewhere, as a mapping with the fields of its type."""
+        return Reply(status, msgspec.json.encode(answer))
 
 
 @dataclass(frozen=True)
@@ -55,14 +74,14 @@ class Query:
     help: str
 
 
-class Call(NamedTuple):
-    """One request, as an operation sees it: checked as far as the operation says."""
+class Call(NamedTuple, Generic[B]):
+    """One request with a body ``B``, as an operation sees it: checked as far as the operation says."""
 
-    host: Hosting
+    host: Host
     key: Key
     params: Mapping[str, str]
     query: Mapping[str, Any]
-    body: Any
+    body: B
     headers: Mapping[bytes, bytes]
 
     @property
@@ -85,7 +104,7 @@ class Call(NamedTuple):
         return said if said is not None and self.by_key else self.key.name
 
 
-Handler = Callable[[Call], Awaitable[Reply]]
+Handler = Callable[[Call[Any]], Awaitable[Reply[Any]]]
 
 
 @dataclass(frozen=True)
@@ -113,6 +132,75 @@ class Operation:
         return "{stream}" in self.path
 
 
+H = TypeVar("H", bound=Handler)
+_operations: dict[str, list[Operation]] = {}
+
+
+def operation(
+    method: str,
+    path: str,
+    *,
+    scope: str | None,
+    status: int | tuple[int, ...] = 200,
+    name: str | None = None,
+    takes: str = JSON,
+    query: Mapping[str, Query] | None = None,
+    media: str = JSON,
+    limit: int = LARGEST,
+    problems: tuple[str, ...] = (),
+    described: bool = True,
+) -> Callable[[H], H]:
+    """Make a function an operation.
+
+    Its name is the operation's, unless ``name`` is given; the first sentence of its docstring is the summary; the body
+    and the answer are those of ``call: Call[Body]`` and ``-> Reply[Answer]``, None where there is none.
+    """
+
+    def register(handler: H) -> H:
+        hints = get_type_hints(handler)
+        body, answer = (get_args(hints[role])[0] for role in ("call", "return"))
+        statuses = (status,) if isinstance(status, int) else status
+        made = Operation(
+            name or handler.__name__,
+            method,
+            path,
+            summary_of(handler),
+            handler,
+            scope,
+            dict.fromkeys(statuses, None if answer is type(None) else answer),
+            None if body is type(None) else body,
+            takes,
+            query or {},
+            media,
+            limit,
+            problems,
+            described,
+        )
+        _operations.setdefault(handler.__module__, []).append(made)
+        return handler
+
+    return register
+
+
+def summary_of(handler: Handler) -> str:
+    """Return the first sentence of what a function says of itself, without its full stop.
+
+    Examples
+    --------
+    >>> async def erase(call):
+    ...     '''Erase an item; ``id`` remains. Nobody brings it back.'''
+    >>> summary_of(erase)
+    'Erase an item; id remains'
+    """
+    told = inspect.getdoc(handler) or ""
+    return " ".join(told.partition("\n\n")[0].split()).partition(". ")[0].removesuffix(".").replace("``", "")
+
+
+def operations_of(*modules: ModuleType) -> tuple[Operation, ...]:
+    """Return the operations of modules, in their order."""
+    return tuple(one for module in modules for one in _operations[module.__name__])
+
+
 def read_query(operation: Operation, given: list[tuple[str, str]]) -> dict[str, Any]:
     """Return the query parameters of an operation, or the problem that they are."""
     found = {name: query.default for name, query in operation.query.items()}
@@ -129,3 +217,101 @@ def read_query(operation: Operation, given: list[tuple[str, str]]) -> dict[str, 
         except msgspec.ValidationError:
             raise Problem("validation", FieldError("wrong-value", parameter=name)) from None
     return found
+
+
+# ---- bodies
+
+
+def decode(body: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[B]) -> B:
+    """Return a body as its type, or the problem that it is.
+
+    Examples
+    --------
+    >>> from appletaste.service.api.labels import Label
+    >>> decode(b'{"value": 1}', msgspec.json.Decoder(Label)).value
+    1
+    >>> for wrong in (b'{"value": true}', b'{"value": 1, "colour": 3}', b'{"value": NaN}', b"{" * 100_000):
+    ...     try:
+    ...         decode(wrong, msgspec.json.Decoder(Label))
+    ...     except Problem as problem:
+    ...         print(problem.status, problem.name, [error.code for error in problem.errors])
+    422 validation ['wrong-type']
+    422 validation ['unknown-field']
+    400 malformed-json []
+    400 malformed-json []
+    """
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise of_validation(error) from None
+    except (msgspec.DecodeError, RecursionError):
+        raise Problem("malformed-json") from None
+    except UnicodeError:
+        raise Problem("bad-encoding") from None
+
+
+# ---- many requests in one
+
+
+class Named(Protocol):
+    """A request about the decision with an id."""
+
+    @property
+    def id(self) -> str:
+        """Of the decision."""
+
+
+One = TypeVar("One", bound=Named)
+#: Does many requests, each by itself.
+Doing = Callable[[Stream, list[One]], Sequence[Callable[[], Reply[Any]] | Reply[Any] | Problem]]
+
+
+async def in_one_commit(
+    writer: Writer,
+    raws: Iterable[msgspec.Raw],
+    decoder: msgspec.json.Decoder[Any],
+    check: Callable[[One], None],
+    do: Doing[One],
+) -> Reply[Any]:
+    """Answer requests in their order; those that are wrong are told so, and the others count."""
+    asked: list[One | Problem] = []
+    for raw in raws:
+        try:
+            one: One = decode(raw, decoder)
+            check(one)
+            asked.append(one)
+        except Problem as problem:
+            asked.append(problem)
+    good = [one for one in asked if not isinstance(one, Problem)]
+
+    def work(stream: Stream) -> Reply[Any]:
+        done = iter(do(stream, good))
+        told = (one if isinstance(one, Problem) else next(done) for one in asked)
+        results = [_result(writer.worded(one) if callable(one) else one) for one in told]
+        return Reply(200, b'{"results":[' + b",".join(results) + b"]}")
+
+    return await writer.do(work, tuple(one.id for one in good))
+
+
+def one_by_one(do: Callable[[Stream, One], Reply[Any]]) -> Doing[One]:
+    """Return what does many requests by doing each; what fails because of the store or the stream fails for all."""
+
+    def outcome(stream: Stream, one: One) -> Reply[Any] | Problem:
+        try:
+            return do(stream, one)
+        except StoreError:
+            raise
+        except AppleTasteError as error:
+            if stream.stopped:
+                raise
+            return problem_of(error)
+        except Problem as problem:
+            return problem
+
+    return lambda stream, asked: [outcome(stream, one) for one in asked]
+
+
+def _result(told: Reply[Any] | Problem) -> bytes:
+    if isinstance(told, Problem):
+        return b'{"status":%d,"problem":%b}' % (told.status, told.body())
+    return b'{"status":%d,"body":%b}' % (told.status, told.body)

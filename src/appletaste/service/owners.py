@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import StoreError
@@ -22,7 +22,7 @@ from .operations import EVENTS, Reply
 from .problems import Problem
 
 if TYPE_CHECKING:
-    from .hosting import Hosting
+    from .hosting import Host
 
 log = logging.getLogger("appletaste.service")
 SPACE = "owners"
@@ -59,7 +59,7 @@ class Kept(NamedTuple):
 class Owners:
     """Where the streams of a shared store are served."""
 
-    def __init__(self, host: Hosting, address: str) -> None:
+    def __init__(self, host: Host, address: str) -> None:
         self._host, self.address = host, address
         self._known: dict[str, str] = {}
         self._all: frozenset[str] = frozenset()
@@ -123,12 +123,12 @@ class Owners:
 
     async def pass_on(
         self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, quick: bool
-    ) -> Reply:
+    ) -> Reply[Any]:
         """Return the answer of another process."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self.ask, address, method, path, headers, body, quick)
 
-    async def watch(self, address: str, path: str, headers: dict[str, str]) -> Reply:
+    async def watch(self, address: str, path: str, headers: dict[str, str]) -> Reply[Any]:
         """Return a live view that another process serves."""
         parts = urlsplit(address)
         try:
@@ -152,7 +152,7 @@ class Owners:
         body: bytes | None,
         quick: bool,
         fresh: bool = False,
-    ) -> Reply:
+    ) -> Reply[Any]:
         """Return the answer of another process, which is waited for.
 
         A kept connection that breaks before the answer is tried once more on a fresh one, unless the request would be

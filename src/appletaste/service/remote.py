@@ -127,15 +127,14 @@ class RemoteStream:
 
     # ---- what follows
 
-    def label(self, id: str, value: int, *, time: Any = None) -> Any:
-        """Send a label; applied once, however often it is sent."""
-        return _receipt(
-            self._call("PUT", self._case(id) + "/label", _said({"value": check_label(value), "time": _moment(time)}))
-        )
+    def label(self, id: str, value: int, *, time: Any = None, by: str = "") -> Any:
+        """Send a label; applied once, however often it is sent. Left out, ``by`` is the name of the key."""
+        said = _said({"value": check_label(value), "time": _moment(time), "source": by or None})
+        return _receipt(self._call("PUT", self._case(id) + "/label", said))
 
-    def correct(self, id: str, value: int, *, time: Any = None) -> Any:
-        """Replace a label by another."""
-        said = _said({"value": check_label(value), "time": _moment(time)})
+    def correct(self, id: str, value: int, *, time: Any = None, by: str = "") -> Any:
+        """Replace a label by another; left out, ``by`` is the name of the key."""
+        said = _said({"value": check_label(value), "time": _moment(time), "by": by or None})
         return _receipt(self._call("POST", self._case(id) + "/label/corrections", said))
 
     def retract(self, id: str) -> Any:

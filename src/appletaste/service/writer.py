@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..decision import new_tuple
 from ..errors import AppleTasteError, NotOwnerError, StoreError
 from ..streams import Stream
-from .cells import door_of
+from .door import door_of
 from .metrics import Metrics
 from .problems import Problem, problem_of
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from ..bodies import Body, CostSheet, Name, Who
+from ..types import Body, CostSheet, Name, Who
 
 CapacityText = Annotated[str, Meta(min_length=1, max_length=100, description="Such as 120/day, 5% or Mon-Fri 120.")]
 AuditText = Annotated[str, Meta(min_length=1, max_length=20, description="A share of passes, such as 2%.")]
@@ -38,13 +38,6 @@ class AuditBody(Body, frozen=True):
     """Another share of passes to audit; null: none."""
 
     audit: AuditText | None
-    by: Who | None = None
-
-
-class Acknowledge(Body, frozen=True):
-    """Somebody has taken note of an alarm."""
-
-    text: Annotated[str, Meta(max_length=1000)] = ""
     by: Who | None = None
 
 

@@ -6,11 +6,11 @@ import asyncio
 import math
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from ..._files import for_json
 from ...decision import Decision
@@ -18,16 +18,16 @@ from ...errors import OptionError
 from ...evaluate.explain import Explanation, explain
 from ...features import FeatureMap
 from ...records.codec import stamp_of, unpack_event
-from ...records.events import Corrected, Decided, Enacted, Event, Labelled, Noted, Recorded
+from ...records.events import Corrected, Decided, Enacted, Event, Expired, Labelled, Noted, Recorded, Retracted
 from ...records.stores.store import Row
 from ...streams import Stream
 from ...streams.answers import Case
 from ...streams.journal import stamp_text
-from ..operations import Call
+from ..api.decisions import CaseRead
+from ..operations import STREAM, Call, Reply, operation
+from ..types import Cell, CostSheet
 from ..writer import Writer
-from .answers import ContributionRead, Happened
-from .leases import Lease
-from .past import Past, columns_of
+from .past import Past, Similar, UsualLevels, UsualNumber, columns_of
 from .queue import TURN, Queue
 
 #: Standard deviations on either side that hold 90 % of a normal distribution.
@@ -37,6 +37,45 @@ _WORDS = {
     "retracted": "the label was withdrawn",
     "erased": "the features were erased",
 }
+
+
+class ContributionRead(Struct, frozen=True):
+    """What one column adds to the score against the average item, with 90 % of what is believed of it."""
+
+    column: str
+    words: str  #: such as "job = retired"
+    value: Cell
+    contribution: float
+    low: float
+    high: float
+
+
+class Happened(Struct, frozen=True):
+    """Something that happened to a decision."""
+
+    seq: int
+    time: str
+    kind: str
+    by: str
+    text: str
+
+
+class WholeCase(CaseRead, frozen=True, kw_only=True):
+    """A case with all that is known of it; what is believed is believed now."""
+
+    chance_now: float | None
+    interval: tuple[float, float] | None  #: 90 % of what is believed of the chance
+    costs: CostSheet
+    amount: float
+    item: dict[str, Cell] | None  #: null: erased
+    contributions: list[ContributionRead]  #: the largest first
+    usual: dict[str, UsualNumber | UsualLevels]
+    similar: list[Similar]
+    history: list[Happened]
+    by: str | None  #: who holds the item
+    until: str | None
+    escalated: bool
+    suggested: bool | UnsetType = UNSET
 
 
 class Believed(NamedTuple):
@@ -63,7 +102,7 @@ def believed(stream: Stream, ids: Sequence[str]) -> list[Believed]:
     return found
 
 
-async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
+async def whole_cases(call: Call[Any], ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return cases with all that is known of them; decisions go on in between."""
     writer, found = call.writer, list[Believed]()
     while len(found) < len(ids):
@@ -75,12 +114,12 @@ async def whole_cases(call: Call, ids: Sequence[str]) -> list[dict[str, Any]]:
 
 def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> list[dict[str, Any]]:
     past.refresh(writer.place, writer.seq)
-    held, escalated = queue.leases.held(time.time()), queue.escalations.ids
+    held, escalated = queue.claims.held(), queue.claims.escalations.ids
     rows = writer.place.decisions([one.case.answer.id for one in found])
     told = []
     for case, why in found:
         id, decision = case.answer.id, case.answer.decision
-        row = rows[id]
+        row, lease = rows[id], held.get(id)
         item = None if row.item is None else columns_of(row.item)
         more = {
             "costs": decision.costs.outcomes(),
@@ -90,17 +129,12 @@ def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> li
             "similar": [] if item is None else past.similar(id, decision.x),
             "history": history([row, *writer.place.later(id)]),
             **explained(why, decision, item or {}, writer.features),
-            **holder(held.get(id)),
+            "by": None if lease is None else lease.by,
+            "until": None if lease is None else lease.ends,
             "escalated": id in escalated,
         }
         told.append({**case.as_dict(), **for_json(msgspec.to_builtins(more))})
     return told
-
-
-def holder(lease: Lease | None) -> dict[str, str | None]:
-    """Return who holds an item, and until when."""
-    until = None if lease is None else datetime.fromtimestamp(lease.until, UTC).isoformat()
-    return {"by": None if lease is None else lease.by, "until": until}
 
 
 def explained(
@@ -141,14 +175,10 @@ def chance_at(score: float) -> float:
 
 
 def history(rows: Sequence[Row]) -> list[Happened]:
-    """Return what happened to a decision, in words; who sent a label is told with the label."""
+    """Return what happened to a decision, in words."""
     found: list[Happened] = []
     for row in rows:
-        event = unpack_event(row.kind, row.body, None, {})
-        by, text = words_of(row.kind, event)
-        if isinstance(event, Noted) and found and text == f"{found[-1].text} from {by}":
-            found[-1] = msgspec.structs.replace(found[-1], by=by)
-            continue
+        by, text = words_of(row.kind, unpack_event(row.kind, row.body, None, {}))
         found.append(Happened(row.seq, stamp_text(stamp_of(row.kind, row.body).at), row.kind, by, text))
     return found
 
@@ -162,7 +192,13 @@ def words_of(kind: str, event: Event) -> tuple[str, str]:
     if isinstance(event, Enacted):
         return event.by, "acted" if event.act else "passed"
     if isinstance(event, Labelled | Recorded):
-        return "", f"label {event.label}"
+        return event.by, f"label {event.label}"
     if isinstance(event, Corrected):
-        return "", f"label corrected to {event.label}"
-    return "", _WORDS[kind]
+        return event.by, f"label corrected to {event.label}"
+    return event.by if isinstance(event, Expired | Retracted) else "", _WORDS[kind]
+
+
+@operation("GET", STREAM + "/cases/{id}", scope="read", problems=("unknown-decision",))
+async def show_case(call: Call[None]) -> Reply[WholeCase]:
+    """Return a case with all that is known of it: contributions, what is usual, what is alike, what happened."""
+    return Reply.plain((await whole_cases(call, [call.params["id"]]))[0])

@@ -7,6 +7,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from ..._files import for_json
 from ...errors import InputError, OptionError
@@ -17,22 +18,97 @@ from ...policies import Policy
 from ...records.events import UNKNOWN
 from ...reports.facts import share
 from ...reports.model import Model, model_from, told_of
+from ...streams import Stream
 from ...streams.recovery import policy_at
-from .columns import day_name
+from ..operations import STREAM, Call, Query, Reply, operation
 from .days import LEVEL
-from .following import Following
-from .numbers import Amount, Bin, CalibrationBin, CurveLevel, CurvePoint, CurveRead, CurvesRead
+from .numbers import Amount
+from .read_model import ReadModel, day_name
+from .routes_numbers import Day, day_of
 
 #: Bins of the picture of calibration, and labels that one of them has at least.
 BINS, LEAST = 10, 20
 NO_MAP = "the items of this stream are vectors, so there are no columns to draw; GET .../model has the coefficients"
 
 
+class Band(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a column adds to the score, with bands; ``then`` is what it added on the chosen day."""
+
+    mean: float
+    low50: float
+    high50: float
+    low90: float
+    high90: float
+    then: float | None = None
+
+
+class CurvePoint(Band, frozen=True, omit_defaults=True, kw_only=True):
+    """A column at a number."""
+
+    x: float
+
+
+class CurveLevel(Band, frozen=True, omit_defaults=True, kw_only=True):
+    """A column at a level."""
+
+    level: str
+    count: int | None = None
+
+
+class Bin(Struct, frozen=True):
+    """How many rows of the past had values from one number to another."""
+
+    from_: float = field(name="from")
+    to: float
+    count: int
+
+
+class CurveRead(Struct, frozen=True, omit_defaults=True):
+    """One column; ``moves`` says how much it matters, ``change`` how far it has moved most since the chosen day."""
+
+    name: str
+    kind: str
+    moves: float
+    told: str
+    typical: float | str | None = None
+    points: list[CurvePoint] | None = None
+    histogram: list[Bin] | None = None
+    levels: list[CurveLevel] | None = None
+    missing: CurveLevel | None = None
+    change: float | None = None
+
+
+class CalibrationBin(Struct, frozen=True):
+    """Labelled acts whose chance was from one number to another: the mean chance, and the share of positives."""
+
+    from_: float = field(name="from")
+    to: float
+    count: int
+    predicted: float
+    seen: float
+    low: float
+    high: float
+
+
+class CurvesRead(Struct, frozen=True):
+    """What is believed, column by column; ``columns`` is null for a stream of vectors or a policy without a model."""
+
+    columns: list[CurveRead] | None
+    calibration: list[CalibrationBin]
+    labels: int | None
+    positives: int | None
+    threshold: float | None
+    typical: Amount | None
+    certificate: dict[str, Any] | None
+    since: dict[str, Any] | None
+    notes: list[str]
+
+
 def curves_read(
-    following: Following, policy: Policy, features: FeatureMap | None, by_item: bool, since: int | None
+    read_model: ReadModel, policy: Policy, features: FeatureMap | None, by_item: bool, since: int | None
 ) -> CurvesRead:
     """Return everything; ``since`` is the number of the day that the columns are compared with."""
-    bins = calibration(following)
+    bins = calibration(read_model)
     labels = sum(one.count for one in bins)
     nothing: dict[str, Any] = dict.fromkeys(("columns", "positives", "threshold", "typical", "certificate", "since"))
     if features is None:
@@ -42,7 +118,7 @@ def curves_read(
     except OptionError as error:  # a policy without a model
         return CurvesRead(**nothing, calibration=bins, labels=labels, notes=[str(error)])
     notes = model.sentences()
-    then, told = (None, None) if since is None else earlier(following, features, by_item, since, notes)
+    then, told = (None, None) if since is None else earlier(read_model, features, by_item, since, notes)
     low, high = model.interval
     found = model.certificate
     return CurvesRead(
@@ -59,15 +135,15 @@ def curves_read(
 
 
 def earlier(
-    following: Following, features: FeatureMap, by_item: bool, since: int, notes: list[str]
+    read_model: ReadModel, features: FeatureMap, by_item: bool, since: int, notes: list[str]
 ) -> tuple[Model | None, dict[str, Any] | None]:
     """Return the model as it was before the first decision of a day, and what to say of it."""
-    with following.lock:
-        rows = np.flatnonzero(following.columns.number("day") >= since)
-        last = int(following.columns.number("seq")[rows[0]]) - 1 if len(rows) else following.seq
+    with read_model.lock:
+        rows = np.flatnonzero(read_model.columns.number("day") >= since)
+        last = int(read_model.columns.number("seq")[rows[0]]) - 1 if len(rows) else read_model.seq
     try:
-        model: Model = following.once(
-            "then", last, lambda: model_from(policy_at(following.writer.place, last), features, by_item)
+        model: Model = read_model.once(
+            "then", last, lambda: model_from(policy_at(read_model.writer.place, last), features, by_item)
         )
     except InputError as error:
         notes.append(str(error))
@@ -118,10 +194,10 @@ def then_of(column: ColumnCurve, then: Model | None) -> tuple[Sequence[float | N
     return past.mean, float(moves[int(np.argmax(np.abs(moves)))])
 
 
-def calibration(following: Following) -> list[CalibrationBin]:
+def calibration(read_model: ReadModel) -> list[CalibrationBin]:
     """Return labelled acts by the chance that they had, in bins of equally many; Wilson's interval for each share."""
-    with following.lock:
-        columns = following.columns
+    with read_model.lock:
+        columns = read_model.columns
         chance, label = np.array(columns.amount("chance")), np.array(columns.flag("label"))
     known = (label != UNKNOWN) & ~np.isnan(chance)
     chance, label = chance[known], label[known]
@@ -137,3 +213,20 @@ def calibration(following: Following) -> list[CalibrationBin]:
         ends = (float(chance[mine[0]]), float(chance[mine[-1]]))
         found.append(CalibrationBin(*ends, len(mine), float(chance[mine].mean()), seen.value, seen.low, seen.high))
     return found
+
+
+@operation(
+    "GET",
+    STREAM + "/model/curves",
+    scope="read",
+    query={"since": Query(Day | None, None, "A day that the columns are compared with.")},
+)
+async def curves(call: Call[None]) -> Reply[CurvesRead]:
+    """Return what each column adds to the score, with bands, calibration, and what has moved since a day."""
+    since, read_model = day_of(call, "since"), call.host.read_model(call.stream)
+
+    def copied(stream: Stream) -> tuple[Any, ...]:
+        return stream.player.policy.copy(), stream.features, stream.settings["costs_by_item"] is not None
+
+    policy, features, by_item = await call.writer.do(copied)
+    return Reply.of(await call.host.aside(lambda: curves_read(read_model.catch_up(), policy, features, by_item, since)))

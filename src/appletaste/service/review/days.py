@@ -19,9 +19,8 @@ from ...evaluate.what_if import logged_cost
 from ...logs import DecisionLog
 from ...records.events import PENDING, STATES, UNKNOWN
 from ...reports.facts import minus, share
-from .columns import day_name
-from .following import Following
 from .numbers import Amount, Capacity, DayRead, DaysRead, TotalsRead
+from .read_model import ReadModel, day_name
 
 #: The confidence of all intervals.
 LEVEL = 0.9
@@ -61,7 +60,7 @@ def money_of(log: DecisionLog, level: float = LEVEL) -> tuple[Answer, Answer]:
     return logged_cost(acts, arrival, level), minus(logged_cost(done, arrival, level))
 
 
-def counts_of(following: Following, rows: NDArray[np.intp]) -> dict[str, Any]:
+def counts_of(following: ReadModel, rows: NDArray[np.intp]) -> dict[str, Any]:
     """Return how many of some decisions were acted on, labelled and so on."""
     columns = following.columns
     act, label = columns.flag("act")[rows] != 0, columns.flag("label")[rows]
@@ -75,7 +74,7 @@ def counts_of(following: Following, rows: NDArray[np.intp]) -> dict[str, Any]:
     return found
 
 
-def _used(following: Following, rows: NDArray[np.intp]) -> int:
+def _used(following: ReadModel, rows: NDArray[np.intp]) -> int:
     """Return how many acts a budget counts: those decided on, audits only where they share it."""
     acts = following.columns.flag("own_act")[rows] != 0
     if not following.shares_audits:
@@ -83,7 +82,7 @@ def _used(following: Following, rows: NDArray[np.intp]) -> int:
     return int(acts.sum())
 
 
-def _day(following: Following, day: int, rows: NDArray[np.intp]) -> DayRead:
+def _day(following: ReadModel, day: int, rows: NDArray[np.intp]) -> DayRead:
     counts = counts_of(following, rows)
     money: dict[str, Any] = {"cost": None, "saved": None, "precision": None}
     if len(rows):
@@ -95,14 +94,14 @@ def _day(following: Following, day: int, rows: NDArray[np.intp]) -> DayRead:
     return DayRead(day=day_name(day), **counts, **money, capacity=capacity)
 
 
-def range_of(following: Following, first: int | None, last: int | None) -> tuple[int, int]:
+def range_of(following: ReadModel, first: int | None, last: int | None) -> tuple[int, int]:
     """Return the first and the last day of a range, by number: the latest days where nobody says."""
     there = following.columns.touched
     end = max(max(there, default=0), first or 0) if last is None else last
     return (min(max(end - USUAL + 1, min(there, default=end)), end) if first is None else first), end
 
 
-def days_of(following: Following, first: int | None, last: int | None, shadow_price: float | None) -> DaysRead:
+def days_of(following: ReadModel, first: int | None, last: int | None, shadow_price: float | None) -> DaysRead:
     """Return every day of a range, and all of them together."""
     with following.lock:
         columns, there = following.columns, following.columns.touched
@@ -126,7 +125,7 @@ def days_of(following: Following, first: int | None, last: int | None, shadow_pr
 
 
 def _totals(
-    following: Following, rows: NDArray[np.intp], days: list[DayRead], price: float | None
+    following: ReadModel, rows: NDArray[np.intp], days: list[DayRead], price: float | None
 ) -> tuple[TotalsRead, list[str]]:
     counts, notes = counts_of(following, rows), []
     limits = [day.capacity for day in days if day.capacity is not None]

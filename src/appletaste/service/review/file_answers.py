@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..answers import StreamRead
+from ..api.streams import StreamRead
 
 
 class LookBar(Struct, frozen=True):

@@ -1,10 +1,10 @@
-"""What the page asks for in numbers, as types: days, the model, what if, alarms and health."""
+"""What the page asks for in numbers, as types: days, and what if."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 
 class Amount(Struct, frozen=True, omit_defaults=True):
@@ -66,79 +66,6 @@ class DaysRead(Struct, frozen=True):
     notes: list[str]
 
 
-class Band(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a column adds to the score, with bands; ``then`` is what it added on the chosen day."""
-
-    mean: float
-    low50: float
-    high50: float
-    low90: float
-    high90: float
-    then: float | None = None
-
-
-class CurvePoint(Band, frozen=True, omit_defaults=True, kw_only=True):
-    """A column at a number."""
-
-    x: float
-
-
-class CurveLevel(Band, frozen=True, omit_defaults=True, kw_only=True):
-    """A column at a level."""
-
-    level: str
-    count: int | None = None
-
-
-class Bin(Struct, frozen=True):
-    """How many rows of the past had values from one number to another."""
-
-    from_: float = field(name="from")
-    to: float
-    count: int
-
-
-class CurveRead(Struct, frozen=True, omit_defaults=True):
-    """One column; ``moves`` says how much it matters, ``change`` how far it has moved most since the chosen day."""
-
-    name: str
-    kind: str
-    moves: float
-    told: str
-    typical: float | str | None = None
-    points: list[CurvePoint] | None = None
-    histogram: list[Bin] | None = None
-    levels: list[CurveLevel] | None = None
-    missing: CurveLevel | None = None
-    change: float | None = None
-
-
-class CalibrationBin(Struct, frozen=True):
-    """Labelled acts whose chance was from one number to another: the mean chance, and the share of positives."""
-
-    from_: float = field(name="from")
-    to: float
-    count: int
-    predicted: float
-    seen: float
-    low: float
-    high: float
-
-
-class CurvesRead(Struct, frozen=True):
-    """What is believed, column by column; ``columns`` is null for a stream of vectors or a policy without a model."""
-
-    columns: list[CurveRead] | None
-    calibration: list[CalibrationBin]
-    labels: int | None
-    positives: int | None
-    threshold: float | None
-    typical: Amount | None
-    certificate: dict[str, Any] | None
-    since: dict[str, Any] | None
-    notes: list[str]
-
-
 class Settings(Struct, frozen=True):
     """A way to decide, and what it comes to on the log."""
 
@@ -185,77 +112,3 @@ class WhatIfRead(Struct, frozen=True):
     left_out: int
     would_act: int
     would_pass: int
-
-
-class Acknowledged(Struct, frozen=True):
-    """Who has taken note of an alarm."""
-
-    by: str
-    time: str
-    text: str
-
-
-class AlarmRead(Struct, frozen=True):
-    """An alarm: when, what, how sure, and what to do."""
-
-    id: str
-    raised: str | float | None
-    what: str
-    column: str | None
-    statistic: float
-    threshold: float
-    item: int
-    since: int
-    until: int
-    remedy: str
-    acknowledged: Acknowledged | None
-
-
-class AlarmList(Struct, frozen=True):
-    """All alarms, the latest first, and what could not be watched."""
-
-    alarms: list[AlarmRead]
-    items: int
-    notes: list[str]
-
-
-class ModeSince(Struct, frozen=True):
-    """The mode that holds, and since when."""
-
-    mode: str
-    since: str
-    by: str
-    reason: str
-
-
-class VerifiedAt(Struct, frozen=True):
-    """When the record was last folded again, and whether that gave the same."""
-
-    events: int
-    time: str
-    verifies: bool
-    told: str
-
-
-class Commits(Struct, frozen=True):
-    """How long the last commits took, the sync of the disk among it, in milliseconds."""
-
-    count: int
-    median: float
-    most: float
-
-
-class StreamHealth(Struct, frozen=True):
-    """How a stream is."""
-
-    mode: ModeSince
-    events: int
-    verified: VerifiedAt | None
-    store: str
-    commits: Commits | None
-    queue: int  #: requests that wait for the writer
-    pending: int  #: decisions whose label is awaited
-    trouble: str | None
-    capacity: str | None
-    audit: str | None
-    time_zone: str | None  #: whose days a capacity is of; null: those of UTC

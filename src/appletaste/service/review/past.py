@@ -10,9 +10,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeGuard
+from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import numpy as np
+from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from ...costs import Costs
@@ -22,7 +23,7 @@ from ...records.codec import unpack_event, unpack_item
 from ...records.events import Corrected, Decided, Labelled, Recorded
 from ...records.stores.store import PART as ROWS
 from ...records.stores.store import Place, Row
-from .answers import Similar, UsualLevels, UsualNumber
+from ..types import Time
 
 #: Decisions that say what is usual, and labelled cases that are compared.
 MOST = 2000
@@ -40,6 +41,32 @@ Floats = NDArray[np.float64]
 _LABELS = (Labelled, Corrected, Recorded)
 #: Kinds of events that give a decision its label, or take it away.
 _LABEL_KINDS = {"labelled", "corrected", "recorded", "retracted", "erased"}
+
+
+class UsualNumber(Struct, frozen=True, tag="number", tag_field="kind"):
+    """Between which numbers 90 % of the items lie."""
+
+    low: float
+    median: float
+    high: float
+
+
+class UsualLevels(Struct, frozen=True, tag="category", tag_field="kind"):
+    """The most frequent values with their shares, and the share of the value of this item."""
+
+    top: list[tuple[str, float]]
+    share: float
+
+
+class Similar(Struct, frozen=True):
+    """A past case whose label is known; ``likeness`` is 1 where nothing differs."""
+
+    id: str
+    likeness: Annotated[float, Meta(ge=0, le=1)]
+    label: int
+    chance: float | None
+    act: bool
+    time: Time | None
 
 
 def columns_of(item: bytes) -> dict[str, Any]:

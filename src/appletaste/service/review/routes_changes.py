@@ -11,11 +11,10 @@ from ...costs import Costs
 from ...errors import InputError, OptionError
 from ...streams import Stream
 from ...streams.staffing import Staffing
-from ..answers import Changed
-from ..operations import Call, Operation, Reply
+from ..api.streams import sheet_of
+from ..operations import STREAM, Call, Reply, operation
 from ..problems import Problem, invalid
-from ..routes_decisions import STREAM
-from ..routes_streams import sheet_of
+from ..types import Changed
 from .bodies import AuditBody, CapacityBody, WhatIf
 from .numbers import WhatIfRead
 from .trying import Way, tried
@@ -41,9 +40,10 @@ def _today(stream: Stream) -> Way:
     return Way(None if by_item else stream.costs.threshold, stream.budget, stream.audit)
 
 
-async def what_if(call: Call) -> Reply:
-    """Say what another way to decide would have cost, beside today's."""
-    asked, following = call.body, call.host.following(call.stream)
+@operation("POST", STREAM + "/what-if", scope="read", problems=("no-answer",))
+async def what_if(call: Call[WhatIf]) -> Reply[WhatIfRead]:
+    """Say what other costs, another threshold, other reviewers or audits would have cost, beside those of today."""
+    asked, following = call.body, call.host.read_model(call.stream)
     named = [asked.capacity is not UNSET, asked.audit is not UNSET]
     costs = None if asked.costs is None else sheet_of(asked.costs)
     given = staffed(asked.capacity or None, asked.audit or None)
@@ -68,8 +68,9 @@ def _threshold(asked: WhatIf, costs: Costs | None, now: Way) -> float | None:
     return now.threshold if costs is None else costs.threshold
 
 
-async def set_capacity(call: Call) -> Reply:
-    """Let other reviewers be there."""
+@operation("POST", STREAM + "/capacity", scope="admin", problems=("no-answer",))
+async def set_capacity(call: Call[CapacityBody]) -> Reply[Changed]:
+    """Change the review capacity from now on: a number of acts a day, or a share."""
     said, by = call.body, call.who(call.body.by)
     staffed(said.capacity, None, said.time_zone)  # what is wrong is said before anything waits
 
@@ -79,51 +80,15 @@ async def set_capacity(call: Call) -> Reply:
     return await call.writer.do(lambda stream: _changed(stream, change))
 
 
-async def set_audit(call: Call) -> Reply:
-    """Let another share of passes be audited."""
+@operation("POST", STREAM + "/audit", scope="admin", problems=("no-answer",))
+async def set_audit(call: Call[AuditBody]) -> Reply[Changed]:
+    """Change the share of passes that are audited from now on."""
     by, lane = call.who(call.body.by), staffed(None, call.body.audit).audit
     return await call.writer.do(lambda stream: _changed(stream, lambda one: one.set_audit(lane, by=by)))
 
 
-def _changed(stream: Stream, change: Callable[[Stream], int]) -> Reply:
+def _changed(stream: Stream, change: Callable[[Stream], int]) -> Reply[Any]:
     try:
         return Reply.of(Changed(change(stream)))
     except InputError as error:  # of settings that do not go together: nothing in the words is of an item
         raise Problem("no-answer", detail=str(error)) from None
-
-
-OPERATIONS = (
-    Operation(
-        "what_if",
-        "POST",
-        STREAM + "/what-if",
-        "What other costs, another threshold, other reviewers or audits would have cost, beside those of today",
-        what_if,
-        "read",
-        {200: WhatIfRead},
-        WhatIf,
-        problems=("no-answer",),
-    ),
-    Operation(
-        "set_capacity",
-        "POST",
-        STREAM + "/capacity",
-        "Let other reviewers be there: a number of acts a day, or a share",
-        set_capacity,
-        "admin",
-        {200: Changed},
-        CapacityBody,
-        problems=("no-answer",),
-    ),
-    Operation(
-        "set_audit",
-        "POST",
-        STREAM + "/audit",
-        "Let another share of passes be audited",
-        set_audit,
-        "admin",
-        {200: Changed},
-        AuditBody,
-        problems=("no-answer",),
-    ),
-)

@@ -10,11 +10,11 @@ from typing import Any
 
 from ...errors import ConflictError
 from ...streams import Stream
-from ..cells import NUMBER
-from ..operations import CSV, Call, Operation, Reply
+from ..api.access import check_whole
+from ..api.streams import described
+from ..door import NUMBER
+from ..operations import CSV, Call, Reply, operation
 from ..problems import Problem
-from ..routes_keys import check_whole
-from ..routes_streams import described
 from .bodies import FileStream, Played
 from .file_answers import FileRead, ReplayRead, StreamMade, TryIt
 from .file_look import look_at, words_of
@@ -25,8 +25,9 @@ FILE = "/v1/files/{file}"
 _ADDRESS = re.compile(rb"[A-Za-z0-9.-]+(:\d{1,5})?")
 
 
-async def send(call: Call) -> Reply:
-    """Take in a file and look at it; one that is no table leaves nothing behind."""
+@operation("POST", "/v1/files", scope="admin", status=201, takes=CSV, limit=LARGEST, problems=("unreadable-file",))
+async def send_file(call: Call[bytes]) -> Reply[FileRead]:
+    """Send a table as CSV, and get a look at its columns. A file that is no table leaves nothing behind."""
     check_whole(call)
     files, content = call.host.files, call.body
 
@@ -43,7 +44,7 @@ async def send(call: Call) -> Reply:
     return Reply.of(found, 201)
 
 
-async def with_file(call: Call, work: Callable[..., Any], *given: Any) -> Any:
+async def with_file(call: Call[Any], work: Callable[..., Any], *given: Any) -> Any:
     """Do something with the file that an address names; files may go at any time."""
     try:
         return await call.host.aside(work, call.host.files.find(call.params["file"]), *given)
@@ -51,14 +52,18 @@ async def with_file(call: Call, work: Callable[..., Any], *given: Any) -> Any:
         raise Problem("unknown-file") from None
 
 
-async def replay(call: Call) -> Reply:
-    """Play a file as a stream."""
+@operation("POST", FILE + "/replay", scope="admin", problems=("unknown-file", "unreadable-file"))
+async def replay_file(call: Call[Played]) -> Reply[ReplayRead]:
+    """Play a file as a stream in which a label is seen only if you act."""
     check_whole(call)
     return Reply.of(await with_file(call, play, call.body))
 
 
-async def create(call: Call) -> Reply:
-    """Make a stream from a file, and a key that sends it decisions and labels."""
+@operation(
+    "POST", FILE + "/stream", scope="admin", status=201, problems=("unknown-file", "unreadable-file", "stream-exists")
+)
+async def stream_of_file(call: Call[FileStream]) -> Reply[StreamMade]:
+    """Make a stream from a file, and a key for it that is told this once."""
     check_whole(call)
     asked, host = call.body, call.host
 
@@ -85,48 +90,9 @@ async def create(call: Call) -> Reply:
     return Reply.of(StreamMade(told, TryIt(secret, python, curl), taught, notes), 201)
 
 
-def address_of(call: Call) -> str:
+def address_of(call: Call[Any]) -> str:
     """Return where whoever asks reaches the service, as far as the request says."""
     host = call.headers.get(b"host", b"")
     safe = call.headers.get(b"x-forwarded-proto") == b"https"
     known = host.decode() if _ADDRESS.fullmatch(host) else "127.0.0.1:8080"
     return f"{'https' if safe else 'http'}://{known}"
-
-
-OPERATIONS = (
-    Operation(
-        "send_file",
-        "POST",
-        "/v1/files",
-        "Send a table as CSV, and get a look at its columns",
-        send,
-        "admin",
-        {201: FileRead},
-        bytes,
-        takes=CSV,
-        limit=LARGEST,
-        problems=("unreadable-file",),
-    ),
-    Operation(
-        "replay_file",
-        "POST",
-        FILE + "/replay",
-        "Play a file as a stream in which a label is seen only if you act",
-        replay,
-        "admin",
-        {200: ReplayRead},
-        Played,
-        problems=("unknown-file", "unreadable-file"),
-    ),
-    Operation(
-        "stream_of_file",
-        "POST",
-        FILE + "/stream",
-        "Make a stream from a file, and a key for it that is told this once",
-        create,
-        "admin",
-        {201: StreamMade},
-        FileStream,
-        problems=("unknown-file", "unreadable-file", "stream-exists"),
-    ),
-)

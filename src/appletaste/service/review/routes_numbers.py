@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from ...streams import Desk, Stream
-from ..operations import Call, Operation, Query, Reply
+from ..operations import STREAM, Call, Query, Reply, operation
 from ..problems import FieldError, Problem
-from ..routes_decisions import STREAM
-from .columns import day_number
 from .days import MOST, days_of, range_of
 from .numbers import DaysRead
+from .read_model import day_number
 
 Day = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", max_length=10)]
 
 
-def day_of(call: Call, name: str) -> int | None:
+def day_of(call: Call[Any], name: str) -> int | None:
     """Return a day of the query by its number; None: none was given."""
     text = call.query[name]
     if text is None:
@@ -35,10 +34,19 @@ def _price(stream: Stream) -> float | None:
     return player.shadow_price if isinstance(player, Desk) and player.budget is not None else None
 
 
-async def days(call: Call) -> Reply:
-    """Return the days of a range, and all of them together."""
+@operation(
+    "GET",
+    STREAM + "/days",
+    scope="read",
+    query={
+        "from": Query(Day | None, None, "The first day; left out: two months before the last."),
+        "to": Query(Day | None, None, "The last day; left out: that of the latest decision."),
+    },
+)
+async def days(call: Call[None]) -> Reply[DaysRead]:
+    """Return what each day came to, with intervals, and all of them together."""
     first, last = day_of(call, "from"), day_of(call, "to")
-    following = call.host.following(call.stream)
+    following = call.host.read_model(call.stream)
     price = await call.writer.do(_price)
 
     def work() -> DaysRead:
@@ -50,20 +58,3 @@ async def days(call: Call) -> Reply:
             return days_of(following, first, last, price)
 
     return Reply.of(await call.host.aside(work))
-
-
-OPERATIONS = (
-    Operation(
-        "days",
-        "GET",
-        STREAM + "/days",
-        "What each day came to, with intervals, and all of them together",
-        days,
-        "read",
-        {200: DaysRead},
-        query={
-            "from": Query(Day | None, None, "The first day; left out: two months before the last."),
-            "to": Query(Day | None, None, "The last day; left out: that of the latest decision."),
-        },
-    ),
-)

@@ -25,8 +25,8 @@ from ...reports.model import share as per_cent
 from ...streams import Audit, Budget
 from ...streams.staffing import audit_text, capacity_text
 from .days import amount_of
-from .following import Following
 from .numbers import Flip, Settings, WhatIfRead
+from .read_model import ReadModel
 
 #: Decisions that would be others, of which so many are named.
 NAMED = 50
@@ -91,7 +91,7 @@ def _best_of_each_day(
     return found, np.maximum(left, 0.0)
 
 
-def tried(following: Following, then: Way, now: Way, costs: Costs | None, level: float, pure: bool) -> WhatIfRead:
+def tried(following: ReadModel, then: Way, now: Way, costs: Costs | None, level: float, pure: bool) -> WhatIfRead:
     """Return what a way to decide comes to beside today's; ``pure``: the estimates leave reviewers and audits aside."""
     with following.lock:
         columns, seq = following.columns, following.seq

@@ -1,4 +1,4 @@
-"""``make desk-demo``: the review desk over a shop in fast time; orders arrive, labels come back late, June changes."""
+"""``make review-demo``: the review page over a shop in fast time: orders arrive, labels come late, June changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import appletaste as at
 from .over_http import Started
 
 ROWS, BEGIN = 18_300, datetime(2024, 5, 1)
-#: So many days are played before the desk opens; the change comes five days later.
+#: So many days are played before the page opens; the change comes five days later.
 BEFORE = 40
 #: A label that reviewers have not given by then is given by the file.
 PATIENCE = timedelta(days=14)
@@ -138,7 +138,7 @@ def play(shop: Shop, day_seconds: float, until: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="make desk-demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make review-demo", description=__doc__)
     parser.add_argument(
         "--seconds", type=float, default=float("inf"), help="end after so many seconds (default: never)"
     )
@@ -147,7 +147,7 @@ def main() -> None:
     args = parser.parse_args()
     for one in (signal.SIGINT, signal.SIGTERM):  # a process in the background may have been started without
         signal.signal(one, signal.default_int_handler)
-    with tempfile.TemporaryDirectory(prefix="desk-demo-") as name:
+    with tempfile.TemporaryDirectory(prefix="review-demo-") as name:
         folder, began = Path(name), time.monotonic()
         store = args.store or str(folder / "desk.db")
         if Path(store).exists():

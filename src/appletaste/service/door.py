@@ -16,7 +16,6 @@ from ..features.dates import Date
 from ..streams import Stream
 from ..tables.values import LARGEST
 from ..times import DAY, instant
-from .bodies import Decide
 from .problems import FieldError, Problem, invalid
 
 NUMBER, TEXT, DATE, ANY = "a number or null", "a text, a number or null", "a date in ISO 8601 or null", "a cell"
@@ -154,13 +153,3 @@ def check_plain(text: str | None, pointer: str) -> None:
     """Refuse a text that not every store can hold."""
     if text is not None and "\0" in text:
         raise invalid("wrong-value", pointer, "a text without zero bytes")
-
-
-def check_decide(body: Decide, door: Door) -> None:
-    """Refuse what a stream would not decide on as it is meant."""
-    door.check(body.item)
-    if body.time is not None:
-        check_time(body.time)
-    check_plain(body.id, "/id")
-    if body.stratum is not None:
-        check_plain(body.stratum, "/stratum")

@@ -16,7 +16,8 @@ from polyagamma import random_polyagamma as other_polyagamma
 
 import appletaste as at
 from appletaste.policies import POLICIES
-from naive import NaivePgTs, TunedPgTs
+
+from .naive import NaivePgTs, TunedPgTs
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 
@@ -244,7 +245,9 @@ def bench_sparse():
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Measure appletaste beside its peers, in one run.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench speed", description="Measure appletaste beside its peers, in one run."
+    )
     parser.add_argument("--json", type=Path, help="keep the numbers in this file")
     args = parser.parse_args()
     rows = [*bench_draws(), *bench_replicates(), *bench_policies(), *bench_ledger(), *bench_sparse()]

@@ -26,11 +26,9 @@ from ...records.entries import Entries
 from ...records.events import STATES, Decided
 from ...records.stores.store import PART
 from ...reports import write_report
-from ..operations import CSV, HTML, Call, Operation, Query, Reply
+from ..operations import CSV, HTML, STREAM, Call, Query, Reply, operation
 from ..problems import FieldError, Problem
-from ..routes_decisions import STREAM
-from .columns import day_name, day_number
-from .following import Following
+from .read_model import ReadModel, day_name, day_number
 
 Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", max_length=7)]
 #: A page of ours that needs nothing from anywhere, and runs nothing.
@@ -55,12 +53,12 @@ def days_of_month(month: str) -> tuple[date, date]:
     return date(year, number, 1), date(year, number, monthrange(year, number)[1])
 
 
-def table_from(following: Following, first: date, last: date) -> DecisionLog:
+def table_from(read_model: ReadModel, first: date, last: date) -> DecisionLog:
     """Return the decision log of some days with their features; no other decision is held in memory."""
-    writer, columns = following.writer, following.columns
-    with following.lock:
+    writer, columns = read_model.writer, read_model.columns
+    with read_model.lock:
         rows = columns.of_days(day_number(first.isoformat()), day_number(last.isoformat()))
-        chosen, end = set(rows.tolist()), following.seq
+        chosen, end = set(rows.tolist()), read_model.seq
         wanted = {id for id, row in columns.rows.items() if row in chosen}
     events = DurableRecord(writer.place).read()
     entries = Entries(event for seq, event in events if seq <= end and event.id in wanted)
@@ -68,10 +66,10 @@ def table_from(following: Following, first: date, last: date) -> DecisionLog:
     return table_of(entries, writer.policy, whole)
 
 
-def report_of(following: Following, month: str | None, title: str) -> tuple[bytes, str]:
+def report_of(read_model: ReadModel, month: str | None, title: str) -> tuple[bytes, str]:
     """Return the page of a month, and which month that is; without one the month of the latest decision."""
-    with following.catch_up().lock:
-        columns, there = following.columns, following.columns.touched
+    with read_model.catch_up().lock:
+        columns, there = read_model.columns, read_model.columns.touched
         if not there:
             raise Problem("no-answer", detail="the stream has no decisions yet")
         if not columns.dated:
@@ -81,20 +79,20 @@ def report_of(following: Following, month: str | None, title: str) -> tuple[byte
         if not len(columns.of_days(*(day_number(day.isoformat()) for day in (first, last)))):
             told = f"{day_name(min(there))} to {day_name(max(there))}"
             raise Problem("no-answer", detail=f"no decision was made in {month}; give a month of {told}")
-    page: bytes = following.once(("report", month), following.seq, lambda: page_of(following, first, last, title))
+    page: bytes = read_model.once(("report", month), read_model.seq, lambda: page_of(read_model, first, last, title))
     return page, month
 
 
-def page_of(following: Following, first: date, last: date, title: str) -> bytes:
+def page_of(read_model: ReadModel, first: date, last: date, title: str) -> bytes:
     """Return the page of some days of one month, compared with the month before."""
     month, before = str(first)[:7], (first - timedelta(days=1)).replace(day=1)
-    log = table_from(following, before, last)
+    log = table_from(read_model, before, last)
     try:
         with tempfile.TemporaryDirectory() as folder, _drawing:
             write_report(
                 log,
                 folder,
-                names=following.writer.names,
+                names=read_model.writer.names,
                 title=f"{title}, {month}",
                 source=f"the record of {title}",
                 first_day=first,
@@ -116,12 +114,20 @@ def file_name(stream: str, rest: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{re.sub("[^A-Za-z0-9.-]", "_", stream)}-{rest}"'}
 
 
-async def report(call: Call) -> Reply:
+@operation(
+    "GET",
+    STREAM + "/report.html",
+    scope="read",
+    query={"month": Query(Month | None, None, "Such as 2024-06; left out: the month of the latest decision.")},
+    media=HTML,
+    problems=("no-answer",),
+)
+async def report(call: Call[None]) -> Reply[str]:
     """Return the report of a month as one page that opens anywhere."""
-    following, month = call.host.following(call.stream), call.query["month"]
+    read_model, month = call.host.read_model(call.stream), call.query["month"]
     if month is not None and not 1 < int(month[:4]) < 9999:  # the month before is looked at, too
         raise Problem("validation", FieldError("out-of-range", parameter="month", expected="a month such as 2024-06"))
-    page, month = await call.host.aside(report_of, following, month, call.stream)
+    page, month = await call.host.aside(report_of, read_model, month, call.stream)
     headers = file_name(call.stream, f"{month}.html")
     headers["Content-Security-Policy"] = POLICY
     return Reply(200, page, f"{HTML}; charset=utf-8", headers)
@@ -130,10 +136,10 @@ async def report(call: Call) -> Reply:
 class Rows:
     """The decisions of a stream as lines of a table, some thousands at a time, as they stood when it was asked for."""
 
-    def __init__(self, following: Following) -> None:
-        with following.catch_up().lock:
-            columns = following.columns
-            self._writer, self._last = following.writer, following.seq
+    def __init__(self, read_model: ReadModel) -> None:
+        with read_model.catch_up().lock:
+            columns = read_model.columns
+            self._writer, self._last = read_model.writer, read_model.seq
             self._flags = {name: np.array(columns.flag(name)) for name in ("act", "audit", "label", "state")}
             self._probability = np.array(columns.amount("probability"))
             self._label_times = dict(columns.label_times)
@@ -179,9 +185,10 @@ def _cell(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-async def log_csv(call: Call) -> Reply:
-    """Return the decision log as CSV, one line a decision."""
-    rows = await call.host.aside(Rows, call.host.following(call.stream))
+@operation("GET", STREAM + "/log.csv", scope="read", media=CSV)
+async def log_csv(call: Call[None]) -> Reply[str]:
+    """Return the decision log as CSV, one line a decision, without features."""
+    rows = await call.host.aside(Rows, call.host.read_model(call.stream))
 
     async def parts() -> AsyncGenerator[bytes]:
         yield (",".join(HEADER) + "\r\n").encode()
@@ -189,29 +196,3 @@ async def log_csv(call: Call) -> Reply:
             yield some
 
     return Reply(200, media=f"{CSV}; charset=utf-8", parts=parts(), headers=file_name(call.stream, "log.csv"))
-
-
-OPERATIONS = (
-    Operation(
-        "report",
-        "GET",
-        STREAM + "/report.html",
-        "The report of a month, as one page that opens anywhere",
-        report,
-        "read",
-        {200: str},
-        query={"month": Query(Month | None, None, "Such as 2024-06; left out: the month of the latest decision.")},
-        media=HTML,
-        problems=("no-answer",),
-    ),
-    Operation(
-        "log_csv",
-        "GET",
-        STREAM + "/log.csv",
-        "The decision log as CSV, one line a decision; without features",
-        log_csv,
-        "read",
-        {200: str},
-        media=CSV,
-    ),
-)

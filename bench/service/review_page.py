@@ -1,4 +1,4 @@
-"""``make bench-page``: the review desk in Chromium: how soon it can be used, what ten minutes of updates cost."""
+"""``make bench ARGS=page``: the review page in Chromium: how soon it can be used, what ten minutes of updates cost."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import time
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from typing import TYPE_CHECKING
 
 import appletaste as at
 
-from .desk_demo import BEGIN, Shop, prepared
 from .over_http import Started
+from .review_demo import BEGIN, Shop, prepared
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 DECISIONS, DAYS = 10_000, 61
 #: Notes when the first case can be worked on: rows in the list, and the button to begin with.
@@ -163,12 +165,14 @@ def live_updates(browser: Browser, folder: Path, minutes: float, day: float) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.service.desk", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench page", description=__doc__)
     parser.add_argument("--loads", type=int, default=10, help="how often the first view is loaded (default 10)")
     parser.add_argument("--minutes", type=float, default=10, help="of live updates (default 10)")
     parser.add_argument("--day", type=float, default=30, help="seconds that a day of 600 orders takes (default 30)")
     parser.add_argument("--part", choices=("first", "live"), help="one of the two alone")
     args = parser.parse_args()
+    from playwright.sync_api import sync_playwright  # not everybody who asks for help has it
+
     path = os.environ.get("APPLETASTE_CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as name:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

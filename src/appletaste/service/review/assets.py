@@ -1,4 +1,4 @@
-"""The page of the review desk: plain files that anybody may load; what they show needs a key."""
+"""The review page: plain files that anybody may load; what they show needs a key."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..operations import Call, Operation, Reply
+from ..operations import Call, Reply, operation
 from ..problems import Problem
 
 FOLDER = Path(__file__).parent / "page"
@@ -91,7 +91,7 @@ def found(name: str) -> File:
     return kept
 
 
-def file_reply(name: str, asked: Mapping[bytes, bytes]) -> Reply:
+def file_reply(name: str, asked: Mapping[bytes, bytes]) -> Reply[Any]:
     """Return a file of the page, packed where the reader can unpack; 304 where the reader has the file already."""
     file = found(name)
     packed = b"gzip" in asked.get(b"accept-encoding", b"")
@@ -104,29 +104,16 @@ def file_reply(name: str, asked: Mapping[bytes, bytes]) -> Reply:
     return Reply(200, file.packed if packed else file.content, file.kind, headers)
 
 
-async def index(call: Call) -> Reply:
-    """Return the page."""
+@operation("GET", "/", scope=None, media=HTML, described=False)
+async def page(call: Call[None]) -> Reply[str]:
+    """Return the review page."""
     return file_reply("index.html", call.headers)
 
 
-async def file(call: Call) -> Reply:
-    """Return a file of the page."""
+@operation("GET", "/desk/{file}", scope=None, media=HTML, problems=("unknown-route",), described=False)
+async def page_file(call: Call[None]) -> Reply[str]:
+    """Return a file of the review page."""
     return file_reply(call.params["file"], call.headers)
 
 
 #: For people and their browsers, so not in the description for programs.
-OPERATIONS = (
-    Operation("page", "GET", "/", "The review desk", index, None, {200: str}, media=HTML, described=False),
-    Operation(
-        "page_file",
-        "GET",
-        "/desk/{file}",
-        "A file of the review desk",
-        file,
-        None,
-        {200: str},
-        media=HTML,
-        problems=("unknown-route",),
-        described=False,
-    ),
-)

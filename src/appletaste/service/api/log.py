@@ -1,4 +1,4 @@
-"""The record to be read: as lines of JSON, as a decision log in Parquet, and live as it is written."""
+"""The record to be read: as lines of JSON, in Parquet and live as it is written; what was missed, and what changed."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ from typing import Annotated, Any
 
 import msgspec
 
-from .._files import for_json
-from ..costs import Costs
-from ..logs import DecisionLog
-from ..logs.decision_log import table_of
-from ..records.codec import stamp_of, unpack_event, unpack_item
-from ..records.durable import DurableRecord
-from ..records.entries import Entries
-from ..records.events import Created, Decided
-from ..records.stores.store import PART, Place, Row
-from .operations import EVENTS, NDJSON, PARQUET, Call, Operation, Query, Reply
-from .problems import Problem
-from .routes_decisions import STREAM
-from .writer import Writer
+from ... import evaluate
+from ..._files import for_json
+from ...costs import Costs
+from ...drift import check
+from ...logs import DecisionLog
+from ...logs.decision_log import table_of
+from ...records.codec import stamp_of, unpack_event, unpack_item
+from ...records.durable import DurableRecord
+from ...records.entries import Entries
+from ...records.events import Created, Decided
+from ...records.stores.store import PART, Place, Row
+from ..operations import EVENTS, NDJSON, PARQUET, STREAM, Call, Query, Reply, operation
+from ..problems import Problem
+from ..types import Estimates
+from ..writer import Writer
 
 #: Seconds between two looks at the record, and after which a quiet connection hears that it is alive.
 PAUSE, ALIVE = 0.1, 15.0
 #: Seconds between two looks whether whoever watches still may.
 MAY = 1.0
+Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_FEATURES = Query(bool, False, "Whether the features of decisions are among what is read.")
 
 
 def event_of(row: Row, features: bool) -> dict[str, Any]:
@@ -65,8 +69,19 @@ def _part(place: Place, after: int, last: int) -> list[Row]:
     return rows
 
 
-async def log(call: Call) -> Reply:
-    """Return the events from a number on, a line of JSON each, up to the last one that is on disk now."""
+@operation(
+    "GET",
+    STREAM + "/log",
+    scope="read",
+    query={
+        "from_seq": Query(Number, 1, "The number of the first event."),
+        "limit": Query(Number | None, None, "The most events to return; all, if left out."),
+        "features": _FEATURES,
+    },
+    media=NDJSON,
+)
+async def log(call: Call[None]) -> Reply[str]:
+    """Return the events from a number on, a line of JSON each. It ends with the last one that is on disk now."""
     writer, features = call.writer, call.query["features"]
     after, last = max(call.query["from_seq"] - 1, 0), writer.seq
     if call.query["limit"] is not None:
@@ -94,8 +109,9 @@ def table(writer: Writer) -> DecisionLog:
     return table_of(entries, writer.policy, whole)
 
 
-async def parquet(call: Call) -> Reply:
-    """Return the decision log in Parquet."""
+@operation("GET", STREAM + "/log.parquet", scope="read", media=PARQUET, problems=("cannot-happen",))
+async def log_parquet(call: Call[None]) -> Reply[bytes]:
+    """Return the decision log in Parquet, one row a decision."""
     writer = call.writer
 
     def work() -> bytes:
@@ -107,8 +123,18 @@ async def parquet(call: Call) -> Reply:
     return Reply(200, await call.host.aside(work), PARQUET)
 
 
-async def live(call: Call) -> Reply:
-    """Send events as they are written; ``Last-Event-ID`` goes on where a connection was cut."""
+@operation(
+    "GET",
+    STREAM + "/live",
+    scope="read",
+    query={
+        "from_seq": Query(Number | None, None, "The number of the first event; left out: from now on."),
+        "features": _FEATURES,
+    },
+    media=EVENTS,
+)
+async def live(call: Call[None]) -> Reply[str]:
+    """Send events as they are written, as server-sent events; ``Last-Event-ID`` goes on after a cut."""
     writer, features = call.writer, call.query["features"]
     said = call.headers.get(b"last-event-id", b"")
     if said and not (said.isdigit() and len(said) < 16):
@@ -141,46 +167,32 @@ async def live(call: Call) -> Reply:
     return Reply(200, media=EVENTS, parts=parts(), headers={"X-Accel-Buffering": "no"})
 
 
-_FEATURES = Query(bool, False, "Whether the features of decisions are among what is read.")
-OPERATIONS = (
-    Operation(
-        "log",
-        "GET",
-        STREAM + "/log",
-        "The events from a number on, a line of JSON each",
-        log,
-        "read",
-        {200: str},
-        query={
-            "from_seq": Query(Number, 1, "The number of the first event."),
-            "limit": Query(Number | None, None, "The most events to return; all, if left out."),
-            "features": _FEATURES,
-        },
-        media=NDJSON,
-    ),
-    Operation(
-        "log_parquet",
-        "GET",
-        STREAM + "/log.parquet",
-        "The decision log in Parquet, one row a decision",
-        parquet,
-        "read",
-        {200: bytes},
-        media=PARQUET,
-        problems=("cannot-happen",),
-    ),
-    Operation(
-        "live",
-        "GET",
-        STREAM + "/live",
-        "Events as they are written, as server-sent events; Last-Event-ID goes on after a cut",
-        live,
-        "read",
-        {200: str},
-        query={
-            "from_seq": Query(Number | None, None, "The number of the first event; left out: from now on."),
-            "features": _FEATURES,
-        },
-        media=EVENTS,
-    ),
+@operation(
+    "GET",
+    STREAM + "/missed",
+    scope="read",
+    query={"level": Query(Level, 0.9, "The confidence of the intervals.")},
+    problems=("cannot-happen",),
 )
+async def missed(call: Call[None]) -> Reply[Estimates]:
+    """Say how many positives were passed, with intervals, or why the log cannot say."""
+    read_model, level = call.host.read_model(call.stream), call.query["level"]
+
+    def work() -> Any:
+        with read_model.catch_up().lock:  # whoever asks again hears the same until something happens
+            name, seq = ("missed", level), read_model.seq
+            return read_model.once(name, seq, lambda: evaluate.missed(table(read_model.writer), level).as_dict())
+
+    return Reply.of(for_json(await call.host.aside(work)))
+
+
+@operation("GET", STREAM + "/drift", scope="read", problems=("cannot-happen",))
+async def drift(call: Call[None]) -> Reply[Estimates]:
+    """Say whether the stream is still the one that was learnt."""
+    writer = call.writer
+
+    def work() -> Any:
+        found = check(table(writer), names=writer.names)
+        return {"alarms": list(found), "items": found.items, "labels": found.labels, "notes": list(found.notes)}
+
+    return Reply.of(for_json(await call.host.aside(work)))

@@ -1,0 +1,247 @@
+"""How a stream is: its alarms with who has taken note, its mode, its record, its store and its work.
+
+An alarm is known by the event that raised it, so it has the same name whenever the record is read again. Who has taken
+note is kept among the small values of the store, and as a note in the record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ...drift.alarms import Alarm
+from ...records.codec import stamp_of, unpack_event
+from ...records.events import ModeChanged
+from ...records.stores import POSTGRES, Store
+from ...records.stores.store import Place
+from ...streams import Stream
+from ...streams.journal import stamp_text
+from ...streams.staffing import audit_text, capacity_text
+from ..api.streams import VERIFIED, VerifiedAt
+from ..door import check_plain
+from ..operations import STREAM, Call, Reply, operation
+from ..problems import Problem
+from ..types import Body, Who
+from ..writer import Writer
+from .read_model import ReadModel
+
+#: The longest note that a record takes, less the words before it.
+LONGEST = 9_000
+
+
+class Acknowledged(Struct, frozen=True):
+    """Who has taken note of an alarm."""
+
+    by: str
+    time: str
+    text: str
+
+
+class AlarmRead(Struct, frozen=True):
+    """An alarm: when, what, how sure, and what to do."""
+
+    id: str
+    raised: str | float | None
+    what: str
+    column: str | None
+    statistic: float
+    threshold: float
+    item: int
+    since: int
+    until: int
+    remedy: str
+    acknowledged: Acknowledged | None
+
+
+class AlarmList(Struct, frozen=True):
+    """All alarms, the latest first, and what could not be watched."""
+
+    alarms: list[AlarmRead]
+    items: int
+    notes: list[str]
+
+
+def name_of(alarm: Alarm, seq: int) -> str:
+    """Return what an alarm is called, for ever."""
+    return hashlib.sha256(f"{alarm.kind} {alarm.feature} {seq}".encode()).hexdigest()[:12]
+
+
+class Noticed:
+    """Who has taken note of which alarm of a stream, in the small values of its store."""
+
+    def __init__(self, store: Store, stream: str) -> None:
+        self._store, self._space = store, f"alarms {stream}"
+
+    def all(self) -> dict[str, Acknowledged]:
+        """Return who has taken note, by alarm."""
+        found = self._store.values(self._space)
+        return {name: msgspec.json.decode(value, type=Acknowledged) for name, value in found.items()}
+
+    def add(self, stream: Stream, alarm: AlarmRead, by: str, text: str) -> Acknowledged:
+        """Take note of an alarm, once: who was first stands."""
+        known = self.all().get(alarm.id)
+        if known is not None:
+            return known
+        said = f"alarm acknowledged: {alarm.what}"[:LONGEST] + (f"; {text}" if text else "")
+        stream.note("", said, by=by)
+        found = Acknowledged(by, datetime.now(UTC).isoformat(), text)
+        self._store.put(self._space, alarm.id, msgspec.json.encode(found))
+        return found
+
+
+def alarms_of(read_model: ReadModel, noticed: dict[str, Acknowledged]) -> AlarmList:
+    """Return all alarms, the latest first."""
+    with read_model.catch_up().lock:
+        watch = read_model.watch
+        found = [alarm_read(alarm, seq, noticed) for alarm, seq in zip(watch.alarms, read_model.raised, strict=True)]
+        notes = []
+        if watch.items < watch.reference + watch.window:
+            notes.append(
+                f"columns are watched from {watch.reference + watch.window:,} items on, and there are "
+                f"{watch.items:,} yet; labels are watched from the first on"
+            )
+        return AlarmList(found[::-1], watch.items, notes)
+
+
+def alarm_read(alarm: Alarm, seq: int, noticed: dict[str, Acknowledged]) -> AlarmRead:
+    """Return one alarm."""
+    name = name_of(alarm, seq)
+    return AlarmRead(
+        name,
+        alarm.time,
+        alarm.meaning,
+        alarm.feature,
+        alarm.statistic,
+        alarm.threshold,
+        alarm.item,
+        alarm.since,
+        alarm.until,
+        alarm.advice,
+        noticed.get(name),
+    )
+
+
+def find_alarm(read_model: ReadModel, name: str, noticed: dict[str, Acknowledged]) -> AlarmRead:
+    """Return the alarm with a name, or the problem that there is none."""
+    for alarm in alarms_of(read_model, noticed).alarms:
+        if alarm.id == name:
+            return alarm
+    raise Problem("unknown-alarm")
+
+
+@operation("GET", STREAM + "/alarms", scope="read")
+async def alarms(call: Call[None]) -> Reply[AlarmList]:
+    """List alarms: what has changed, since when, what to do, and who has taken note."""
+    read_model, noticed = call.host.read_model(call.stream), Noticed(call.host.store, call.stream)
+    return Reply.of(await call.host.aside(lambda: alarms_of(read_model, noticed.all())))
+
+
+class Acknowledge(Body, frozen=True):
+    """Somebody has taken note of an alarm."""
+
+    text: Annotated[str, Meta(max_length=1000)] = ""
+    by: Who | None = None
+
+
+@operation("POST", STREAM + "/alarms/{alarm}/acknowledge", scope="review", problems=("unknown-alarm",))
+async def acknowledge(call: Call[Acknowledge]) -> Reply[AlarmRead]:
+    """Take note of an alarm; who was first stands."""
+    read_model, noticed = call.host.read_model(call.stream), Noticed(call.host.store, call.stream)
+    said, by = call.body, call.who(call.body.by)
+    check_plain(said.text, "/text")
+    check_plain(by, "/by")
+    found = await call.host.aside(lambda: find_alarm(read_model, call.params["alarm"], noticed.all()))
+    told = await call.writer.do(lambda stream: noticed.add(stream, found, by, said.text))
+    return Reply.of(msgspec.structs.replace(found, acknowledged=told))
+
+
+class ModeSince(Struct, frozen=True):
+    """The mode that holds, and since when."""
+
+    mode: str
+    since: str
+    by: str
+    reason: str
+
+
+class Commits(Struct, frozen=True):
+    """How long the last commits took, the sync of the disk among it, in milliseconds."""
+
+    count: int
+    median: float
+    most: float
+
+
+class StreamHealth(Struct, frozen=True):
+    """How a stream is."""
+
+    mode: ModeSince
+    events: int
+    verified: VerifiedAt | None
+    store: str
+    commits: Commits | None
+    queue: int  #: requests that wait for the writer
+    pending: int  #: decisions whose label is awaited
+    trouble: str | None
+    capacity: str | None
+    audit: str | None
+    time_zone: str | None  #: whose days a capacity is of; null: those of UTC
+
+
+def _now(stream: Stream) -> dict[str, Any]:
+    trouble = None if stream.trouble is None else f"event {stream.trouble.seq} does not verify"
+    found = {"events": len(stream), "pending": len(stream.awaited), "trouble": trouble}
+    staffing = {"capacity": capacity_text(stream.budget), "audit": audit_text(stream.audit)}
+    return found | staffing | {"time_zone": stream.time_zone}
+
+
+def mode_since(place: Place, seq: int, mode: str) -> ModeSince:
+    """Return the mode that holds since an event, and who said so."""
+    row = next(place.read(seq - 1))
+    event = unpack_event(row.kind, row.body, row.item, {})
+    by, reason = (event.by, event.reason) if isinstance(event, ModeChanged) else ("", "")
+    return ModeSince(mode, stamp_text(stamp_of(row.kind, row.body).at), by, reason)
+
+
+def commits_of(writer: Writer) -> Commits | None:
+    """Return how long the last commits took."""
+    last = [1000.0 * seconds for seconds in writer.commits]
+    return Commits(len(last), statistics.median(last), max(last)) if last else None
+
+
+def store_of(address: str) -> str:
+    """Return what kind of store a stream lies in; its address may hold a password.
+
+    Examples
+    --------
+    >>> store_of("postgresql://ann:secret@db/shop"), store_of("shop.db"), store_of("memory")
+    ('PostgreSQL', 'SQLite, a file', 'memory: all of it goes when the process ends')
+    """
+    if address.startswith(POSTGRES):
+        return "PostgreSQL"
+    return "memory: all of it goes when the process ends" if address == "memory" else "SQLite, a file"
+
+
+@operation("GET", STREAM + "/health", scope="read")
+async def health(call: Call[None]) -> Reply[StreamHealth]:
+    """Return the mode and since when, the last check of the record, the store, and what waits."""
+    writer, store, name = call.writer, call.host.store, call.stream
+    found, (seq, mode) = await writer.do(lambda stream: (_now(stream), stream.mode_since))
+
+    def work() -> StreamHealth:
+        kept = store.get(VERIFIED, name)
+        return StreamHealth(
+            mode=mode_since(writer.place, seq, mode),
+            verified=None if kept is None else msgspec.json.decode(kept, type=VerifiedAt),
+            store=store_of(store.address),
+            commits=commits_of(writer),
+            queue=writer.depth,
+            **found,
+        )
+
+    return Reply.of(await call.host.aside(work))
