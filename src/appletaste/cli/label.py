@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .flags import as_flags
-from .options import add_json, add_stream, add_verb
+from .options import add_json, add_stream, add_verb, as_flags
 
 DESCRIPTION = """\
 Give a stream labels that have arrived, whenever they arrive and in any order. A label is

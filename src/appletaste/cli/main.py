@@ -37,8 +37,7 @@ from . import (
     what_if,
     worklist,
 )
-from .flags import as_flags
-from .options import STORAGE, ExitError, in_use
+from .options import STORAGE, ExitError, as_flags, in_use
 
 #: Options that have another name now.
 RENAMED = {"--option": "--policy 'NAME[option=value,...]'", "--address": "--cluster", "--features": "--map"}

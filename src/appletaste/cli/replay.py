@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
-from .flags import as_flags
 from .options import (
     add_date_options,
     add_desk_options,
@@ -18,6 +17,7 @@ from .options import (
     add_reading_options,
     add_score,
     add_verb,
+    as_flags,
 )
 
 if TYPE_CHECKING:

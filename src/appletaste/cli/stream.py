@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, OptionError, RecordError
-from .flags import as_flags
 from .options import (
     FAILED,
     ExitError,
@@ -19,6 +18,7 @@ from .options import (
     add_score,
     add_stream,
     add_verb,
+    as_flags,
 )
 
 if TYPE_CHECKING:
