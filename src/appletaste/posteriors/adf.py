@@ -13,7 +13,7 @@ from .belief import Arrays, Vector
 from .gaussian import GaussianBelief, unrestricted
 from .groups import Groups, check_groups
 from .half_life import Forgetting, HalfLife
-from .labels import next_renewal
+from .label_table import next_renewal
 from .prior import Gaussian
 
 #: Where labels fade, scales are learnt at the latest after so many more.

@@ -17,7 +17,7 @@ from ..kernels.linear import BLOCK
 from ..kernels.logistic import fit
 from .belief import Arrays, Vector
 from .groups import Groups, GroupScales
-from .labels import Growing, Labels
+from .label_table import Growing, Labels
 from .prior import Gaussian
 
 #: A new anchor is begun when labels are this many times those of the last one. At d = 20 and 2e5 labels 0.985 of

@@ -23,7 +23,7 @@ from ..keys import Key
 
 if TYPE_CHECKING:
     from .half_life import Clock
-    from .labels import Labels
+    from .label_table import Labels
     from .pending_labels import Waiting
     from .scores import NormalScores
 

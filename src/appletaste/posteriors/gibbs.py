@@ -16,7 +16,7 @@ from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .belief import Arrays, Belief, Score, Vector
 from .groups import Groups, GroupScales, check_groups
-from .labels import Labels
+from .label_table import Labels
 from .prior import Gaussian
 from .scores import DrawnScore, MixtureScore, even_weights
 

@@ -17,7 +17,7 @@ from ..kernels import renewal as kernels
 from ..kernels.gaussian import COVARIANCE, MEAN, MODE
 from ..kernels.logistic import fit, make_work
 from .belief import Arrays, Vector
-from .labels import Labels, next_renewal
+from .label_table import Labels, next_renewal
 from .prior import Gaussian
 
 #: The scales tau^2 that a curve may have; with the first it is closed: a line.

@@ -24,7 +24,7 @@ from .belief import Arrays, Certificate, Vector
 from .gaussian import GaussianBelief
 from .groups import Groups
 from .half_life import Clock, Forgetting
-from .labels import Growing, Labels, next_renewal
+from .label_table import Growing, Labels, next_renewal
 
 if TYPE_CHECKING:
     from .laplace import Laplace

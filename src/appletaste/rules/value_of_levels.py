@@ -13,7 +13,7 @@ from ..errors import OptionError
 from ..kernels._jit import Word
 from ..kernels.levels import SLOT, TIMES, remember_levels, weigh_levels
 from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
-from ..posteriors.labels import Growing, grow_to
+from ..posteriors.label_table import Growing, grow_to
 from ..posteriors.scores import LevelScore
 from .rule import Verdict, drawn
 
