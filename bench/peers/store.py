@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..streams.staffing import Configuration
 from .play import SEED, Run
+from .players import Configuration
 
 HERE = Path(__file__).parent
 #: The files of the bench that decide every number.

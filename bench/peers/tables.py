@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from appletaste.pages.page import Table, show
 
-from ..streams.staffing import Configuration
 from .environments import Environment
+from .players import Configuration
 from .promises import Promise
 from .store import Line
 from .summary import Cell, Summary

@@ -260,7 +260,7 @@ def test_a_call_that_cannot_be_read_ends_with_a_short_usage_and_code_2(capsys, a
 
 def test_the_usage_names_what_has_to_be_given_and_no_more(capsys):
     shown = []
-    for verb in (["replay"], ["what-if"], ["desk", "create"]):
+    for verb in (["replay"], ["what-if"], ["stream", "create"]):
         with pytest.raises(SystemExit):
             main([*verb, "--help"])
         shown.append(capsys.readouterr().out.splitlines()[0])
@@ -268,13 +268,13 @@ def test_the_usage_names_what_has_to_be_given_and_no_more(capsys):
     assert shown == [
         f"usage: appletaste replay FILE --label COLUMN {costs} [options]",
         "usage: appletaste what-if LOG [options]",
-        f"usage: appletaste desk create DESK --from FILE --label COLUMN {costs} [options]",
+        f"usage: appletaste stream create STORE {costs} [options]",
     ]
 
 
 @pytest.mark.parametrize(
     ("module", "arguments"),
-    [("msgspec", ["keys", "list", "--store", "desk.db"]), ("uvicorn", ["serve", "--store", "desk.db"])],
+    [("starlette", ["serve", "--store", "shop.db"]), ("uvicorn", ["serve", "--store", "shop.db"])],
 )
 def test_a_service_without_its_extra_is_one_sentence(tmp_path, module, arguments):
     script = f"import sys; sys.modules[{module!r}] = None; from appletaste.cli.main import main; main({arguments!r})"
@@ -294,7 +294,7 @@ def test_option_values():
 def test_without_arguments_the_verbs_are_listed_by_what_is_at_hand(capsys):
     assert main([]) == 0
     shown = capsys.readouterr().out
-    for group in ("your file:", "a live stream:", "a log of decisions:", "research:"):
+    for group in ("your file:", "a live stream:", "a stream, or a log of decisions:", "research:"):
         assert f"\n{group}\n" in shown
     named = {line.split()[0] for line in shown.splitlines() if line.startswith("  ") and line[2] not in " -"}
     shown_examples = {line.split()[1] for line in shown.splitlines() if line.startswith("              appletaste ")}

@@ -455,7 +455,7 @@ def test_files_that_are_no_stores_are_refused(shop, capsys):
         ("bare.db", "takes vectors and has no map", 2),
         ("past.csv", "past.csv", 3),
         ("none.db", "there is no store none.db", 3),
-        (".", ".", 3),
+        (".", ". cannot be a store", 2),
     ]:
         code, _, err = call(capsys, "decide", path, "new.csv", "--id", "order")
         assert (code, said in err, "Traceback" in err) == (exits, True, False), err

@@ -245,7 +245,7 @@ def test_text_and_json():
 
 def test_wrong_questions_are_answered_clearly():
     policy, features, rows, decisions = taught(n=20)
-    with pytest.raises(at.errors.InputError, match="give explain the ledger"):
+    with pytest.raises(at.errors.InputError, match="give explain the stream"):
         at.explain(policy, "case-1")
     with pytest.raises(at.errors.InputError, match="needs the map"):
         at.explain(policy, rows[0])

@@ -323,7 +323,7 @@ def test_the_most_frequent_level_is_left_out_and_what_never_changes():
     assert functions_of(np.arange(6.0).reshape(3, 2)).tolist() == [0, 1]
 
 
-def test_replay_and_desk_know_the_columns(tmp_path):
+def test_a_replay_and_a_stream_know_the_columns():
     columns, labels = table(2, 900, "pair")
     stream = {**columns, "bad": labels}
     result = at.replay(
@@ -336,11 +336,9 @@ def test_replay_and_desk_know_the_columns(tmp_path):
         matrix, labels, costs=COSTS, shuffles=1, policies=[at.policies.PolicySpec("voi", {"pairs": True})]
     )
     assert alone[next(iter(alone))].cost_per_1000.mean > 0
-    made = at.streams.from_table.create_desk(
-        tmp_path / "d.desk", stream, "bad", costs=COSTS, options={"pairs": True}, teach=True
-    )
-    assert pairs_of(made.ledger.policy, made.features) == [("a", "b")]
-    assert OPEN + 1 in made.ledger.policy.learner.belief._groups.numbers
+    made = at.streams.from_history(stream, "bad", costs=COSTS, options={"pairs": True}, teach=True)
+    assert pairs_of(made.player.policy, made.features) == [("a", "b")]
+    assert OPEN + 1 in made.player.policy.learner.belief._groups.numbers
 
 
 def test_a_question_to_a_log_is_not_answered_by_a_posterior_of_longer_items():

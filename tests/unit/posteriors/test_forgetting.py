@@ -13,7 +13,7 @@ from appletaste.errors import OptionError
 from appletaste.posteriors.half_life import STEP, Clock, Forgetting
 
 from ...contract.entries import act_on
-from ...players import assert_alike
+from ...players import assert_alike, reloaded
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 PRIOR = at.posteriors.Gaussian([0.1, -0.2, 0.3], [[1.0, 0.3, 0.0], [0.3, 2.0, 0.1], [0.0, 0.1, 0.5]])
@@ -195,8 +195,7 @@ def test_saved_and_restored_bit_for_bit(name, half_life, tmp_path):
     for t in range(50):  # half of the labels are still out
         if ledger[str(t)].decision.act:
             ledger.label(str(t), labels[t])
-    ledger.save(tmp_path / "stream.ledger")
-    again = at.load(tmp_path / "stream.ledger")
+    again = reloaded(ledger, tmp_path / "policy.at")
     for one in (ledger, again):
         for t in range(100, 200):
             one.decide(items[t], id=str(t), time=float(t))

@@ -6,7 +6,7 @@ import pytest
 import appletaste as at
 
 from ...contract.entries import act_on
-from ...players import assert_alike, assert_same, state_of
+from ...players import assert_alike, assert_same, reloaded, state_of
 
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
 DAYS, PER_DAY, REVIEWS, AUDITS = 10, 60, 9, 3
@@ -77,8 +77,7 @@ def test_saved_in_the_middle_it_continues_bit_for_bit(name, options, tmp_path):
     for cut in (37, 300, 301, 302):
         waiting = []
         first = play(ledger(name, **options), events[:cut], waiting)
-        first.save(tmp_path / "stream")
-        again = at.load(tmp_path / "stream")
+        again = reloaded(first, tmp_path / "stream")
         assert_alike(again, first)
         play(again, events[cut:], waiting)
         assert_alike(again, whole)
@@ -91,9 +90,11 @@ def test_what_is_on_its_way_is_part_of_what_is_saved(tmp_path, monkeypatch):
     """The control: without it the same stream goes on otherwise."""
     events, waiting = list(traffic()), []
     whole = play(ledger(), events, [])
-    play(ledger(), events[:300], waiting).save(tmp_path / "stream")
-    monkeypatch.setattr(at.Awaiting, "restore", lambda self, arrays: None)
-    forgetful = play(at.load(tmp_path / "stream"), events[300:], waiting)
+    half = play(ledger(), events[:300], waiting)
+    with monkeypatch.context() as patch:
+        patch.setattr(at.Awaiting, "restore", lambda self, arrays: None)
+        half = reloaded(half, tmp_path / "stream")
+    forgetful = play(half, events[300:], waiting)
     assert worths_of(forgetful) != worths_of(whole)
 
 
