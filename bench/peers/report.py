@@ -10,8 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from appletaste._files import write_aside
-from appletaste.pages.page import html_page
-from appletaste.pages.table import Table
+from appletaste.pages.page import Table, html_page
 
 from . import tables
 from .budget import why_not

@@ -29,7 +29,7 @@ def _digest(*parts: bytes) -> str:
 
 @cache
 def _appletaste_code() -> str:
-    from appletaste.paper.fingerprint import fingerprint
+    from appletaste.paper.results import fingerprint
 
     return fingerprint("simulate.replications")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from appletaste.pages.table import Table, show
+from appletaste.pages.page import Table, show
 
 from .environments import Environment
 from .players import Configuration

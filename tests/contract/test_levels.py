@@ -16,7 +16,7 @@ from .entries import COSTS
 ENTRIES = [
     ("voi", {}),
     ("voi", {"randomised": True, "prior": 2.0}),
-    ("voi-item", {}),
+    ("voi", {"ahead": "lindy"}),
     ("ts", {"skew": False}),
     ("ids", {}),
 ]

@@ -131,6 +131,20 @@ def test_one_load_for_every_kind_with_or_without_its_features(tmp_path):
     assert at.load(path).header() == features.header()
 
 
+def test_a_policy_saved_under_a_name_that_is_gone_is_read_and_keeps_it(tmp_path):
+    """``voi[ahead=lindy]`` had a name of its own."""
+    old = at.Policy(
+        at.policy(n_features=1, costs=COSTS, ahead="lindy").method, n_features=1, costs=COSTS, name="voi-item"
+    )
+    old.decide([1.0])
+    old.save(tmp_path / "old.at")
+    again = at.load(tmp_path / "old.at")
+    assert (again.name, again.round) == ("voi-item", 1)
+    assert again.probability([0.5]) == old.probability([0.5])
+    with pytest.raises(at.errors.OptionError, match=r"no policy 'voi-item' any more: say voi\[ahead=lindy\]"):
+        at.policy("voi-item", n_features=1, costs=COSTS)
+
+
 def test_a_file_of_another_kind_or_version_is_refused_by_what_it_is(tmp_path):
     features, kinds = things()
     path = tmp_path / "it"

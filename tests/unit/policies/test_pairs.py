@@ -6,8 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import OptionError
 from appletaste.features.numbers import OPEN
-from appletaste.policies.pair_evidence import Candidate, Fit, functions_of
-from appletaste.policies.pairs import Pairs
+from appletaste.policies.pairs import Candidate, Fit, Pairs, functions_of
 from appletaste.policies.widening import FIRST
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.0)

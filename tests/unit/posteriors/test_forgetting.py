@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import appletaste as at
 from appletaste.decision import Observation
 from appletaste.errors import OptionError
-from appletaste.posteriors.forgetting import STEP, Clock, Forgetting
+from appletaste.posteriors.half_life import STEP, Clock, Forgetting
 
 from ...contract.entries import act_on
 from ...players import assert_alike, reloaded

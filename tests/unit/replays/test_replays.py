@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appletaste as at
-from appletaste.features.encoding import default_encoder
+from appletaste.features.defaults import default_encoder
 from appletaste.history.labelled import edges, read_labelled
 from appletaste.policies import Learner
 from appletaste.replays.comparators import known_acts, make
