@@ -40,11 +40,11 @@ def command(*words: str) -> str:
 def prepared(folder: Path, store: str, rows: int = ROWS) -> tuple[str, str]:
     """Write the files, make two streams, and return the keys of whoever looks and of Ben, who works beside."""
     command("example", str(folder / "orders.csv"), "--last-year", str(folder / "before.csv"), "--rows", str(rows))
-    given = ["--store", store, "--from", str(folder / "before.csv"), "--label", "fraud", "--id", "order"]
+    given = ["--history", str(folder / "before.csv"), "--label", "fraud", "--id", "order"]
     given += ["--time", "placed_at", "--drop", "settled_on", "--drop", "reviewed", "--stratum", "payment", "--teach"]
     given += ["--capacity", "60/day", "--audit", "2%"]
-    command("stream", "create", "orders", *given, "--costs", COSTS)
-    command("stream", "create", "trial", *given, "--costs", FORMULAS, "--mode", "shadow")
+    command("stream", "create", store, "--stream", "orders", *given, "--costs", COSTS)
+    command("stream", "create", store, "--stream", "trial", *given, "--costs", FORMULAS, "--mode", "shadow")
 
     def key(name: str, *scopes: str) -> str:
         words = [word for scope in scopes for word in ("--scope", scope)]
@@ -149,7 +149,7 @@ def main() -> None:
         signal.signal(one, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="review-demo-") as name:
         folder, began = Path(name), time.monotonic()
-        store = args.store or str(folder / "desk.db")
+        store = args.store or str(folder / "shop.db")
         if Path(store).exists():
             sys.exit(f"{store} is there already: give another name, or delete the file first")
         print("two months of a web shop are made up, and two streams learn the year before ...", flush=True)

@@ -44,7 +44,7 @@ new PerformanceObserver((list) => window.long.push(...list.getEntries().map((one
 @contextmanager
 def service(folder: Path, rows: int):
     """Serve a shop of so many orders; give its address, a key, and the shop."""
-    store = str(folder / "desk.db")
+    store = str(folder / "shop.db")
     secret, ben = prepared(folder, store, rows)
     server = Started("appletaste", "serve", "--store", store, "--port", "PORT")
     try:

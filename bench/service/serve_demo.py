@@ -31,7 +31,7 @@ def command(*words: str) -> str:
 
 def serve(port: int) -> subprocess.Popen[bytes]:
     """Start the service."""
-    words = [sys.executable, "-m", "appletaste", "serve", "--store", str(OUT / "desk.db"), "--port", str(port)]
+    words = [sys.executable, "-m", "appletaste", "serve", "--store", str(OUT / "shop.db"), "--port", str(port)]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -77,13 +77,14 @@ def main() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     began = time.monotonic()
-    store = ("--store", str(OUT / "desk.db"))
+    store = ("--store", str(OUT / "shop.db"))
     print(command("example", str(OUT / "orders.csv"), "--last-year", str(OUT / "last_year.csv"), "--rows", str(ROWS)))
     costs = "miss=95,false_alarm=6,hit=4"
     dropped = [word for name in LATER[:2] for word in ("--drop", name)]
     print(
         command(
-            *("stream", "create", "orders", *store, "--from", str(OUT / "last_year.csv"), "--label", "fraud"),
+            *("stream", "create", store[1], "--stream", "orders", "--history", str(OUT / "last_year.csv")),
+            *("--label", "fraud"),
             *("--id", "order", "--time", "placed_at", *dropped, "--costs", costs, "--audit", "2%", "--teach"),
         )
     )

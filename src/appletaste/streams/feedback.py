@@ -237,8 +237,8 @@ class Feedback:
         began = first_map(journal.record.place)
         if record is None or began is None:
             return
-        own = {}
-        for name, column in features.levels.items():
+        own, levels = {}, features.levels
+        for name, column in levels.items():
             level = column.read(record.get(name), features.missing)
             if level in column.numbered and level not in began.levels[name].numbered:
                 own[name] = level
@@ -248,10 +248,10 @@ class Feedback:
                 own = {
                     name: level
                     for name, level in own.items()
-                    if features.levels[name].read(other.get(name), features.missing) != level
+                    if levels[name].read(other.get(name), features.missing) != level
                 }
         for name, level in own.items():
-            features.levels[name].forget(level)
+            levels[name].forget(level)
 
     def _erase(self, id: str, made: int) -> None:
         journal = self._journal

@@ -281,8 +281,8 @@ class Stream:
         """Decide on an item, a record or a vector; on disk when this returns.
 
         The same id with the same item gives the answer that was given; with another item it is a conflict. The time
-        is that of the machine unless one is given. ``baseline`` is the caller's own action, which stands in shadow
-        mode.
+        is that of the machine unless one is given: a date, or a number, in seconds where the unit of the time column is
+        known. ``baseline`` is the caller's own action, which stands in shadow mode.
         """
         alone = self._alone
         before = alone.enter()

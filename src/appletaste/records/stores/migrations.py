@@ -37,7 +37,7 @@ def still_to_run(known: tuple[Migration, ...], run: Iterable[tuple[int, str]], a
     Examples
     --------
     >>> steps = numbered(("record", ("CREATE TABLE a (b)",)), ("values", ("CREATE TABLE c (d)",)))
-    >>> [step.name for step in still_to_run(steps, [(1, steps[0].checksum)], "desk.db")]
+    >>> [step.name for step in still_to_run(steps, [(1, steps[0].checksum)], "shop.db")]
     ['values']
     """
     done = dict(run)

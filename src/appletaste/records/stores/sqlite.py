@@ -125,7 +125,7 @@ class SqliteStore:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = SqliteStore(f"{folder}/desk.db")
+    ...     store = SqliteStore(f"{folder}/shop.db")
     ...     place = store.create("orders", b"secret")
     ...     print(store.names(), place.head().seq)
     ...     store.close()
