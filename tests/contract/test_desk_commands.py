@@ -1,4 +1,4 @@
-"""``desk create``, ``decide``, ``label`` and ``worklist``: docs/desk-commands.md to the letter, and every refusal."""
+"""``desk create``, ``decide``, ``label`` and ``worklist``: docs/stream-commands.md to the letter, and every refusal."""
 
 import contextlib
 import csv
@@ -82,10 +82,10 @@ def shop(made, tmp_path, monkeypatch):
 
 def test_the_page_is_followed_to_the_letter(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page, names, printed, verbs = (ROOT / "docs" / "desk-commands.md").read_text(), {}, [], []
+    page, names, printed, verbs = (ROOT / "docs" / "stream-commands.md").read_text(), {}, [], []
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```", page, re.S | re.M):
         if language == "python":
-            exec(compile(block, "docs/desk-commands.md", "exec"), names)
+            exec(compile(block, "docs/stream-commands.md", "exec"), names)
         elif not language:
             for _, *arguments in commands(block):
                 assert main(arguments) == 0, arguments
@@ -93,7 +93,8 @@ def test_the_page_is_followed_to_the_letter(tmp_path, monkeypatch, capsys):
         printed += capsys.readouterr().out.splitlines()
     assert (tmp_path / "out" / "june" / "index.html").exists()
     assert (tmp_path / "model.html").exists()
-    assert verbs == ["example", "desk", "decide", "decide", "worklist", "label", "missed", "report", "model"]
+    assert verbs[:9] == ["example", "stream", "decide", "decide", "worklist", "label", "missed", "report", "model"]
+    assert verbs[9:] == ["stream"] * 4
     lines = [taken_apart(line) for line in printed]
     shown = [line for block in re.findall(r"^```text\n(.*?)^```", page, re.S | re.M) for line in block.splitlines()]
     assert len(shown) > 18
