@@ -24,16 +24,12 @@ PLAIN = ("act", "probability", "round", "why", "audit", "time", "chance", "worth
 
 
 def record_of(ledger):
-    """Return what is in a ledger: its entries in their order, what is awaited in its order, and its events."""
+    """Return what is in a ledger: its entries in their order, and what is awaited in its order."""
     entries = [
         (id_, decided(entry.decision), entry.time, entry.stratum, entry.state, entry.label, entry.label_time)
         for id_, entry in ledger.entries.items()
     ]
-    events = [
-        (seq, type(event).__name__, event.id, decided(event[1]) if hasattr(event, "decision") else event[1:])
-        for seq, event in ledger.record.read()
-    ]
-    return {"entries": entries, "pending": ledger.pending, "events": events, "expire_after": ledger.expire_after}
+    return {"entries": entries, "pending": ledger.pending, "expire_after": ledger.expire_after}
 
 
 def assert_same(one, other):

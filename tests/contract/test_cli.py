@@ -234,7 +234,7 @@ def test_mistakes_end_with_one_sentence_and_code_2(capsys, arguments, sentence):
         (["replay", "orders.csv"], "replay: --label, --costs must be given"),
         (["missed", "may.parquet", "june.parquet"], "missed: 'june.parquet' is one too many: a quote or an option may"),
         (["keys", "create", "shop", "--scope", "read"], "keys create: --store must be given"),
-        (["what-if", "may.parquet"], "what-if: one of the arguments --threshold --costs is required"),
+        (["what-if", "may.parquet"], "what-if: one of the arguments --threshold --costs --capacity --audit is"),
     ],
 )
 def test_a_call_that_cannot_be_read_ends_with_a_short_usage_and_code_2(capsys, arguments, told):
@@ -256,7 +256,7 @@ def test_the_usage_names_what_has_to_be_given_and_no_more(capsys):
     costs = "--costs miss=5,false_alarm=1,hit=0"
     assert shown == [
         f"usage: appletaste replay FILE --label COLUMN {costs} [options]",
-        f"usage: appletaste what-if LOG (--threshold P | {costs}) [options]",
+        "usage: appletaste what-if LOG [options]",
         f"usage: appletaste desk create DESK --from FILE --label COLUMN {costs} [options]",
     ]
 

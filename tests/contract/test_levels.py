@@ -8,6 +8,8 @@ import pytest
 import appletaste as at
 from appletaste.features.levels import FIRST, LAST, SLOTS
 from appletaste.kernels import gaussian as rows
+from appletaste.policies.reasons import Wording
+from appletaste.streams.requests import decide_table, read_items
 
 from .entries import COSTS
 
@@ -227,30 +229,30 @@ def test_a_log_is_read_with_its_levels():
     assert answer.model.low <= truth <= answer.model.high
 
 
-def test_a_desk_lets_levels_join_and_says_why(tmp_path):
+def test_a_stream_lets_levels_join_and_says_why(tmp_path):
     columns, labels = table(700)
     rows = [{name: column[k] for name, column in columns.items()} for k in range(700)]
     history = {**{name: column[:400] for name, column in columns.items()}, "bad": labels[:400]}
-    made = at.streams.from_table.create_desk(tmp_path / "desk.at", history, "bad", costs=COSTS, teach=True, late=True)
+    made = at.streams.from_history(history, "bad", id=None, costs=COSTS, teach=True)
     assert made.features.groups.count(SLOTS) == 2
-    ledger = made.ledger
+    stream = made.create(tmp_path / "shop.db", "shop")
     new = [{**row, "id": f"case {k}"} for k, row in enumerate(rows[400:])] + [
         {**rows[0], "shop": "brand new", "id": "x"}
     ]
-    before = len(made.features.columns[1].numbered)
-    answers = at.streams.deciding_tmp.decide_many(ledger, at.streams.requests.read_items(new, ledger, id="id"))
-    assert "brand new" in made.features.columns[1].numbered
-    assert len(made.features.columns[1].numbered) > before
+    before = len(stream.features.columns[1].numbered)
+    answers = decide_table(stream, read_items(new, stream, id="id"))
+    assert "brand new" in stream.features.columns[1].numbered
+    assert len(stream.features.columns[1].numbered) > before
+    assert "brand new" not in made.features.columns[1].numbered  # the stream has a map of its own
     for answer, label in list(zip(answers, labels[400:], strict=False))[:50]:
-        if answer.decision.act:
-            ledger.label(answer.id, int(label))
-    ledger.save(tmp_path / "again.at")
-    back = at.load(tmp_path / "again.at")
+        if answer.act:
+            stream.label(answer.id, int(label))
     record = {name: value for name, value in new[60].items() if name != "id"}
-    assert at.explain(back, record) == at.explain(ledger, record)
-    assert [
-        answer.again
-        for answer in at.streams.deciding_tmp.decide_many(back, at.streams.requests.read_items(new, back, id="id"))
-    ] == [True] * 301
-    words = " ".join(at.streams.wording_tmp.Wording(ledger).columns(answers[0].decision.x, rows[400]))
+    said = at.explain(stream, record)
+    words = " ".join(Wording(stream.player.policy, stream.features).columns(answers[0].decision.x, rows[400]))
     assert "the chance" in words
+    stream.close()
+    with at.Stream.open(tmp_path / "shop.db", "shop") as back:
+        assert at.explain(back, record) == said
+        assert [answer.again for answer in decide_table(back, read_items(new, back, id="id"))] == [True] * 301
+        back.verify()

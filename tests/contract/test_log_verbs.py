@@ -65,6 +65,23 @@ def test_what_if(capsys, log):
     assert dearer["acts"] == sum(row["chance"] >= 1 / 51 for row in rows())
 
 
+def test_what_if_with_reviewers_and_audits(capsys, log, tmp_path):
+    told, library = call(capsys, "what-if", log, "--capacity", "5/day", "--audit", "2%"), at.DecisionLog.read(log)
+    found = at.what_if(library, capacity="5/day", audit="2%")
+    assert told[:2] == (0, f"{found}\n")
+    assert "reviewers: 5/day, audited passes: 2%; 4." in told[1]
+    assert "the best of each day" in told[1]
+    arguments = ["--threshold", 0.4, "--capacity", "20%", "--json"]
+    found = json.loads(call(capsys, "what-if", log, *arguments)[1])
+    assert found == at.what_if(library, 0.4, capacity="20%").as_dict()
+    assert (found["capacity"], found["audit"]) == ("20%", None)
+    assert found["acts_a_day"] <= 5.0
+    at.DecisionLog.from_rows(rows(dates=False)).write(tmp_path / "no_dates.jsonl")
+    code, _, error = call(capsys, "what-if", tmp_path / "no_dates.jsonl", "--capacity", "5/day")
+    assert code == 2
+    assert "the log has no times: give a share, --capacity 5%" in error
+
+
 def test_labels_that_are_out_leave_the_last_days_out(capsys, tmp_path):
     path = tmp_path / "late.jsonl"
     at.DecisionLog.from_rows(rows(late=300)).write(path)
@@ -194,6 +211,8 @@ def test_periods(capsys, log, tmp_path):
         (["missed", "LOG", "--level", "2"], "level"),
         (["what-if", "LOG", "--threshold", "7"], "threshold on the chance is in [0, 1]"),
         (["what-if", "LOG", "--costs", "miss=1"], "false_alarm is missing"),
+        (["what-if", "LOG", "--capacity", "many"], "capacity is 120/day"),
+        (["what-if", "LOG", "--audit", "2 per cent"], "audit is a share"),
         (["plan-audit", "LOG", "--margin", "0"], "margin"),
         (["example", "LOG"], "is there already"),
     ],

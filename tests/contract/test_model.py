@@ -13,11 +13,24 @@ from appletaste.problems import write_orders
 from appletaste.reports.model import model_of
 from appletaste.reports.model_page import as_html
 from appletaste.reports.model_pictures import Scale
-from appletaste.streams.desk_file_tmp import open_desk, read_desk
-from appletaste.streams.from_table import create_desk
+from appletaste.streams.from_history import from_history
 
 COSTS = {"miss": 95, "false_alarm": 6, "hit": 4}
 ROLES = {"costs": COSTS, "id": "order", "time": "placed_at", "drop": ["settled_on", "reviewed"]}
+
+
+def made_stream(path, source, **options):
+    """Make a stream in a file of its own, which has its name."""
+    from_history(source, "fraud", **{**ROLES, **options}).create(path, path.stem).close()
+
+
+def look(path):
+    return at.Stream.open(path, path.stem, read_only=True)
+
+
+def curves_of(path):
+    with look(path) as stream:
+        return stream.player.policy.curves(stream.features)
 
 
 def call(capsys, *arguments):
@@ -28,11 +41,11 @@ def call(capsys, *arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A desk that was taught 600 orders, and one that has not seen a label."""
+    """A stream that was taught 600 orders, and one that has not seen a label."""
     made = tmp_path_factory.mktemp("model")
     write_orders(made / "orders.csv", rows=600)
     for name, options in (("taught", {"teach": True, "time_features": True}), ("fresh", {})):
-        create_desk(made / f"{name}.at", made / "orders.csv", "fraud", **ROLES, **options)
+        made_stream(made / f"{name}.db", made / "orders.csv", **options)
     return made
 
 
@@ -62,9 +75,9 @@ class Tags(HTMLParser):
 
 
 def test_json_is_the_curves_of_the_policy(folder, capsys):
-    code, out, _ = call(capsys, "model", folder / "taught.at", "--json")
-    told, ledger = json.loads(out), read_desk(folder / "taught.at")
-    found = ledger.policy.curves(ledger.features)
+    code, out, _ = call(capsys, "model", folder / "taught.db", "--json")
+    told, stream = json.loads(out), look(folder / "taught.db")
+    found, policy = stream.player.policy.curves(stream.features), stream.player.policy
     assert code == 0
     assert [column["name"] for column in told["columns"]] == [curve.name for curve in found]
     for column, curve in zip(told["columns"], found, strict=True):
@@ -78,20 +91,19 @@ def test_json_is_the_curves_of_the_policy(folder, capsys):
             assert column[f"high_{100 * share:.0f}"] == high.tolist()
     assert told["typical"]["score"] == found.base
     assert told["labels"] == 600
-    assert told["threshold"] == ledger.policy.costs.threshold
-    assert told["certificate"]["acceptance"] == ledger.policy.certificate().acceptance
+    assert told["threshold"] == policy.costs.threshold
+    assert told["certificate"]["acceptance"] == policy.certificate().acceptance
 
 
 def test_a_page_needs_nothing_else_and_draws_every_column(folder, tmp_path, capsys):
-    code, out, _ = call(capsys, "model", folder / "taught.at", "--out", tmp_path / "m.html")
+    code, out, _ = call(capsys, "model", folder / "taught.db", "--out", tmp_path / "m.html")
     page = (tmp_path / "m.html").read_text()
     tags = Tags(page)
     assert code == 0
     assert str(tmp_path / "m.html") in out
     assert tags.open == []
     assert not re.search(r"(?:src|href)=|url\(|@import|http", page)
-    ledger = read_desk(folder / "taught.at")
-    curves = ledger.policy.curves(ledger.features)
+    curves = curves_of(folder / "taught.db")
     pictures = [attrs["aria-label"] for tag, attrs in tags.found if tag == "svg" and "aria-label" in attrs]
     assert pictures == [f"{curve.name}: what it adds to the score" for curve in curves]
     numbers = sum(not curve.by_level for curve in curves)
@@ -101,13 +113,13 @@ def test_a_page_needs_nothing_else_and_draws_every_column(folder, tmp_path, caps
     assert "600 labels learnt" in words
     assert "multiplies the odds of a positive by 2.7" in words
     assert "prefers-color-scheme: dark" in page
-    assert call(capsys, "model", folder / "taught.at", "--out", tmp_path / "m.html")[0] == 0  # an earlier page
+    assert call(capsys, "model", folder / "taught.db", "--out", tmp_path / "m.html")[0] == 0  # an earlier page
     assert (tmp_path / "m.html").read_text() == page  # and the same page
 
 
 def test_heights_of_a_picture_are_those_of_the_curve(folder):
-    ledger = read_desk(folder / "taught.at")
-    model = model_of(ledger).top(1)
+    with look(folder / "taught.db") as stream:
+        model = model_of(stream).top(1)
     (curve,) = model.curves
     page, scale = as_html(model, "m"), Scale.of([curve])
 
@@ -125,20 +137,19 @@ def test_heights_of_a_picture_are_those_of_the_curve(folder):
 
 
 def test_the_most_important_columns_come_first_and_the_rest_is_said(folder, capsys):
-    _, out, _ = call(capsys, "model", folder / "taught.at", "--top", 2, "--json")
+    _, out, _ = call(capsys, "model", folder / "taught.db", "--top", 2, "--json")
     told = json.loads(out)
-    ledger = read_desk(folder / "taught.at")
-    curves = ledger.policy.curves(ledger.features)
+    curves = curves_of(folder / "taught.db")
     assert [column["name"] for column in told["columns"]] == [curve.name for curve in curves][:2]
     assert any(f"the 2 of {len(curves)} columns" in note for note in told["notes"])
-    code, out, _ = call(capsys, "model", folder / "taught.at", "--top", 0)
+    code, out, _ = call(capsys, "model", folder / "taught.db", "--top", 0)
     assert code == 0
     assert all(curve.name in out for curve in curves)
     assert "columns that move" not in out
 
 
-def test_a_desk_without_labels_is_drawn_and_said_to_be_the_prior(folder, tmp_path, capsys):
-    code, out, _ = call(capsys, "model", folder / "fresh.at", "--out", tmp_path / "m.html")
+def test_a_stream_without_labels_is_drawn_and_said_to_be_the_prior(folder, tmp_path, capsys):
+    code, out, _ = call(capsys, "model", folder / "fresh.db", "--out", tmp_path / "m.html")
     page = (tmp_path / "m.html").read_text()
     assert code == 0
     for text in (out, page):
@@ -150,9 +161,8 @@ def test_a_desk_without_labels_is_drawn_and_said_to_be_the_prior(folder, tmp_pat
 @pytest.mark.parametrize("policy", ["ts", "ids", "pg-ts", "exact-voi", "adf-voi", "greedy", "voi"])
 def test_every_posterior_is_drawn(folder, tmp_path, capsys, policy):
     options = {"half_life": 200} if policy == "voi" else {}
-    desk = tmp_path / "d.at"
-    create_desk(desk, folder / "orders.csv", "fraud", **ROLES, name=policy, options=options, teach=True)
-    code, out, _ = call(capsys, "model", desk, "--out", tmp_path / "m.html")
+    made_stream(tmp_path / "d.db", folder / "orders.csv", name=policy, options=options, teach=True)
+    code, out, _ = call(capsys, "model", tmp_path / "d.db", "--out", tmp_path / "m.html")
     assert code == 0
     said = {"pg-ts": "400 draws", "adf-voi": "keeps no labels", "greedy": "no bands", "voi": "no certificate"}
     assert said.get(policy, "") in out
@@ -160,14 +170,13 @@ def test_every_posterior_is_drawn(folder, tmp_path, capsys, policy):
 
 
 def test_a_live_label_moves_the_curves(folder, tmp_path):
-    desk = tmp_path / "d.at"
-    create_desk(desk, folder / "orders.csv", "fraud", **ROLES)
-    with open_desk(desk) as ledger:
+    made_stream(tmp_path / "d.db", folder / "orders.csv")
+    with at.Stream.open(tmp_path / "d.db", "d") as stream:
         record = {"amount": 900.0, "items": 1, "country": "US", "payment": "card", "device": "phone"}
-        x = ledger.features.transform({**record, "account_days": 1, "placed_at": "2024-06-01T12:00"})
-        assert ledger.decide(x, id="a").act
-        ledger.label("a", 1)
-    model = model_of(read_desk(desk))
+        assert stream.decide({**record, "account_days": 1, "placed_at": "2024-06-01T12:00"}, id="a").act
+        stream.label("a", 1)
+    with look(tmp_path / "d.db") as stream:
+        model = model_of(stream)
     assert (model.labels, model.positives) == (1, 1)
     amount = model.curves["amount"]
     assert amount.mean[-1] > 0.0
@@ -176,31 +185,31 @@ def test_a_live_label_moves_the_curves(folder, tmp_path):
 
 
 def test_costs_by_item_are_said_to_be_average(folder, tmp_path, capsys):
-    desk = tmp_path / "d.at"
-    formulas = {**COSTS, "miss": "amount * 0.9 + 15"}
-    create_desk(desk, folder / "orders.csv", "fraud", **{**ROLES, "costs": formulas})
-    assert "at the average costs" in call(capsys, "model", desk)[1]
+    made_stream(tmp_path / "d.db", folder / "orders.csv", costs={**COSTS, "miss": "amount * 0.9 + 15"})
+    assert "at the average costs" in call(capsys, "model", tmp_path / "d.db")[1]
 
 
 def test_wrong_calls_are_refused_with_a_remedy(folder, tmp_path, capsys):
-    taught = folder / "taught.at"
+    taught = folder / "taught.db"
     (tmp_path / "notes.html").write_text("<html>mine</html>")
     always = at.policy("always", n_features=2, costs=at.Costs(miss=5, false_alarm=1, hit=0))
     features = at.Encoder().fit({"age": [30.0, 50.0]})
-    at.Ledger(always).save(tmp_path / "always.at", features)
+    at.Stream.create(tmp_path / "always.db", "always", always, features=features).close()
+    at.Stream.create(tmp_path / "bare.db", "bare", always).close()
     always.save(tmp_path / "policy.at", features)
     cases = [
         ([taught, "--out", tmp_path / "m.pdf"], ".html"),
         ([taught, "--out", tmp_path / "notes.html"], "no page of a model"),
         ([taught, "--out", tmp_path / "none" / "m.html"], "no folder"),
         ([taught, "--top", "-1"], "0 for all"),
-        ([tmp_path / "always.at"], "'voi'"),
-        ([tmp_path / "policy.at"], "desk create"),
-        ([tmp_path / "nothing.at"], "nothing.at"),
+        ([tmp_path / "always.db"], "'voi'"),
+        ([tmp_path / "bare.db"], "takes vectors"),
+        ([tmp_path / "policy.at"], "policy.at"),
+        ([tmp_path / "nothing.db"], "there is no store"),
     ]
     for arguments, told in cases:
         code, _, error = call(capsys, "model", *arguments)
-        assert code == 2
+        assert code in (2, 3)
         assert told in error
         assert "Traceback" not in error
     assert (tmp_path / "notes.html").read_text() == "<html>mine</html>"

@@ -8,7 +8,6 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.streams.desk_file_tmp import read_desk
 
 COSTS = ["--costs", "miss=1,false_alarm=0.4,hit=0"]
 
@@ -61,25 +60,28 @@ def test_replay_says_what_becomes_of_the_score(folder, capsys):
     ("score", "said"), [("name", "--number name"), ("rsk", "risk"), ("bad", "no feature as well"), ("risk", None)]
 )
 def test_what_cannot_be_a_score_is_refused_in_flags(folder, capsys, tmp_path, score, said):
-    verb = ["desk", "create", tmp_path / "d.desk", "--from", folder / "past.csv", "--label", "bad", *COSTS]
+    verb = ["stream", "create", tmp_path / "d.db", "--history", folder / "past.csv", "--label", "bad", *COSTS]
     code, _, told = call(capsys, *verb, "--score", score)
     assert code == (0 if said is None else 2)
     assert (said or "log-odds") in told
 
 
-def test_a_desk_with_a_score_and_pairs_decides_and_says_why(folder, capsys, tmp_path):
-    desk = tmp_path / "vendor.desk"
-    make = ["desk", "create", desk, "--from", folder / "past.csv", "--label", "bad", *COSTS, "--teach"]
+def test_a_stream_with_a_score_and_pairs_decides_and_says_why(folder, capsys, tmp_path):
+    store = tmp_path / "vendor.db"
+    make = ["stream", "create", store, "--history", folder / "past.csv", "--label", "bad", *COSTS, "--teach"]
     code, *_ = call(capsys, *make, "--score", "risk", "--drop", "name", "--policy", "voi[pairs=true]")
     assert code == 0
-    assert read_desk(desk).features.score.name == "risk"
-    code, out, _ = call(capsys, "decide", desk, folder / "new.csv", "--make-ids", "--json")
+    with at.Stream.open(store, "vendor", read_only=True) as stream:
+        assert stream.features.score.name == "risk"
+    code, out, _ = call(capsys, "decide", store, folder / "new.csv", "--make-ids", "--json")
     assert code == 0
     assert "risk = " in out
-    bare = tmp_path / "bare.desk"
+    bare = tmp_path / "bare.db"
     make[2] = bare
     assert call(capsys, *make, "--drop", "risk", "--drop", "name", "--policy", "voi[pairs=true]")[0] == 0
-    policy = read_desk(bare).policy
-    assert len(policy.learner.added()) == 1
-    assert "a = " in (said := at.explain(policy, {"a": 2.0, "b": 1.5}, read_desk(bare).features).contributions[0].words)
+    with at.Stream.open(bare, "bare", read_only=True) as stream:
+        policy = stream.player.policy
+        assert len(policy.learner.added()) == 1
+        said = at.explain(policy, {"a": 2.0, "b": 1.5}, stream.features).contributions[0].words
+    assert "a = " in said
     assert " × b = " in said

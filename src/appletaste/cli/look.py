@@ -36,7 +36,8 @@ findings, each with what to do:
   DUPLICATE      copies of rows, columns that say the same
   CONSTANT, NEAR_CONSTANT, MISSING
 
-The important ones are notes of every replay, too."""
+The important ones are notes of every replay, too. Where --label or --time is left out,
+the columns that seem to be them are named; --json has what every column seems to be."""
 
 EXAMPLES = """\
 examples:

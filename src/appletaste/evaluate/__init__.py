@@ -1,23 +1,26 @@
 """What a stream of decisions says afterwards: what was missed, what another policy would cost, and why."""
 
-from .alternatives import OwnThreshold
+from .alternatives import OwnThreshold, Plan
 from .answers import Estimate, Refusal
 from .audit_plan import AuditPlan, plan_audit
 from .explain import Contribution, Explanation, explain
 from .missed import Missed, missed
 from .money_missed import MoneyMissed
-from .what_if import WhatIf, what_if
+from .what_if import Comparison, WhatIf, compare, what_if
 
 __all__ = [
     "AuditPlan",
+    "Comparison",
     "Contribution",
     "Estimate",
     "Explanation",
     "Missed",
     "MoneyMissed",
     "OwnThreshold",
+    "Plan",
     "Refusal",
     "WhatIf",
+    "compare",
     "explain",
     "missed",
     "plan_audit",

@@ -30,6 +30,19 @@ def brief(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1_000 else f"{value:,.0f}"
 
 
+def per_cent(share: float) -> str:
+    """Return a chance or a share in per cent, with as many digits as matter.
+
+    Examples
+    --------
+    >>> per_cent(0.5), per_cent(0.0619), per_cent(0.00123), per_cent(0.9991)
+    ('50 %', '6.2 %', '0.12 %', '99.91 %')
+    """
+    least = 100.0 * min(share, 1.0 - share)
+    digits = 0 if least >= 9.95 else 1 if least >= 0.995 else 2
+    return f"{100.0 * share:.{digits}f} %"
+
+
 def known_truth(shown: str) -> str:
     """Return how a truth is told beside an estimate.
 

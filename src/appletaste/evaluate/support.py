@@ -192,7 +192,7 @@ def few_labels(log: DecisionLog, support: Support) -> Refusal:
 
 def _pace(log: DecisionLog, times: float) -> str:
     """Return how long it takes until so many times the decisions of a log with dates have come; else nothing."""
-    if log.time is None or log.time.dtype.kind != "U":
+    if log.time is None or not log.dated:
         return ""
     first, last = instant(log.time[0]), instant(log.time[len(log) - 1])
     if first is None or last is None or last <= first:

@@ -2,5 +2,6 @@
 
 from .leaks import Finding
 from .look import ColumnLook, Look, look
+from .roles import Roles, could_be, guess
 
-__all__ = ["ColumnLook", "Finding", "Look", "look"]
+__all__ = ["ColumnLook", "Finding", "Look", "Roles", "could_be", "guess", "look"]

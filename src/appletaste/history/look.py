@@ -27,9 +27,12 @@ from .clock_column import clock_of, in_front, mixed_zones, moments_of
 from .findings import CHECKS, OWN_TEXT
 from .labelled import is_matrix
 from .leaks import OWN_ROWS, Finding, Seen, is_number, present
+from .roles import Roles, guess
 
 #: Bars of a picture: bins of a number or date, and levels of a category before all others.
 BARS, LEVELS = 16, 8
+#: Findings that say of a column that it has a role.
+SAID = {"id": {"IDENTIFIER"}, "label_time": {"DATE_AFTER", "LABEL_KNOWN"}}
 HEADER = ("column", "used as", "missing", "distinct", "range, or frequent levels", "tells", "findings")
 
 
@@ -88,6 +91,7 @@ class Look:
     unlabelled: float  #: the share of rows without a label, where there is a label column
     columns: tuple[ColumnLook, ...]
     findings: tuple[Finding, ...]  #: all of them, the gravest first
+    roles: Roles  #: which column seems to be what; the label and the time are those that were named, if any
 
     @property
     def codes(self) -> dict[str | None, list[str]]:
@@ -121,9 +125,14 @@ class Look:
         return Table(self.title, HEADER, rows)
 
     def sentences(self, door: Callable[[Remedy], str] = str) -> list[str]:
-        """Return every finding as a line, the gravest first."""
+        """Return every finding as a line, the gravest first; then what columns seem to be, where no line says so."""
         found = [f"{finding.code}: {worded(finding.message, door)}" for finding in self.findings]
-        return found or ["nothing to remark on"]
+        found = found or ["nothing to remark on"]
+        for role, message in self.roles.sentences():
+            column = getattr(self.roles, role)
+            if column not in (self.label, self.time) and not SAID.get(role, set()) & set(self.codes.get(column, ())):
+                found.append(worded(message, door))
+        return found
 
     def __str__(self) -> str:
         return "\n".join([self.table().text(), *self.sentences()])
@@ -139,6 +148,7 @@ class Look:
                 "rows": self.rows,
                 "label": self.label,
                 "time": self.time,
+                "roles": self.roles.as_dict(),
                 "positives": self.positives,
                 "label_missing": self.unlabelled,
                 "columns": [column.as_dict(door) for column in self.columns],
@@ -214,7 +224,8 @@ def look(
     columns = tuple(_column(seen, name, findings, made.get(name, "")) for name in seen.records.columns)
     known = labels[labels != UNKNOWN]
     shares = (float(known.mean()), 1.0 - len(known) / len(labels)) if len(known) else (math.nan, math.nan)
-    return Look(records.source, len(records), label, time, *shares, columns, findings)
+    roles = guess(records, Roles(label=label, time=time))
+    return Look(records.source, len(records), label, time, *shares, columns, findings, roles)
 
 
 def _column(seen: Seen, name: str, findings: Sequence[Finding], made: str) -> ColumnLook:

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..costs import OUTCOMES, Costs
 from ..costs_by_item import CostsByItem
+from ..errors import DataError
 from ..records.events import UNKNOWN
+from ..times import DAY, instants
 from .checks import check_ids, check_log
 from .exports import dsjson_lines, obp_feedback, vw_lines
-from .lazy import picked_rows
+from .lazy import each_batch, picked_rows
 from .log_columns import transposed, typed
 from .log_files import Frame, frame_columns, plain, read_columns, write_log
 from .scan import Engine, Progress, scanned
@@ -102,6 +104,27 @@ class DecisionLog:
         """
         acted = np.where(self.label == 1, -self.catch_gain, self.alarm_price)
         return np.where(self.act, np.where(self.labelled, acted, np.nan), 0.0)
+
+    def days(self) -> NDArray[np.datetime64]:
+        """Return the day of each decision by the clock on the wall; a log with a time that is no date is refused.
+
+        Examples
+        --------
+        >>> row = {"id": "a", "act": False, "probability": 0.5, "miss": 5, "false_alarm": 1, "hit": 0}
+        >>> DecisionLog.from_rows([{**row, "time": "2024-05-31T23:30:00-05:00"}]).days().tolist()
+        [datetime.date(2024, 5, 31)]
+        """
+        days = np.concatenate(list(each_batch(self.time, _days, what="reading times")))
+        bad = np.flatnonzero(np.isnat(days))
+        if len(bad):
+            got = "" if self.time is None else str(self.time[bad[0]])
+            raise DataError(f"row {bad[0] + 1}: a time is a date such as 2024-05-31T12:00:00, got {got!r}")
+        return days
+
+    @property
+    def dated(self) -> bool:
+        """Whether times are dates; a log without times has none."""
+        return self.time is not None and self.time.dtype.kind == "U"
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Any], source: str = "the log") -> DecisionLog:
@@ -246,6 +269,14 @@ class DecisionLog:
         {"_label_cost": 0.0, "_label_probability": 0.75, "_label_Action": 1, "_lab
         """
         return dsjson_lines(self)
+
+
+def _days(times: NDArray[np.str_]) -> NDArray[np.datetime64]:
+    """Return the day of each time; none where there is no such date."""
+    seconds = instants(times, wall_clock=True)
+    days = np.floor(np.where(np.isnan(seconds), 0.0, seconds) / DAY).astype(np.int64).astype("datetime64[D]")
+    days[np.isnan(seconds)] = np.datetime64("NaT")
+    return days
 
 
 def opened(log: Log) -> DecisionLog:

@@ -1,4 +1,4 @@
-"""What became of each decision: the fold of the events, and the one place where a state follows from another."""
+"""What became of each decision: the fold of the events by rows."""
 
 from __future__ import annotations
 
@@ -35,6 +35,45 @@ class Entry(NamedTuple):
     label_time: float | str | None = None
 
 
+class Standing(NamedTuple):
+    """What has become of a decision: its state, and its label with the time of it."""
+
+    state: str
+    label: int | None = None
+    label_time: float | str | None = None
+
+
+_PENDING, _NEVER_DUE = Standing(PENDING), Standing(NEVER_DUE)
+
+
+def first_standing(acted: bool) -> Standing:
+    """Return how a decision stands when it was just made."""
+    return _PENDING if acted else _NEVER_DUE
+
+
+def after(event: Event, standing: Standing, acted: bool) -> Standing:
+    """Return how a decision stands after something happened to it: the one place where a state follows from an event.
+
+    Examples
+    --------
+    >>> after(Labelled("a", 1), first_standing(True), True).state
+    'observed'
+    >>> after(Recorded("a", 1), first_standing(False), False).state  # the label of a pass is nothing to the log
+    'never_due'
+    """
+    if isinstance(event, Labelled) or (acted and isinstance(event, Recorded)):
+        return new_tuple(Standing, (OBSERVED, event.label, event.time))
+    if isinstance(event, Corrected):
+        return Standing(CORRECTED, event.label, standing.label_time)
+    if isinstance(event, Expired):
+        return Standing(EXPIRED)
+    if isinstance(event, Retracted):
+        return first_standing(True)
+    if isinstance(event, Enacted):
+        return Standing(PENDING if event.act else NEVER_DUE)
+    return standing
+
+
 class Entries:
     """Every decision by its id, in the order of deciding.
 
@@ -54,9 +93,9 @@ class Entries:
         #: Every decision as it was made; to be looked at.
         self.decided: dict[str, Decided] = {}
         #: What became of those whose label is not simply awaited: state, label, time of the label.
-        self._later: dict[str, tuple[str, int | None, float | str | None]] = {}
-        #: The ids of what is pending, in the order in which waiting began.
-        self.waiting: dict[str, None] = {}
+        self._later: dict[str, Standing] = {}
+        #: What is pending, in the order in which waiting began, and since when; None: since its decision was made.
+        self.waiting: dict[str, float | str | None] = {}
         for event in events:
             self.take(event)
 
@@ -71,9 +110,7 @@ class Entries:
 
     def __getitem__(self, id: str) -> Entry:
         _, decision, time, stratum = self.decided[id]
-        later = self._later.get(id)
-        if later is None:
-            later = PENDING if decision.act else NEVER_DUE, None, None
+        later = self._later.get(id) or first_standing(decision.act)
         return new_tuple(Entry, (decision, time, stratum, *later))
 
     def spoken_of(self, event: Event) -> Decision:
@@ -91,8 +128,7 @@ class Entries:
         """Give ids and entries."""
         later = self._later
         for id, (_, decision, time, stratum) in self.decided.items():
-            found = later.get(id) or (PENDING if decision.act else NEVER_DUE, None, None)
-            yield id, Entry(decision, time, stratum, *found)
+            yield id, Entry(decision, time, stratum, *(later.get(id) or first_standing(decision.act)))
 
     def take(self, event: Event) -> None:
         """Take in one event."""
@@ -108,22 +144,21 @@ class Entries:
             return  # of the stream, and of no decision
         if id not in decided:
             raise self._unheard_of(id)
-        if isinstance(event, Labelled):
-            self._later[id] = OBSERVED, event.label, event.time
-            self.waiting.pop(id, None)
-        elif isinstance(event, Corrected):
-            self._later[id] = CORRECTED, event.label, self._later[id][2]
-        elif isinstance(event, Retracted):
-            del self._later[id]
-            self.waiting[id] = None
-        elif isinstance(event, Expired):
-            self._later[id] = EXPIRED, None, None
-            self.waiting.pop(id, None)
-        elif isinstance(event, Recorded) and decided[id].decision.act:
-            self._later[id] = OBSERVED, event.label, event.time
-            self.waiting.pop(id, None)
-        elif isinstance(event, Enacted):
+        acted = decided[id].decision.act
+        before = self._later.get(id) or first_standing(acted)
+        now = after(event, before, acted)
+        if now is before:
+            return
+        if isinstance(event, Enacted):
             self._enact(event)
+        if now.state == PENDING or now.state == NEVER_DUE:
+            self._later.pop(id, None)
+        else:
+            self._later[id] = now
+        if now.state == PENDING:
+            self.waiting[id] = event.time  # type: ignore[union-attr]
+        else:
+            self.waiting.pop(id, None)
 
     def _enact(self, event: Enacted) -> None:
         """Let what was done take the place of what was decided: done by somebody, so with probability 0 or 1."""
@@ -132,8 +167,3 @@ class Entries:
         why = {**ours.why, "our_act": float(ours.act), "our_probability": ours.probability}
         done = ours._replace(act=event.act, probability=float(event.act), audit=False, why=why)
         self.decided[event.id] = known._replace(decision=done)
-        self._later.pop(event.id, None)
-        if event.act:
-            self.waiting[event.id] = None
-        else:
-            self.waiting.pop(event.id, None)

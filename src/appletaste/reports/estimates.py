@@ -28,7 +28,6 @@ from ..logs import DecisionLog
 from ..logs.lazy import each_batch
 from ..records.events import PENDING
 from ..times import DAY, instants
-from .periods import days_of
 
 #: Positives among the labels on items next in line, below which these labels cannot check the price.
 LEAST_POSITIVES = 5
@@ -65,9 +64,9 @@ def value_of_a_review(log: DecisionLog, level: float) -> Review | None:
     priced = ~np.isnan(price)
     if not priced.any() or not price[priced].any():
         return None
-    daily = log.time is not None and log.time.dtype.kind == "U"
+    daily = log.dated
     if daily:
-        medians = _medians(days_of(log)[priced].astype(np.int64), price[priced])
+        medians = _medians(log.days()[priced].astype(np.int64), price[priced])
         value, reviews = float(medians.sum()), float(len(medians))
     else:
         value, reviews = float(price[priced].sum()) / ITEMS, float(priced.sum()) / ITEMS

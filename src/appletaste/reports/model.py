@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..evaluate.answers import per_cent
 from ..features import FeatureMap
 from ..features.model_curves import ColumnCurve, ModelCurves
 from ..pages.table import Table
@@ -65,10 +66,10 @@ class Model:
         """Return what the curves rest on, a sentence each."""
         said = [_labels_told(self.labels, self.positives, self.policy)]
         low, high = self.interval
-        sure = "" if self.point else f" (90 % interval {share(low)} to {share(high)})"
-        said.append(f"An item that is typical in every column has a chance of {share(self.chance)}{sure}.")
+        sure = "" if self.point else f" (90 % interval {per_cent(low)} to {per_cent(high)})"
+        said.append(f"An item that is typical in every column has a chance of {per_cent(self.chance)}{sure}.")
         average = ", at the average costs" if self.by_item else ""
-        said.append(f"Acting pays from a chance of {share(self.threshold)} on{average}{self._way()}.")
+        said.append(f"Acting pays from a chance of {per_cent(self.threshold)} on{average}{self._way()}.")
         said.append(self._fit())
         if self.curves.not_drawn:
             names = ", ".join(self.curves.not_drawn[:8]) + (", ..." if len(self.curves.not_drawn) > 8 else "")
@@ -83,7 +84,7 @@ class Model:
         return [
             "Each curve says what a column adds to the score, in log-odds, measured from the typical value of that "
             f"column. +1 multiplies the odds of a positive by {math.e:.1f}, and -1 divides the odds by as much. For "
-            f"the typical item +1 turns a chance of {share(self.chance)} into {share(more)}.",
+            f"the typical item +1 turns a chance of {per_cent(self.chance)} into {per_cent(more)}.",
             "What the columns add is summed: the score of an item is that of the typical item and all its parts.",
         ]
 
@@ -213,19 +214,6 @@ def sigmoid(score: float) -> float:
     return 1.0 / (1.0 + math.exp(-score)) if score > -700.0 else 0.0
 
 
-def share(value: float) -> str:
-    """Return a chance in per cent, with as many digits as matter.
-
-    Examples
-    --------
-    >>> share(0.5), share(0.0619), share(0.00123), share(0.9991)
-    ('50 %', '6.2 %', '0.12 %', '99.91 %')
-    """
-    least = 100.0 * min(value, 1.0 - value)
-    digits = 0 if least >= 9.95 else 1 if least >= 0.995 else 2
-    return f"{100.0 * value:.{digits}f} %"
-
-
 def digits_of(column: ColumnCurve) -> int:
     """Return how many digits tell the values of a column apart: 3, or more where they lie close together.
 
@@ -299,7 +287,7 @@ def _labels_told(labels: int | None, positives: int | None, policy: str) -> str:
             "No label has been learnt yet. The curves are what is believed before the first label: nothing is known of "
             "any column, and the bands say how far each could matter."
         )
-    rate = share(positives / labels)
+    rate = per_cent(positives / labels)
     return (
         f"{labels:,} label{'' if labels == 1 else 's'} learnt, {positives:,} positive ({rate}). Labels are of items "
         "that were acted on or taught, so the share of positives among all items may be another."

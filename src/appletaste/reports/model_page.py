@@ -6,9 +6,10 @@ import html
 import math
 from importlib.metadata import version
 
+from ..evaluate.answers import per_cent
 from ..features.model_curves import ColumnCurve
 from ..pages.page import html_page
-from .model import Model, share, told_of
+from .model import Model, told_of
 from .model_pictures import Scale, picture, shown_levels
 
 #: By this a page is known as one of these, and may be written over.
@@ -81,13 +82,13 @@ def as_html(model: Model, title: str) -> str:
 def _tiles(model: Model) -> str:
     """Return the four numbers that everything rests on."""
     low, high = model.interval
-    rate = "" if not model.labels else f"{share((model.positives or 0) / model.labels)} of them positive"
+    rate = "" if not model.labels else f"{per_cent((model.positives or 0) / model.labels)} of them positive"
     found = model.certificate
     known = found is not None and not math.isnan(found.acceptance)
     tiles = [
         ("Labels learnt", "-" if model.labels is None else f"{model.labels:,}", rate or "nothing is learnt yet"),
-        ("A typical item", share(model.chance), f"its chance; 90 % interval {share(low)} to {share(high)}"),
-        ("Acting pays from", share(model.threshold), "at the average costs" if model.by_item else "by the costs"),
+        ("A typical item", per_cent(model.chance), f"its chance; 90 % interval {per_cent(low)} to {per_cent(high)}"),
+        ("Acting pays from", per_cent(model.threshold), "at the average costs" if model.by_item else "by the costs"),
     ]
     if model.labels is None:
         tiles[0] = ("Labels learnt", "-", f"{model.policy} keeps no labels")

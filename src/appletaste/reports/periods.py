@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, Message, OptionError, Remedy
+from ..errors import Message, OptionError, Remedy
 from ..logs import DecisionLog
 from ..logs.coded import Coded
-from ..logs.lazy import each_batch
-from ..times import DAY, instants
 
 PERIODS = ("month", "week", "day")
 #: Blocks of equally many decisions, where the log has no dates.
@@ -40,37 +38,19 @@ def periods_of(log: DecisionLog, period: str | None = None) -> tuple[str, Coded]
     """
     if period is not None and period not in PERIODS:
         raise OptionError(f"a period is one of {', '.join(PERIODS)}; got {period!r}")
-    if log.time is None or log.time.dtype.kind != "U":
+    if not log.dated:
         if period is not None:
             raise OptionError(
                 Message(f"the log has no dates, so it cannot be cut by {period}; leave out ", Remedy("period", period))
             )
         return "block", _blocks(log)
-    days = days_of(log)
+    days = log.days()
     there = np.unique(days)
     if period is None:
         period = next((kind for kind in PERIODS if len(np.unique(_starts(there, kind))) > 1), "day")
     starts, which = np.unique(_starts(there, period), return_inverse=True)
     names = np.array([f"{'week of ' if period == 'week' else ''}{start}" for start in starts])
     return period, Coded(which.astype(np.int32)[np.searchsorted(there, days)], names)
-
-
-def days_of(log: DecisionLog) -> NDArray[np.datetime64]:
-    """Return the day of each decision by the clock on the wall; a log with a time that is no date is refused."""
-    days = np.concatenate(list(each_batch(log.time, _days, what="reading times")))
-    bad = np.flatnonzero(np.isnat(days))
-    if len(bad):
-        got = "" if log.time is None else str(log.time[bad[0]])
-        raise DataError(f"row {bad[0] + 1}: a time is a date such as 2024-05-31T12:00:00, got {got!r}")
-    return days
-
-
-def _days(times: NDArray[np.str_]) -> NDArray[np.datetime64]:
-    """Return the day of each time; none where there is no such date."""
-    seconds = instants(times, wall_clock=True)
-    days = np.floor(np.where(np.isnan(seconds), 0.0, seconds) / DAY).astype(np.int64).astype("datetime64[D]")
-    days[np.isnan(seconds)] = np.datetime64("NaT")
-    return days
 
 
 def _starts(days: NDArray[np.datetime64], period: str) -> NDArray[np.datetime64]:
@@ -154,13 +134,13 @@ def reported(log: DecisionLog, first_day: Any = None, last_day: Any = None) -> R
     (['6'], ['5'], '2024-05')
     """
     asked = {name: day for name, day in (("first_day", first_day), ("last_day", last_day)) if day is not None}
-    chosen = {name: _day(name, day) for name, day in asked.items()}
-    if log.time is None or log.time.dtype.kind != "U" or not len(log):
+    chosen = {name: as_day(name, day) for name, day in asked.items()}
+    if not log.dated or not len(log):
         if not asked:
             return Reported(log)
         given = [part for name, day in asked.items() for part in (" and ", Remedy(name, str(day)))][1:]
         raise OptionError(Message("the log has no dates, so days cannot be chosen; leave out ", *given))
-    days = days_of(log)
+    days = log.days()
     there: tuple[date, date] = (days.min().item(), days.max().item())
     if not asked:
         return Reported(log, Days(*there))
@@ -182,10 +162,11 @@ def both_of(log: DecisionLog, chosen: Reported) -> tuple[DecisionLog, str] | Non
     if chosen.days is None or chosen.days_before is None or chosen.before is None:
         return None
     both = Days(chosen.days_before.first, chosen.days.last)
-    return log.where(_within(days_of(log), both)), str(both)
+    return log.where(_within(log.days(), both)), str(both)
 
 
-def _day(option: str, text: Any) -> date:
+def as_day(option: str, text: Any) -> date:
+    """Return a day from a date or a text such as 2024-05-31, which an option holds."""
     try:
         return text if type(text) is date else date.fromisoformat(str(text))
     except ValueError:

@@ -15,10 +15,10 @@ from .metrics import Metrics
 from .owners import Owners
 from .problems import Problem, problem_of
 from .review.claims import Claims
-from .review.files import Files
 from .review.past import Past
 from .review.queue import Queue
 from .review.read_model import ReadModel
+from .review.uploads import Files
 from .sessions import Sessions, token_of
 from .writer import Writer
 

@@ -214,11 +214,18 @@ class Ledger:
             if self.expire_after is None:
                 raise InputError("nothing expires in this ledger: make it with Ledger(policy, expire_after=...)")
             clock = present(self._kind, now)
-            overdue = [id for id in self.entries.waiting if _clock(self.entries[id]) + self.expire_after <= clock]
+            waiting = self.entries.waiting
+            overdue = [id for id, since in waiting.items() if self._since(id, since) + self.expire_after <= clock]
             for id in overdue:
                 self.player.give_up(self.entries[id].decision)
                 self.entries.take(Expired(id, written(now)))
             return overdue
+
+    def _since(self, id: str, told: float | str | None) -> float:
+        """Return since when a label is waited for, as a number; since the round where no times are given."""
+        entry = self.entries[id]
+        found = instant(entry.time if told is None else told)
+        return float(entry.decision.round) if found is None else found
 
     def _labelled(self, id: str, verb: str) -> Entry:
         entry = self[id]
@@ -245,9 +252,3 @@ class Ledger:
     def log(self, features: bool = True) -> DecisionLog:
         """Return the decision log: the table of the record, one row per decision; with the items unless told not to."""
         return table_of(self.entries, self.policy.name, features)
-
-
-def _clock(entry: Entry) -> float:
-    """Return when a decision was made as a number; the round where no time was given."""
-    found = instant(entry.time)
-    return float(entry.decision.round) if found is None else found

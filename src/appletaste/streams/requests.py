@@ -147,7 +147,12 @@ def read_items(
     infinite = [finding.message for finding in infinite_cells(seen)]
     notes = (*said, *notes, *unreadable_dates(features, plain), *infinite)
     ids = [None] * len(records) if id is None else _ids(records, id)
-    kept = records if clock is None else in_front(clock, np.array(times, dtype=object), records)
+    known = {
+        name: records.columns[name] for name in (*own, *prices, *extra) if name in (*own, *prices, *roles.values())
+    }
+    kept = replace(records, columns=known)
+    if clock is not None:
+        kept = in_front(clock, np.array(times, dtype=object), kept)
     return Items(plain, [_plain(row) for row in kept.rows()], ids, times, strata, costs, notes)
 
 

@@ -21,10 +21,8 @@ from ...reports.model import Model, model_from, told_of
 from ...streams import Stream
 from ...streams.recovery import policy_at
 from ..operations import STREAM, Call, Query, Reply, operation
-from .days import LEVEL
-from .numbers import Amount
+from .days import LEVEL, Amount, Day, day_of
 from .read_model import ReadModel, day_name
-from .routes_numbers import Day, day_of
 
 #: Bins of the picture of calibration, and labels that one of them has at least.
 BINS, LEAST = 10, 20

@@ -20,22 +20,18 @@ from ...costs import OUTCOMES, Costs
 from ...drift import Watch
 from ...logs import DecisionLog
 from ...records.codec import event_of, unpack
+from ...records.entries import Standing, after
 from ...records.events import (
-    CORRECTED,
-    EXPIRED,
     NEVER_DUE,
     OBSERVED,
     PENDING,
     STATES,
     UNKNOWN,
-    Corrected,
     Decided,
     Enacted,
     Event,
-    Expired,
     Labelled,
     Recorded,
-    Retracted,
     StaffingChanged,
 )
 from ...records.stores.store import Place
@@ -98,22 +94,20 @@ class Columns:
         if row is None:
             return
         flags = self._flags[row]
-        if isinstance(event, Labelled) or (isinstance(event, Recorded) and flags[0]):
-            flags[2], flags[3] = event.label, _STATE[OBSERVED]
-            self._known(row, event.time, at)
-        elif isinstance(event, Corrected):
-            flags[2], flags[3] = event.label, _STATE[CORRECTED]
-        elif isinstance(event, Expired):
-            self._unknown(row, EXPIRED)
-        elif isinstance(event, Retracted):
-            self._unknown(row, PENDING if flags[0] else NEVER_DUE)
-        elif isinstance(event, Enacted):
+        before = Standing(STATES[flags[3]])
+        now = after(event, before, bool(flags[0]))
+        if now is before:
+            return
+        if isinstance(event, Enacted):
             flags[5] = event.by != CALLER
             flags[0], flags[1] = event.act, False
             self._floats[row, 0] = float(event.act)
-            self._unknown(row, PENDING if event.act else NEVER_DUE)
+        if now.label is None:
+            self._unknown(row, now.state)
         else:
-            return
+            flags[2], flags[3] = now.label, _STATE[now.state]
+            if now.state == OBSERVED:
+                self._known(row, now.label_time, at)
         day = int(self._numbers[row, 2])
         self.touched[day] += 1
 

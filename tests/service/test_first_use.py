@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.service.review import files as files_module
-from appletaste.service.review import first_use, routes_files
-from appletaste.service.review.files import Files, latest_rows
+from appletaste.service.review import first_use, uploads
+from appletaste.service.review.uploads import Files, latest_rows
 
 from .filling import orders
 from .serving import Running, new_store
@@ -126,7 +125,7 @@ def test_a_file_that_is_too_large(service, key, post, monkeypatch):
         assert answer.status == 413
         assert b"64 MiB" in answer.read()
     connection.close()
-    monkeypatch.setattr(files_module, "CELLS", 100)
+    monkeypatch.setattr(uploads, "CELLS", 100)
     assert "more than 100 cells" in upload(post, table()).json()["detail"]
     assert post("/v1/files", raw=table(), headers={"Content-Type": "application/json"}).status == 415
 
@@ -216,14 +215,14 @@ def test_files_are_for_keys_of_every_stream(service, post, file):
 
 def test_files_go(monkeypatch):
     files = Files()
-    names = [files.put(b"a,b\n%d,0\n" % k) for k in range(files_module.MOST + 2)]
+    names = [files.put(b"a,b\n%d,0\n" % k) for k in range(uploads.MOST + 2)]
     folder = files.find(names[-1]).parent
-    assert len(files) == files_module.MOST == len(list(folder.iterdir()))
-    with pytest.raises(files_module.Problem):
+    assert len(files) == uploads.MOST == len(list(folder.iterdir()))
+    with pytest.raises(uploads.Problem):
         files.find(names[0])
-    now = files_module.time.time()
-    monkeypatch.setattr(files_module.time, "time", lambda: now + 90_000.0)
-    with pytest.raises(files_module.Problem):
+    now = uploads.time.time()
+    monkeypatch.setattr(uploads.time, "time", lambda: now + 90_000.0)
+    with pytest.raises(uploads.Problem):
         files.find(names[-1])
     assert not list(folder.iterdir())
     files.close()
@@ -231,8 +230,7 @@ def test_files_go(monkeypatch):
 
 
 def test_a_file_goes_by_itself_after_its_time(tmp_path, monkeypatch):
-    for module in (files_module, routes_files):
-        monkeypatch.setattr(module, "LASTS", 0.05)
+    monkeypatch.setattr(uploads, "LASTS", 0.05)
     store = new_store(tmp_path)
     with Running(store) as service:
         key = service.key()

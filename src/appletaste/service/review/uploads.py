@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import re
 import secrets
@@ -9,15 +10,19 @@ import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...tables.files import SEPARATORS
 from ...times import DAY, instants
+from ..operations import Call
 from ..problems import Problem
+
+T = TypeVar("T")
 
 #: The longest file in bytes, its most cells and columns, and how many files are kept.
 LARGEST, CELLS, WIDEST, MOST = 64 * 1024 * 1024, 5_000_000, 1000, 8
@@ -188,3 +193,28 @@ def moments_of(times: list[str]) -> NDArray[np.float64]:
     except ValueError:
         found = instants(np.array(times, dtype=object))
     return np.where(np.isnan(found), -np.inf, found)
+
+
+async def take_in(call: Call[bytes], look_at: Callable[[str, Path], T]) -> T:
+    """Keep the file that somebody sends and look at it; one that is no table leaves nothing behind."""
+    files, content = call.host.files, call.body
+
+    def work() -> T:
+        name = files.put(content)
+        try:
+            return look_at(name, files.find(name))
+        except BaseException:
+            files.drop(name)
+            raise
+
+    found: T = await call.host.aside(work)
+    asyncio.get_running_loop().call_later(LASTS, files.sweep)  # also where nobody asks for files any more
+    return found
+
+
+async def with_file(call: Call[Any], work: Callable[..., Any], *given: Any) -> Any:
+    """Do something with the file that an address names; files may go at any time."""
+    try:
+        return await call.host.aside(work, call.host.files.find(call.params["file"]), *given)
+    except FileNotFoundError:
+        raise Problem("unknown-file") from None

@@ -1,14 +1,11 @@
 """What if, and apply: estimates are those of the library; what is applied is an event that folds and is restored."""
 
-import numpy as np
 import pytest
 
 import appletaste as at
 from appletaste.evaluate.support import settled
-from appletaste.evaluate.what_if import ground_of
 from appletaste.records.stores import MemoryStore
-from appletaste.service.review.read_model import ReadModel, day_number
-from appletaste.service.review.trying import Way, acting
+from appletaste.service.review.read_model import ReadModel
 from appletaste.streams.transfer import export_stream, import_stream
 
 from .filling import SHEET, Reading, fill
@@ -60,21 +57,23 @@ def test_the_page_gets_a_way_to_decide_beside_that_of_today(ask, log):
     assert ask("POST", SHOP + "/what-if", {"capacity": "4/day"}).json()["acts_a_day"] <= 4.0 + 1e-9
 
 
-def test_few_reviewers_take_the_best_of_each_day(log):
-    ground = ground_of(log)
-    days = np.array([day_number(time[:10]) for time in ground.log.time.tolist()])
-    way = Way(0.05, at.Budget(per_day=3), None)
-    chosen = acting(way, ground, days) == 1.0
-    for day in np.unique(days):
-        mine = days == day
-        wanted = np.sort(ground.log.chance[mine & (ground.log.chance >= 0.05)])[::-1]
-        assert sorted(ground.log.chance[mine & chosen], reverse=True) == wanted[:3].tolist()
-    shared = acting(Way(0.05, at.Budget(share=0.2), at.Audit(rate=0.05)), ground, days)
-    most = np.floor(0.2 * np.bincount(days - days.min()))
-    assert (np.bincount(days - days.min(), weights=shared) <= most + 1e-9).all()
-    own = at.Audit(rate=0.05, budget=at.Budget(share=0.5))
-    apart = acting(Way(0.05, at.Budget(share=0.2), own), ground, days)
-    assert apart.min() == 0.05
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        (
+            {"threshold": 0.1, "capacity": "4/day", "audit": "2%"},
+            {"threshold": 0.1, "capacity": "4/day", "audit": "2%"},
+        ),
+        ({"capacity": "20%", "audit": None}, {"threshold": SHEET.threshold, "capacity": "20%"}),
+        ({"capacity": None, "audit": "3%", "costs": COSTS}, {"audit": "3%", "costs": COSTS}),
+    ],
+)
+def test_reviewers_and_audits_are_those_of_the_library(ask, log, body, asked):
+    told, found = ask("POST", SHOP + "/what-if", body).json(), at.what_if(log, **asked)
+    ours = found.as_dict()
+    for name in (*ESTIMATES, "capacity", "audit", "acts_a_day"):
+        assert told[name] == ours[name], name
+    assert (told["would_act"], told["would_pass"]) == (len(found.would_act), len(found.would_pass))
 
 
 def test_what_cannot_be_is_said(ask):
