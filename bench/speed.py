@@ -138,7 +138,7 @@ def play_stream(player, items, labels, late):
 
     Only a ledger knows a decision by its id; a policy by itself gets the decision, and gets each label at once.
     """
-    clock, kept, by_id = time.perf_counter, {}, isinstance(player, at.Ledger)
+    clock, kept, by_id = time.perf_counter, {}, isinstance(player, at.streams.Ledger)
     deciding, learning, ids = [], [], [f"case-{i}" for i in range(len(items))]
     for i, x in enumerate(items):
         if by_id:
@@ -168,10 +168,12 @@ def bench_ledger():
     budget, lane = at.Budget(share=0.2, window=500), at.Audit(rate=0.02)
     players = {
         "the policy by itself": lambda policy: policy,
-        "Awaiting(policy)": at.Awaiting,
-        "Ledger(policy)": at.Ledger,
-        "Ledger(Desk(Awaiting(policy)))": lambda policy: at.Ledger(at.Desk(at.Awaiting(policy))),
-        "the same with budget and audits": lambda policy: at.Ledger(at.Desk(at.Awaiting(policy), budget, lane)),
+        "Awaiting(policy)": at.streams.Awaiting,
+        "Ledger(policy)": at.streams.Ledger,
+        "Ledger(Desk(Awaiting(policy)))": lambda policy: at.streams.Ledger(at.Desk(at.streams.Awaiting(policy))),
+        "the same with budget and audits": lambda policy: at.streams.Ledger(
+            at.Desk(at.streams.Awaiting(policy), budget, lane)
+        ),
     }
     heading = ("decide", "ratio", "label", "ratio")
     for d in (20, 25):

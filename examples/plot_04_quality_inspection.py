@@ -22,7 +22,7 @@ faulty = (rng.random(n) < 1 / (1 + np.exp(3.5 - parts @ [0, 1.0, 0.7, 0] - wear)
 # %%
 # A policy behind an audit lane: two of a hundred parts that would pass are inspected anyway.
 
-ledger = at.Ledger(at.Desk(at.policy(n_features=4, costs=costs, seed=2), audit=at.Audit(rate=0.02)))
+ledger = at.streams.Ledger(at.Desk(at.policy(n_features=4, costs=costs, seed=2), audit=at.Audit(rate=0.02)))
 for k, x in enumerate(parts):
     if ledger.decide(x, id=str(k)).act:
         ledger.label(str(k), int(faulty[k]))

@@ -23,7 +23,7 @@ failing = (rng.random(n) < 1 / (1 + np.exp(-score))).astype(int)
 
 def played(half_life):
     """Return the decision log of a policy that forgets, or does not."""
-    ledger = at.Ledger(at.policy(n_features=4, costs=costs, seed=5, half_life=half_life))
+    ledger = at.streams.Ledger(at.policy(n_features=4, costs=costs, seed=5, half_life=half_life))
     for k, x in enumerate(readings):
         if ledger.decide(x, id=str(k)).act:
             ledger.label(str(k), int(failing[k]))

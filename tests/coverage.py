@@ -30,7 +30,7 @@ def play(key, delay=0.0, lost=0.0):
     drawn = at.problem("synthetic", features=4, rounds=ROUNDS, intercept=-2.2, theta="normal", costs=COSTS)
     table = drawn.draw(key.at("problem"))
     policy = at.policy("ts", n_features=table.n_features, costs=COSTS, seed=int(key.at("policy").word()))
-    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(floor=AUDITED)))
+    ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(floor=AUDITED)))
     rng = key.at("arrivals").generator()
     due = np.arange(ROUNDS) + (rng.exponential(delay, ROUNDS) if delay else 0.0)
     due[rng.random(ROUNDS) < lost] = np.inf

@@ -1,8 +1,11 @@
 """What a player or a ledger carries, as values that are equal only bit for bit."""
 
+import copy
 import json
 
 import numpy as np
+
+import appletaste as at
 
 
 def state_of(player):
@@ -30,6 +33,14 @@ def record_of(ledger):
         for id_, entry in ledger.entries.items()
     ]
     return {"entries": entries, "pending": ledger.pending, "expire_after": ledger.expire_after}
+
+
+def reloaded(ledger, path):
+    """Return a ledger as another process would go on with it: its player is from a file."""
+    ledger.player.save(path)
+    again = copy.deepcopy(ledger)
+    again.player = at.load(path)
+    return again
 
 
 def assert_same(one, other):

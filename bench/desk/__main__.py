@@ -37,7 +37,7 @@ def costs_of(acts: NDArray[np.bool_], met: Table) -> float:
 def at_a_desk(met: Table, seed: int) -> NDArray[np.bool_]:
     """Return the acts of ``voi`` at its desk."""
     policy = at.policy("voi", n_features=met.items.shape[1], costs=met.costs, seed=seed)
-    desk = at.Desk(at.Awaiting(policy), at.Budget(share=SHARE), at.Audit(rate=RATE))
+    desk = at.Desk(at.streams.Awaiting(policy), at.Budget(share=SHARE), at.Audit(rate=RATE))
     waiting, labels = {}, met.labels.tolist()
     acts = np.zeros(len(labels), dtype=bool)
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from appletaste.engines import engine
-from appletaste.paper.fingerprint import files_of
+from appletaste.paper.results import files_of
 
 from ..peers.__main__ import chosen, say
 from ..peers.players import RECOMMENDED, REFERENCES, Configuration, all_players, why_absent

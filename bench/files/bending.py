@@ -24,8 +24,8 @@ from appletaste._files import write_aside
 from appletaste.adapters.sklearn import StackedScore
 from appletaste.cli.console import progress_of
 from appletaste.engines import engine
-from appletaste.features.encoding import default_encoder
-from appletaste.features.units import Unit
+from appletaste.features.defaults import default_encoder
+from appletaste.features.interactions import Unit
 
 from ..peers.summary import mean_and_error
 from ..peers.tables import with_error

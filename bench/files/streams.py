@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from appletaste import Costs, Key
-from appletaste.features.encoding import default_encoder
+from appletaste.features.defaults import default_encoder
 from appletaste.history.labelled import LabelledTable, encode, read_labelled
 from appletaste.problems import Table
 

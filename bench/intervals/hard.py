@@ -107,7 +107,7 @@ def hard_log(name: str, number: int, seed: int) -> at.DecisionLog:
     labels = (rng.random(ROUNDS) < 1.0 / (1.0 + np.exp(-score))).astype(np.int8)
     items = np.column_stack([np.ones(ROUNDS), np.clip(x, -CUT, CUT)])
     policy = at.policy(how.policy, n_features=FEATURES + 1, costs=how.costs, seed=int(key.at("policy").word()))
-    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(floor=how.floor)))
+    ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(floor=how.floor)))
     play_through(ledger, items, labels.tolist())
     log = replace(ledger.log(), truth=labels)
     return log if how.loss is None else without(log, rng.random(ROUNDS) < how.loss(log, labels))

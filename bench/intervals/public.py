@@ -39,6 +39,6 @@ def public_log(name: str, floor: float, number: int, seed: int) -> at.DecisionLo
         items, labels = items[rows], labels[rows]
     word = int(at.Key(seed).at("public", name, str(floor), number).word())
     policy = at.policy("voi", n_features=items.shape[1], costs=chosen.costs, seed=word)
-    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(floor=floor)))
+    ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(floor=floor)))
     play_through(ledger, items, labels.tolist())
     return replace(ledger.log(), truth=labels)

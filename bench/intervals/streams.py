@@ -70,7 +70,7 @@ def stream(policy: str, setting: str, number: int, seed: int = SEED) -> Stream:
     table = problem(key.at("problem"))
     name, options = players()[policy]
     player = at.policy(name, n_features=table.n_features, costs=COSTS, seed=int(key.at("policy").word()), **options)
-    ledger = at.Ledger(at.Desk(player, audit=at.Audit(floor=floor)))
+    ledger = at.streams.Ledger(at.Desk(player, audit=at.Audit(floor=floor)))
     rng = key.at("arrivals").generator()
     due = np.arange(ROUNDS) + (rng.exponential(delay, ROUNDS) if delay else 0.0)
     due[rng.random(ROUNDS) < lost] = np.inf

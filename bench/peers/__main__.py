@@ -14,11 +14,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from appletaste.engines import engine
 
-from ..streams.staffing import RECOMMENDED, Configuration, all_players, reference_of, why_absent
 from .budget import plan
 from .environments import Environment
 from .latency import measure_alone
 from .play import Run, all_environments
+from .players import RECOMMENDED, Configuration, all_players, reference_of, why_absent
 from .promises import promises
 from .report import Report, rewrite_docs, write
 from .store import Line, Store

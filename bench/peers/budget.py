@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..streams.staffing import Configuration
 from .environments import Environment
 from .play import Run
+from .players import Configuration
 
 #: How many replications fast players play, and slow ones.
 USUAL = (40, 6)

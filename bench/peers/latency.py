@@ -22,8 +22,8 @@ import numpy as np
 
 from appletaste.problems import Table
 
-from ..streams.staffing import Configuration, find_player
 from .play import seed_of, table_of
+from .players import Configuration, find_player
 
 WARM_UP = 200
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")

@@ -14,8 +14,8 @@ import numpy as np
 from appletaste import Key
 from appletaste.problems import Table
 
-from ..streams.staffing import Player, find_player
 from .environments import Environment, drawn_environments
+from .players import Player, find_player
 from .random_environments import random_suite
 from .real import real_environments
 

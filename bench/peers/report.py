@@ -10,14 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from appletaste._files import write_aside
-from appletaste.pages.page import html_page
-from appletaste.pages.table import Table
+from appletaste.pages.page import Table, html_page
 
-from ..streams.staffing import Configuration
 from . import tables
 from .budget import why_not
 from .environments import Environment
 from .picture import Point, draw
+from .players import Configuration
 from .promises import promises
 from .store import Line
 from .summary import Summary

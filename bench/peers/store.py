@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..streams.staffing import Configuration
 from .play import SEED, Run
+from .players import Configuration
 
 HERE = Path(__file__).parent
 #: The files of the bench that decide every number.
@@ -29,7 +29,7 @@ def _digest(*parts: bytes) -> str:
 
 @cache
 def _appletaste_code() -> str:
-    from appletaste.paper.fingerprint import fingerprint
+    from appletaste.paper.results import fingerprint
 
     return fingerprint("simulate.replications")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..streams.staffing import Configuration
+from .players import Configuration
 from .store import Line
 
 FEW_ACTS = 3

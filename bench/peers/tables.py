@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from appletaste.pages.table import Table, show
+from appletaste.pages.page import Table, show
 
-from ..streams.staffing import Configuration
 from .environments import Environment
+from .players import Configuration
 from .promises import Promise
 from .store import Line
 from .summary import Cell, Summary

@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from appletaste.pages.table import Table
+from appletaste.pages.page import Table
 
 START, END = "<!-- results -->", "<!-- end -->"
 PROMISED = 20  # the number of features that promises are about

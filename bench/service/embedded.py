@@ -30,7 +30,7 @@ def items(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 def player() -> at.policies.Player:
-    return at.Awaiting(at.policy("voi", n_features=FEATURES, costs=COSTS))
+    return at.streams.Awaiting(at.policy("voi", n_features=FEATURES, costs=COSTS))
 
 
 def synced(folder: Path) -> float:
@@ -56,7 +56,7 @@ def groups(folder: Path, rounds: int) -> list[Row]:
         "SQLite, FULL": at.Stream.create(path, "orders", player()),
         "memory": at.Stream.create(MemoryStore(), "orders", player()),
     }
-    ledger = at.Ledger(player())
+    ledger = at.streams.Ledger(player())
     for k in range(2000):
         for stream in streams.values():
             if stream.decide(X[k], id=f"first{k}", time=float(k)).act:

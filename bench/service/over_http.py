@@ -102,7 +102,7 @@ def compare(folder: Path, rounds: int, seconds: float) -> list[Row]:
     for name, labels in STREAMS.items():
         policy = at.policy("voi", n_features=FEATURES, costs=COSTS)
         policy.learn_history(*items(labels))
-        at.Stream.create(store, name, at.Awaiting(policy)).close()
+        at.Stream.create(store, name, at.streams.Awaiting(policy)).close()
     store.close()
     plain = importlib.util.find_spec("fastapi") is not None
     servers = {

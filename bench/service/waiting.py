@@ -33,7 +33,7 @@ def fill(path: Path, n: int) -> str:
     """Make a stream with n items whose labels are awaited; return a key."""
     store = at.records.stores.open_store(path)
     key, _ = Keys(store).create("bench", SCOPES)
-    stream = at.Stream.create(store, "waiting", at.Awaiting(at.policy("voi", n_features=FEATURES, costs=COSTS)))
+    stream = at.Stream.create(store, "waiting", at.streams.Awaiting(at.policy("voi", n_features=FEATURES, costs=COSTS)))
     X = np.random.default_rng(1).normal(size=(n, FEATURES))
     X[:, 0] += 6.0
     for k in range(LEARNT):

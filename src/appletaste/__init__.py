@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from .simulate import play as play
     from .simulate import replicate as replicate
     from .streams import Audit as Audit
-    from .streams import Awaiting as Awaiting
     from .streams import Budget as Budget
-    from .streams import Calendar as Calendar
     from .streams import Desk as Desk
-    from .streams import Ledger as Ledger
     from .streams import Stream as Stream
     from .streams import load as load
     from .tables import read_records as read_records
@@ -60,7 +57,7 @@ _HOME = {
     "reports": "write_report",
     "service": "connect",
     "simulate": "play replicate",
-    "streams": "Audit Awaiting Budget Calendar Desk Ledger Stream load",
+    "streams": "Audit Budget Desk Stream load",
 }
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (
@@ -70,7 +67,7 @@ ROOMS = (
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = ["__version__", *sorted(_MODULE_OF)]
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
@@ -84,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *ROOMS]
+    return ["__version__", *__all__, *ROOMS]

@@ -77,7 +77,7 @@ class CostsByItem:
         return {name: getattr(self, name) for name in OUTCOMES}
 
     def scaled(self, outcome: str, factor: float) -> CostsByItem:
-        """Return the same formulas with one outcome so many times as dear."""
+        """Return the same formulas with one outcome's cost multiplied."""
         return CostsByItem(**{**self.outcomes(), outcome: f"{_written(factor)}*({self.formulas[outcome].text})"})
 
     def of_item(self, record: Mapping[str, Any]) -> Costs:

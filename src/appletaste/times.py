@@ -228,7 +228,7 @@ def _compact(numbers: NDArray[np.int64], parts: int) -> NDArray[np.float64]:
 
 
 def not_seconds(now: float) -> str | None:
-    """Return what a number looks like that is to be seconds since 1970 or of a clock of one's own; None: that.
+    """Return the unit that a supposed time in seconds seems to be in; None: seconds are plausible.
 
     Examples
     --------

@@ -31,8 +31,7 @@ def test_arviz_is_named_when_it_is_needed(monkeypatch):
 @pytest.mark.parametrize(
     ("library", "module", "extra"),
     [
-        ("msgspec", "appletaste.records.codec", "stream"),
-        ("apsw", "appletaste.records.stores.sqlite", "stream"),
+        ("apsw", "appletaste.records.stores.sqlite_stream", "stream"),
         ("psycopg", "appletaste.records.stores.postgres", "postgres"),
     ],
 )
@@ -47,7 +46,7 @@ def test_nothing_is_loaded_before_it_is_asked_for():
     script = f"""
 import sys, appletaste as at, appletaste.adapters
 at.policy(n_features=1, costs=at.Costs(1, 1, 0)), at.play, at.replay, at.problem
-print([name for name in {[*LIBRARIES, "arviz", "apsw", "psycopg", "msgspec"]} if name in sys.modules])
+print([name for name in {[*LIBRARIES, "arviz", "apsw", "psycopg"]} if name in sys.modules])
 """
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -163,7 +163,7 @@ def test_replay_wraps_each_policy_with_late_labels_and_a_history():
 def test_what_cannot_be_stacked_says_so():
     with pytest.raises(OptionError, match="predict_proba"):
         StackedScore(LinearRegression())
-    with pytest.raises(OptionError, match="voi, voi-item, ids and ts"):
+    with pytest.raises(OptionError, match="voi, ids and ts"):
         made(name="pg-ts")
     with pytest.raises(OptionError, match="half_life"):
         made(half_life=100)

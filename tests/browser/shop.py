@@ -6,12 +6,10 @@ import csv
 import random
 from datetime import UTC, datetime, timedelta
 
-from appletaste.streams.from_table import create_desk
-
 import appletaste as at
 from appletaste.problems import write_orders
 from appletaste.records.stores import open_store
-from appletaste.streams import Stream
+from appletaste.streams import from_history
 
 ROWS = 2400
 COSTS = at.Costs(miss=95, false_alarm=6, hit=4)
@@ -42,10 +40,9 @@ def make_stream(store, folder, name="orders", capacity="12/day", teach=True, **g
     if not before.exists():
         write_orders(before, ROWS, 7, year_before=True)
     told = {"id": "order", "time": "placed_at", "stratum": "payment", "audit": "5%", "capacity": capacity}
-    made = create_desk(None, before, "fraud", costs=COSTS, drop=list(DROPPED), teach=teach, **told)
-    began = int(datetime(2024, 5, 1, tzinfo=UTC).timestamp() * 1e6)
-    told = {"roles": made.ledger.roles, "clock": lambda: began}  # since when its mode holds
-    return Stream.create(store, name, made.ledger.player, features=made.features, seed=7, **told, **given)
+    made = from_history(before, "fraud", costs=COSTS, drop=list(DROPPED), teach=teach, **told)
+    began = int(datetime(2024, 5, 1, tzinfo=UTC).timestamp() * 1e6)  # since when its mode holds
+    return made.create(store, name, **{"seed": 7, "clock": lambda: began, **given})
 
 
 def play(stream, rows, keep, seed=1, together=200):

@@ -29,7 +29,7 @@ def hostile(store, name, columns):
         for row in range(4)
     ]
     features = at.Encoder().fit(records)
-    policy = at.Awaiting(at.policy("voi", n_features=features.n_features, costs=COSTS))
+    policy = at.streams.Awaiting(at.policy("voi", n_features=features.n_features, costs=COSTS))
     with Stream.create(store, name, policy, features=features, seed=7) as stream, stream.group():
         for place, text in enumerate(STRINGS):
             given = {"id": text, "stratum": STRINGS[-1 - place], "time": f"2024-05-{1 + place % 28:02d}"}

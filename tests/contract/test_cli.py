@@ -77,7 +77,7 @@ def test_version_and_lists(capsys):
 
 
 def test_simulate_json_has_its_documented_shape(capsys):
-    arguments = [*QUICK, "--policy", "pg-ids", "--policy", "never", "--option", "pg-ids.weight=0.2", "--json"]
+    arguments = [*QUICK, "--policy", "pg-ids[weight=0.2]", "--policy", "never", "--json"]
     code, out, _ = call(capsys, *arguments)
     assert code == 0
     rows = json.loads(out)
@@ -141,7 +141,7 @@ def test_a_bad_folder_is_found_before_the_work(capsys, tmp_path, monkeypatch):
         raise AssertionError("it began to play")
 
     monkeypatch.setattr("appletaste.cli.console.play_with_progress", work)
-    monkeypatch.setattr("appletaste.paper.play.play_missing", work)
+    monkeypatch.setattr("appletaste.paper.results.play_missing", work)
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         for verb in (QUICK, ["paper", "--only", "estimators"]):
@@ -191,11 +191,10 @@ def test_costs_and_own_problems(capsys):
     [
         (["--policy", "nope"], "there is no policy 'nope'"),
         (["--policy", "pg-ts[weight=1]"], "pg-ts has no option 'weight'"),
-        (["--policy", "pg-ids", "--option", "pg-ids.size=1"], "pg-ids has no option 'size'"),
-        (["--policy", "pg-ids", "--option", "weight=1"], "NAME.OPTION=VALUE"),
-        (["--policy", "pg-ids", "--option", "pg-ts.sweeps=1"], "not among the policies"),
-        (["--policy", "pg-ids", "--option", "pg-ids.weight=-2"], "weight"),
-        (["--policy", "pg-ids", "--option", "pg-ids.weight=0,pg-ids.sweeps=few"], "sweeps is a number"),
+        (["--policy", "voi-item"], "there is no policy 'voi-item' any more: say voi[ahead=lindy]"),
+        (["--policy", "pg-ids[size=1]"], "pg-ids has no option 'size'"),
+        (["--policy", "pg-ids[weight=-2]"], "weight"),
+        (["--policy", "pg-ids[weight=0,sweeps=few]"], "sweeps is a number"),
         (["--policy", "pg-ids[weight]"], "name=value"),
         (["--reading", "sideways"], "reading is one of"),
         (["--costs", "miss=1,false_alarm=1,hit=2"], "acting never pays"),
@@ -208,8 +207,8 @@ def test_costs_and_own_problems(capsys):
         (["--policy", "pg-ids[weight=0"], "NAME[option=value"),
         (["--policy", "pg-ids[weight=0]junk"], "NAME[option=value"),
         (["--policy", "never", "--policy", "never"], "listed twice"),
-        (["--policy", "pg-ids", "--option", "pg-ids.weight=abc"], "weight must be a finite number"),
-        (["--policy", "suplogistic", "--option", "suplogistic.horizon=inf"], "horizon"),
+        (["--policy", "pg-ids[weight=abc]"], "weight must be a finite number"),
+        (["--policy", "suplogistic[horizon=inf]"], "horizon"),
         (["--replications", "0"], "replications"),
         (["--jobs", "0"], "jobs"),
         (["--seed", "-1"], "seed"),
@@ -231,8 +230,20 @@ def test_mistakes_end_with_one_sentence_and_code_2(capsys, arguments, sentence):
         (["simulate", "--replications", "many"], "simulate: argument --replications: invalid int value: 'many'"),
         (["simulate", "--polcy", "ts"], "simulate: there is no option '--polcy' (did you mean '--policy'?)"),
         (["--what"], ": there is no option '--what'"),
+        (
+            ["simulate", "--option", "ts.x=1"],
+            "simulate: there is no option '--option' any more: say --policy 'NAME[option=value,...]'",
+        ),
+        (
+            ["missed", "may.parquet", "--address", "a:1"],
+            "missed: there is no option '--address' any more: say --cluster",
+        ),
+        (["drift", "may.parquet", "--features", "a.map"], "drift: there is no option '--features' any more: say --map"),
         (["replay", "orders.csv"], "replay: --label, --costs must be given"),
-        (["missed", "may.parquet", "june.parquet"], "missed: 'june.parquet' is one too many: a quote or an option may"),
+        (
+            ["missed", "may.parquet", "june.parquet"],
+            "missed: unexpected argument 'june.parquet': is a quote or an option missing",
+        ),
         (["keys", "create", "shop", "--scope", "read"], "keys create: --store must be given"),
         (["what-if", "may.parquet"], "what-if: one of the arguments --threshold --costs --capacity --audit is"),
     ],
@@ -249,7 +260,7 @@ def test_a_call_that_cannot_be_read_ends_with_a_short_usage_and_code_2(capsys, a
 
 def test_the_usage_names_what_has_to_be_given_and_no_more(capsys):
     shown = []
-    for verb in (["replay"], ["what-if"], ["desk", "create"]):
+    for verb in (["replay"], ["what-if"], ["stream", "create"]):
         with pytest.raises(SystemExit):
             main([*verb, "--help"])
         shown.append(capsys.readouterr().out.splitlines()[0])
@@ -257,13 +268,13 @@ def test_the_usage_names_what_has_to_be_given_and_no_more(capsys):
     assert shown == [
         f"usage: appletaste replay FILE --label COLUMN {costs} [options]",
         "usage: appletaste what-if LOG [options]",
-        f"usage: appletaste desk create DESK --from FILE --label COLUMN {costs} [options]",
+        f"usage: appletaste stream create STORE {costs} [options]",
     ]
 
 
 @pytest.mark.parametrize(
     ("module", "arguments"),
-    [("msgspec", ["keys", "list", "--store", "desk.db"]), ("uvicorn", ["serve", "--store", "desk.db"])],
+    [("starlette", ["serve", "--store", "shop.db"]), ("uvicorn", ["serve", "--store", "shop.db"])],
 )
 def test_a_service_without_its_extra_is_one_sentence(tmp_path, module, arguments):
     script = f"import sys; sys.modules[{module!r}] = None; from appletaste.cli.main import main; main({arguments!r})"
@@ -283,7 +294,7 @@ def test_option_values():
 def test_without_arguments_the_verbs_are_listed_by_what_is_at_hand(capsys):
     assert main([]) == 0
     shown = capsys.readouterr().out
-    for group in ("your file:", "a live stream:", "a log of decisions:", "research:"):
+    for group in ("your file:", "a live stream:", "a stream, or a log of decisions:", "research:"):
         assert f"\n{group}\n" in shown
     named = {line.split()[0] for line in shown.splitlines() if line.startswith("  ") and line[2] not in " -"}
     shown_examples = {line.split()[1] for line in shown.splitlines() if line.startswith("              appletaste ")}

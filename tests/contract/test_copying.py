@@ -60,7 +60,7 @@ def test_methods_of_others_are_copied_too(tmp_path):
 
 
 def awaiting(options):
-    return at.Awaiting(at.policy("voi", n_features=2, costs=COSTS, seed=3, **options))
+    return at.streams.Awaiting(at.policy("voi", n_features=2, costs=COSTS, seed=3, **options))
 
 
 def desk(options):
@@ -68,14 +68,14 @@ def desk(options):
 
 
 def ledger(options):
-    return at.Ledger(desk(options), expire_after=30)
+    return at.streams.Ledger(desk(options), expire_after=30)
 
 
 def work(thing, items, start, stop, corrected=()):
     """Decide on items; each label comes five items late. A ledger, a desk and a policy that waits all understand it."""
     made = []
     for k in range(start, stop):
-        if isinstance(thing, at.Ledger):
+        if isinstance(thing, at.streams.Ledger):
             decision = thing.decide(items[k], id=str(k))
             for id_ in [id_ for id_ in thing.pending if int(id_) <= k - 5]:
                 thing.label(id_, int(id_) % 2)

@@ -102,7 +102,7 @@ def test_late_and_changed_labels_end_where_the_right_ones_do(name, options):
 
 def test_labels_on_their_way_are_kept_in_mind():
     policy, _, X, labels = made("voi", {})
-    waiting = at.Awaiting(policy)
+    waiting = at.streams.Awaiting(policy)
     late = []
     for k, (x, label) in enumerate(zip(X, labels, strict=True)):
         decision = waiting.decide(x)

@@ -27,7 +27,7 @@ def fresh(name, options, crowded, seed=SEED):
     if not crowded:
         return policy
     lane = at.Audit(floor=0.1, strata={"new": 0.4}, budget=at.Budget(share=0.5, window=6))
-    return at.Desk(at.Awaiting(policy), at.Budget(share=0.6, window=10, recent=20), lane)
+    return at.Desk(at.streams.Awaiting(policy), at.Budget(share=0.6, window=10, recent=20), lane)
 
 
 def corrects(policy):
@@ -46,7 +46,7 @@ def asked(k, items):
 
 
 def entry_of(book, id_):
-    return book[id_] if isinstance(book, at.Ledger) else book.find(id_).entry
+    return book[id_] if isinstance(book, at.streams.Ledger) else book.find(id_).entry
 
 
 def drive(book, items, labels, start, stop):
@@ -74,7 +74,7 @@ def begun(store, name, options, crowded, seed=SEED):
 
 
 def played(name, options, crowded, stop=45):
-    return drive(at.Ledger(fresh(name, options, crowded), WAIT), *stream(3), 0, stop)
+    return drive(at.streams.Ledger(fresh(name, options, crowded), WAIT), *stream(3), 0, stop)
 
 
 def rows_of(book):

@@ -16,7 +16,7 @@ from .entries import COSTS
 ENTRIES = [
     ("voi", {}),
     ("voi", {"randomised": True, "prior": 2.0}),
-    ("voi-item", {}),
+    ("voi", {"ahead": "lindy"}),
     ("ts", {"skew": False}),
     ("ids", {}),
 ]
@@ -124,7 +124,7 @@ def test_late_and_changed_labels_end_where_the_right_ones_do(name, options):
 def test_labels_on_their_way_are_kept_in_mind(tmp_path):
     """A level of which five labels are on their way is not worth five more; when they arrive all is as it was."""
     policy, _, X, labels = made()
-    plain, waiting = made()[0], at.Awaiting(policy)
+    plain, waiting = made()[0], at.streams.Awaiting(policy)
     late = []
     for k, (x, label) in enumerate(zip(X, labels, strict=True)):
         seen, before = policy.posterior.score(x).variance, waiting._waiting.score(x).variance
@@ -152,7 +152,7 @@ def test_labels_on_their_way_are_kept_in_mind(tmp_path):
 
 def test_a_label_that_has_arrived_is_not_on_its_way_any_more():
     policy, _, X, labels = made()
-    waiting = at.Awaiting(policy)
+    waiting = at.streams.Awaiting(policy)
     play(waiting, X[:100], labels[:100])
     one, other = X[0].copy(), X[0].copy()
     one[policy.slots[0]], other[policy.slots[0]] = FIRST + 500, FIRST + 501

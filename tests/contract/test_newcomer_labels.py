@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.errors import FeedbackError, SaveFileError, ThreadsError
+from appletaste.errors import FeedbackError, ThreadsError
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
 SHEET = at.Costs(**COSTS)
@@ -144,8 +144,8 @@ def test_a_policy_in_use_by_another_thread_says_no():
     policy.decide(BATCH[0])
 
 
-def test_a_ledger_in_use_by_another_thread_says_no(tmp_path):
-    ledger = at.Ledger(at.policy("always", n_features=2, costs=SHEET), expire_after=5)
+def test_a_ledger_in_use_by_another_thread_says_no():
+    ledger = at.streams.Ledger(at.policy("always", n_features=2, costs=SHEET), expire_after=5)
     ledger.decide(BATCH[0], id="a")
     ledger.decide(BATCH[0], id="b")
     ledger.label("b", 1)
@@ -157,21 +157,18 @@ def test_a_ledger_in_use_by_another_thread_says_no(tmp_path):
             lambda: ledger.correct("b", 0),
             lambda: ledger.retract("b"),
             lambda: ledger.expire(9),
-            lambda: ledger.snapshot(),
-            lambda: ledger.save(tmp_path / "it"),
         ):
             with pytest.raises(ThreadsError, match="lock around every use"):
                 use()
     finally:
         end()
     assert ledger.counts()["pending"] == 1
-    assert not (tmp_path / "it").exists()
     ledger.label("a", 1)
 
 
 def test_threads_without_a_lock_lose_nothing():
     """Every round is one decision, however many threads were sent away; with a lock all of them get through."""
-    ledger = at.Ledger(at.policy("voi", n_features=2, costs=SHEET))
+    ledger = at.streams.Ledger(at.policy("voi", n_features=2, costs=SHEET))
     made, refused, lock = [], [], threading.Lock()
 
     def work(name, guard):
@@ -191,30 +188,3 @@ def test_threads_without_a_lock_lose_nothing():
     assert sorted(made) == list(range(1, len(made) + 1))
     assert len(ledger) == len(made) == 2400 - len(refused)
     assert len(made) >= 1200  # those with the lock
-
-
-def test_two_processes_on_one_ledger_file_do_not_lose_each_others_work(tmp_path):
-    path = tmp_path / "stream.at"
-    first = at.Ledger(at.policy("voi", n_features=2, costs=SHEET))
-    first.decide(BATCH[0], id="a")
-    first.save(path)
-    second = at.load(path)
-    first.decide(BATCH[1], id="b")
-    first.save(path)  # its own file: nobody else wrote it
-    second.decide(BATCH[2], id="c")
-    with pytest.raises(SaveFileError, match=r"holds 2 events, and not all of them are in this ledger.*overwrite=True"):
-        second.save(path)
-    assert list(at.load(path)) == ["a", "b"]
-    second.save(tmp_path / "other.at")
-    with pytest.raises(SaveFileError, match="another ledger"):
-        second.save(path)  # having been saved elsewhere changes nothing
-    second.save(path, overwrite=True)
-    assert list(at.load(path)) == ["a", "c"]
-    third = at.load(path)
-    third.decide(BATCH[3], id="d")
-    third.save(tmp_path / "other.at")  # which holds a part of what this one has
-    assert list(at.load(tmp_path / "other.at")) == ["a", "c", "d"]
-    at.policy("voi", n_features=2, costs=SHEET).save(path)
-    third.save(path)  # no ledger was there
-    (tmp_path / "broken").write_bytes(b"text")
-    third.save(tmp_path / "broken")

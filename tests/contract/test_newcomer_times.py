@@ -159,7 +159,7 @@ def test_a_desk_refuses_times_that_are_no_seconds(time):
 
 
 def test_a_label_does_not_arrive_before_its_decision():
-    ledger = at.Ledger(at.policy("always", n_features=1, costs=SHEET))
+    ledger = at.streams.Ledger(at.policy("always", n_features=1, costs=SHEET))
     ledger.decide([1.0], id="a", time="2024-05-31T12:00:00")
     for early in ("2024-05-31T11:59:59", "2024-05-30", datetime(2024, 5, 31, 11)):
         with pytest.raises(FeedbackError, match="cannot arrive before its decision"):
@@ -172,7 +172,7 @@ def test_a_label_does_not_arrive_before_its_decision():
         with pytest.raises(FeedbackError, match="cannot arrive before"):
             verb("2024-05-30T00:00:00")
     assert ledger["a"].label == 1
-    numbers = at.Ledger(at.policy("always", n_features=1, costs=SHEET))
+    numbers = at.streams.Ledger(at.policy("always", n_features=1, costs=SHEET))
     numbers.decide([1.0], id="a", time=10.0)
     with pytest.raises(FeedbackError, match="cannot arrive before"):
         numbers.label("a", 1, time=9.0)
@@ -181,7 +181,7 @@ def test_a_label_does_not_arrive_before_its_decision():
 
 def test_what_is_no_time_is_refused_in_words():
     pandas = pytest.importorskip("pandas")
-    ledger = at.Ledger(at.policy("always", n_features=1, costs=SHEET))
+    ledger = at.streams.Ledger(at.policy("always", n_features=1, costs=SHEET))
     for wrong in (
         pandas.NaT,
         np.timedelta64(3, "s"),
@@ -199,6 +199,6 @@ def test_what_is_no_time_is_refused_in_words():
         ledger.label("a", 1, time=pandas.NaT)
     for wrong in (10**400, np.timedelta64(3, "s")):
         with pytest.raises(InputError, match="length of time"):
-            at.Ledger(at.policy("always", n_features=1, costs=SHEET), expire_after=wrong)
+            at.streams.Ledger(at.policy("always", n_features=1, costs=SHEET), expire_after=wrong)
     with pytest.raises(OptionError, match="finite number"):
         at.Budget(per_day=3, day=10**400)

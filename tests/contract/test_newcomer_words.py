@@ -35,22 +35,22 @@ def test_no_shuffles_is_refused_with_the_word_for_it(tmp_path, capsys):
 
 
 def test_a_mistyped_separator_and_a_column_of_two_kinds_are_told_as_flags(tmp_path, capsys):
-    path, desk = tmp_path / "t.csv", str(tmp_path / "d.at")
+    path, store = tmp_path / "t.csv", str(tmp_path / "d.db")
     path.write_text("case,x,bad\n" + "".join(f"{k},{k},{k % 2}\n" for k in range(60)))
     sheet = ("--costs", "miss=5,false_alarm=1,hit=0")
     verbs = (
         ("look", str(path)),
         ("replay", str(path), *sheet),
-        ("desk", "create", desk, "--from", str(path), *sheet),
+        ("stream", "create", store, "--history", str(path), *sheet),
     )
     for words in verbs:
         assert main([*words, "--label", "bad", "--separator", "ab"]) == 2
         assert capsys.readouterr().err.startswith("appletaste: --separator is one character")
         assert main([*words, "--label", "bad", "--number", "x", "--category", "x"]) == 2
         assert "take the column out of --number or --category" in capsys.readouterr().err
-    assert main(["desk", "create", desk, "--from", str(path), *sheet, "--label", "bad", "--id", "case"]) == 0
+    assert main(["stream", "create", store, "--history", str(path), *sheet, "--label", "bad", "--id", "case"]) == 0
     for verb in ("decide", "label"):
-        assert main([verb, desk, str(path), "--separator", "ab"]) == 2
+        assert main([verb, store, str(path), "--separator", "ab"]) == 2
         assert "--separator is one character" in capsys.readouterr().err
 
 

@@ -11,8 +11,8 @@ from .entries import COSTS, every, make, stream
 
 AROUND = {
     "policy": lambda policy: policy,
-    "awaiting": at.Awaiting,
-    "desk": lambda policy: at.Desk(at.Awaiting(policy), at.Budget(share=0.5, window=20), at.Audit(floor=0.2)),
+    "awaiting": at.streams.Awaiting,
+    "desk": lambda policy: at.Desk(at.streams.Awaiting(policy), at.Budget(share=0.5, window=20), at.Audit(floor=0.2)),
 }
 around = pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
 
@@ -172,5 +172,7 @@ def test_surprises_are_told_as_one_by_one():
                 policy.learn(decision, int(labels[start + k]))
     assert seen > 0
     assert_plays_alike(
-        lambda: at.Awaiting(at.policy("voi", n_features=3, costs=at.Costs(miss=4, false_alarm=1, hit=0))), items, labels
+        lambda: at.streams.Awaiting(at.policy("voi", n_features=3, costs=at.Costs(miss=4, false_alarm=1, hit=0))),
+        items,
+        labels,
     )

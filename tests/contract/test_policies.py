@@ -176,10 +176,10 @@ def test_bad_items_are_refused_and_change_nothing(name, options):
 def test_beyond_the_item_everything_has_a_name(name, options):
     """The same for whatever plays: no second thing given by place can mean one thing here and another there."""
     policy = make(name, options)
-    for player in (policy, at.Awaiting(policy), at.Desk(policy), at.Ledger(policy)):
+    for player in (policy, at.streams.Awaiting(policy), at.Desk(policy), at.streams.Ledger(policy)):
         with pytest.raises(TypeError, match="positional"):
             player.decide(np.ones(3), COSTS)
-    for ask in (policy.look, policy.probability, at.Desk(policy).look, at.Awaiting(policy).look):
+    for ask in (policy.look, policy.probability, at.Desk(policy).look, at.streams.Awaiting(policy).look):
         with pytest.raises(TypeError, match="positional"):
             ask(np.ones(3), COSTS)
     assert policy.round == 0

@@ -244,9 +244,8 @@ def test_announcement_of_the_first_compilation(tmp_path):
 
 def test_fingerprints_cover_what_is_imported():
     """What a process has in memory after importing what plays, kernels' tables included; and nothing by hand."""
-    from appletaste.paper.fingerprint import ROOT as SOURCE
-    from appletaste.paper.fingerprint import files_of
-    from appletaste.paper.store import DECISIVE
+    from appletaste.paper.results import DECISIVE, files_of
+    from appletaste.paper.results import ROOT as SOURCE
 
     script = (
         "import sys; from importlib import import_module\n"

@@ -87,7 +87,10 @@ def things():
     items, _ = stream(3)
     features = at.Encoder(intercept=False).fit([{"a": float(a), "b": float(b), "c": float(c)} for a, b, c in items])
     policy, lane = make("voi", {}), at.Audit(floor=0.1, strata={"new": 0.3}, budget=at.Budget(share=0.5))
-    awaiting, desk = at.Awaiting(make("ts", {})), at.Desk(at.Awaiting(make("voi", {})), at.Budget(share=0.5), lane)
+    awaiting, desk = (
+        at.streams.Awaiting(make("ts", {})),
+        at.Desk(at.streams.Awaiting(make("voi", {})), at.Budget(share=0.5), lane),
+    )
     for player in (policy, awaiting, desk):
         for x in items[:30]:
             player.decide(x, stratum="new")
@@ -126,6 +129,20 @@ def test_one_load_for_every_kind_with_or_without_its_features(tmp_path):
     features.save(path)
     assert isinstance(at.load(path), at.FeatureMap)
     assert at.load(path).header() == features.header()
+
+
+def test_a_policy_saved_under_a_name_that_is_gone_is_read_and_keeps_it(tmp_path):
+    """``voi[ahead=lindy]`` had a name of its own."""
+    old = at.Policy(
+        at.policy(n_features=1, costs=COSTS, ahead="lindy").method, n_features=1, costs=COSTS, name="voi-item"
+    )
+    old.decide([1.0])
+    old.save(tmp_path / "old.at")
+    again = at.load(tmp_path / "old.at")
+    assert (again.name, again.round) == ("voi-item", 1)
+    assert again.probability([0.5]) == old.probability([0.5])
+    with pytest.raises(at.errors.OptionError, match=r"no policy 'voi-item' any more: say voi\[ahead=lindy\]"):
+        at.policy("voi-item", n_features=1, costs=COSTS)
 
 
 def test_a_file_of_another_kind_or_version_is_refused_by_what_it_is(tmp_path):
@@ -205,7 +222,10 @@ def test_a_policy_of_ones_own_plays_but_is_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
     decision = policy.decide(np.ones(5))  # whatever it does not say has an honest answer
     assert math.isnan(policy.chance(np.ones(5)))
-    assert at.Desk(at.Awaiting(policy), at.Budget(share=0.5, window=4)).decide(np.ones(5)).round == decision.round + 1
+    assert (
+        at.Desk(at.streams.Awaiting(policy), at.Budget(share=0.5, window=4)).decide(np.ones(5)).round
+        == decision.round + 1
+    )
     assert len(policy.decide_many(np.ones((3, 5)))) == 3
     with pytest.raises(at.errors.OptionError, match="Tosses keeps no labels"):
         policy.revise([])

@@ -121,7 +121,7 @@ def test_a_stream_made_from_the_command_line_is_the_one_made_in_python(shop, cap
     sheet = at.Costs(miss=95, false_alarm=6, hit=4)
     policy = at.policy(n_features=features.n_features, groups=features.groups, costs=sheet, seed=policy_seed(1))
     policy.learn_history(features.transform_many(past, update=False), past.labels)
-    ledger = at.Ledger(at.Desk(at.Awaiting(policy), at.Budget(per_day=5), at.Audit(rate=0.05)))
+    ledger = at.streams.Ledger(at.Desk(at.streams.Awaiting(policy), at.Budget(per_day=5), at.Audit(rate=0.05)))
     Path("seed").write_text("1")
     desk = ["--teach", "--capacity", "5/day", "--audit", "5%", "--seed-file", "seed"]
     assert call(capsys, "stream", "create", "b.db", "--history", "past.csv", *CREATE, *desk)[0] == 0
@@ -456,7 +456,7 @@ def test_files_that_are_no_stores_are_refused(shop, capsys):
         ("bare.db", "takes vectors and has no map", 2),
         ("past.csv", "past.csv", 3),
         ("none.db", "there is no store none.db", 3),
-        (".", ".", 3),
+        (".", ". cannot be a store", 2),
     ]:
         code, _, err = call(capsys, "decide", path, "new.csv", "--id", "order")
         assert (code, said in err, "Traceback" in err) == (exits, True, False), err

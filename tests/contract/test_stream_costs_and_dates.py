@@ -79,7 +79,7 @@ def test_a_stream_decides_each_item_by_its_own_costs_as_python_would(cases, caps
     policy = at.policy(n_features=features.n_features, groups=features.groups, costs=usual, seed=policy_seed(1))
     known = [None if k % 7 == 0 else label for k, label in enumerate(past.labels.tolist())]
     policy.learn_history(features.transform_many(past, update=False), known)
-    ledger = at.Ledger(at.Desk(at.Awaiting(policy), audit=at.Audit(rate=0.05)))
+    ledger = at.streams.Ledger(at.Desk(at.streams.Awaiting(policy), audit=at.Audit(rate=0.05)))
     for row in cases:
         x = features.transform({name: value for name, value in row.items() if name not in ("case", "amount")})
         ledger.decide(x, id=row["case"], time=row["came"], costs=own_costs(row))

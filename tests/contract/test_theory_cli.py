@@ -5,10 +5,9 @@ import json
 import pytest
 
 from appletaste._files import for_json
-from appletaste.cli.game import EXAMPLES
 from appletaste.cli.main import main
-from appletaste.theory.report import study, study_tables
-from appletaste.theory.studies import Size
+from appletaste.cli.theory import GAME_EXAMPLES
+from appletaste.theory.measurements import Size, study, study_tables
 
 TINY = Size((10, 20), (1, 2), 2, 2, 8, 2, 4, (3, 8))
 
@@ -23,7 +22,7 @@ def call(capsys, *arguments):
 def example(tmp_path):
     """The game shown by ``appletaste game --help``."""
     file = tmp_path / "tasting.json"
-    file.write_text(EXAMPLES[EXAMPLES.index("{") : EXAMPLES.rindex("}") + 1])
+    file.write_text(GAME_EXAMPLES[GAME_EXAMPLES.index("{") : GAME_EXAMPLES.rindex("}") + 1])
     return file
 
 

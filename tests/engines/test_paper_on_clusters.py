@@ -7,9 +7,8 @@ import pytest
 
 import appletaste as at
 from appletaste.cli.main import main
-from appletaste.paper.play import play_missing, play_task
-from appletaste.paper.report import build
-from appletaste.paper.store import Store
+from appletaste.paper.reproduction import build
+from appletaste.paper.results import Store, play_missing, play_task
 from appletaste.paper.studies import find_studies
 
 from .clusters import MARKS

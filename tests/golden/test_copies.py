@@ -148,7 +148,7 @@ def write_files(folder):
     records = [item(k) for k in range(120)]
     features = at.Encoder(curves=True).fit(at.read_records(records))
     policy = at.policy("voi", n_features=features.n_features, costs=COSTS)
-    desk = at.Desk(at.Awaiting(policy), at.Budget(share=0.7, window=20), at.Audit(floor=0.2))
+    desk = at.Desk(at.streams.Awaiting(policy), at.Budget(share=0.7, window=20), at.Audit(floor=0.2))
     with at.Stream.create(folder / "stream.db", "orders", desk, features=features, seed=11) as stream:
         go_on(stream, 0, 60)
         acts = [case for case in ids(stream) if stream.find(case).entry.label is not None]

@@ -17,7 +17,7 @@ from appletaste.simulate import made_for
 
 FILE = Path(__file__).with_name("traces.json")
 NAMES = ["pg-ts", "pg-ids", "pg-ids-traditional", "greedy", "cbp-side", "suplogistic"]
-NAMES += ["voi", "voi-item", "ucb", "ids", "ids-traditional", "ts", "adf-voi"]
+NAMES += ["voi", "voi[ahead=lindy]", "ucb", "ids", "ids-traditional", "ts", "adf-voi"]
 NAMES += ["exact-voi", "exact-ids", "exact-ts"]
 
 
@@ -27,6 +27,8 @@ def trace(name):
     # Constants at which the two cautious policies do pass some items.
     options = {"cbp-side": {"curvature": 0.01}, "suplogistic": {"alpha": 0.01, "burn_in": 18}}
     options = options.get(name, {"switch": 10} if name.startswith("exact-") else {})  # so that it goes both its ways
+    if name == "voi[ahead=lindy]":
+        name, options = "voi", {"ahead": "lindy"}
     played = at.play(made_for(PolicySpec(name, options), table, key), table)
     return {
         "acts": "".join("01"[int(act)] for act in played.act),

@@ -24,7 +24,12 @@ def desk(player):
     return at.Desk(player, at.Budget(share=0.5, window=8, recent=20), lane)
 
 
-WRAPS = {"bare": lambda policy: policy, "awaiting": at.Awaiting, "desk": desk, "both": lambda p: desk(at.Awaiting(p))}
+WRAPS = {
+    "bare": lambda policy: policy,
+    "awaiting": at.streams.Awaiting,
+    "desk": desk,
+    "both": lambda p: desk(at.streams.Awaiting(p)),
+}
 every = pytest.mark.parametrize(("name", "options"), PLAYED, ids=NAMES)
 wrapped = pytest.mark.parametrize("wrap", WRAPS)
 #: How many items were decided before, how many items later their labels arrive, and which items they are.

@@ -31,7 +31,7 @@ def fill(store, name="shop", n=800, **given):
     table, rng = orders(n), np.random.default_rng(1)
     features = at.Encoder(curves=True).fit([record for record, *_ in table[:300]])
     policy = at.policy("voi", n_features=features.n_features, costs=SHEET, groups=features.groups)
-    desk = at.Desk(at.Awaiting(policy), given.get("budget"), at.Audit(rate=0.08))
+    desk = at.Desk(at.streams.Awaiting(policy), given.get("budget"), at.Audit(rate=0.08))
     stream = at.Stream.create(store, name, desk, features=features, seed=5, expire_after=86400.0 * 30)
     with stream.group():
         for k, (record, made, told, day, bad) in enumerate(table):

@@ -77,7 +77,7 @@ def hear(port, path, headers):
 def make_streams(store):
     """Make a stream of vectors and one of records."""
     vectors = at.policy("voi", n_features=3, costs=COSTS)
-    Stream.create(store, "orders", at.Awaiting(vectors), seed=7, expire_after=100.0).close()
+    Stream.create(store, "orders", at.streams.Awaiting(vectors), seed=7, expire_after=100.0).close()
     features = at.Encoder().fit(PEOPLE)
     policy = at.policy("voi", n_features=features.n_features, costs=COSTS)
     Stream.create(store, "people", policy, features=features, seed=7).close()

@@ -63,7 +63,7 @@ class Seen:
 
 def test_a_service_gives_what_a_stream_gives(remote):
     policy = at.policy("voi", n_features=3, costs=COSTS)
-    alone = Stream.create("memory", "orders", at.Awaiting(policy), seed=7, expire_after=100.0)
+    alone = Stream.create("memory", "orders", at.streams.Awaiting(policy), seed=7, expire_after=100.0)
     assert play(remote) == play(alone)
     ours, theirs = remote.log(), alone.log()
     assert {name: column.tolist() for name, column in ours.columns().items() if name != "label_time"} == {

@@ -11,7 +11,7 @@ import appletaste as at
 from appletaste.evaluate import Refusal
 from appletaste.records.stores import MemoryStore
 from appletaste.reports import by_day, gather
-from appletaste.reports.wording import Currency
+from appletaste.reports.words import Currency
 from appletaste.service.review.days import amount_of, days_of
 from appletaste.service.review.downloads import Rows, table_from
 from appletaste.service.review.read_model import ReadModel
@@ -182,7 +182,7 @@ def test_what_has_moved_since_a_day(shop, ask):
 def test_what_was_believed_earlier():
     rng, kept = np.random.default_rng(4), {}
     policy = at.policy("voi", n_features=2, costs=at.Costs(5, 1, 0))
-    stream = at.Stream.create("memory", "a", at.Awaiting(policy), seed=2)
+    stream = at.Stream.create("memory", "a", at.streams.Awaiting(policy), seed=2)
     for k in range(60):
         if stream.decide(rng.normal(size=2), id=str(k), time="2024-05-01").act:
             stream.label(str(k), int(rng.random() < 0.3))

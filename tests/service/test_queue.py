@@ -127,7 +127,7 @@ def test_the_queue_follows_the_stream(many, monkeypatch):
     policy = at.policy("voi", n_features=3, costs=COSTS)
     for k in range(40):  # so that some items are passed
         policy.teach([rng.gauss(0, 1), 0.0, 1.0], int(k == 7))
-    stream = Stream.create(store, "orders", at.Awaiting(policy), seed=3, expire_after=86400.0)
+    stream = Stream.create(store, "orders", at.streams.Awaiting(policy), seed=3, expire_after=86400.0)
     queue = queue_of(store)
     for steps in (0, 60, 1, 1, 1, 5, 2, 1, 12, 1, 1, 3):
         play(stream, queue, rng, steps)

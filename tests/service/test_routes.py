@@ -41,7 +41,7 @@ def test_a_decision_is_that_of_a_stream_in_this_process(ask, tmp_path):
     told = [decide(ask, f"same-{k}", (k / 10, 1.0, -0.5), time="2024-06-01").json() for k in range(5)]
     record = [json.loads(line) for line in ask("GET", ORDERS + "/log?features=true").body.splitlines()]
     policy = at.policy("voi", n_features=3, costs=at.Costs(miss=5, false_alarm=1, hit=0))
-    alone = Stream.create("memory", "orders", at.Awaiting(policy), seed=7)
+    alone = Stream.create("memory", "orders", at.streams.Awaiting(policy), seed=7)
     made = [
         alone.decide(event["x"], id=event["id"], time=event["time"]) for event in record if event["kind"] == "decided"
     ]

@@ -27,7 +27,7 @@ def played(key, rounds=1500):
     problem = at.problem("synthetic", features=4, rounds=rounds, intercept=-2.2, theta="normal", costs=COSTS)
     table = problem.draw(key.at("problem"))
     policy = at.policy("ts", n_features=5, costs=COSTS, seed=int(key.at("policy").word()))
-    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(floor=0.05)))
+    ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(floor=0.05)))
     play_through(ledger, table.items, table.labels.tolist())
     return ledger.log(), table.labels.astype(int)
 
@@ -133,7 +133,7 @@ def bent(key, n=3000):
     score = -3.0 + 1.2 * X[:, 0] * X[:, 1] + 1.2 * np.abs(X[:, 2]) - 0.6
     labels = (rng.random(n) < 1 / (1 + np.exp(-score))).astype(int)
     policy = at.policy("voi", n_features=5, costs=at.Costs(miss=10, false_alarm=1, hit=0), seed=1)
-    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(floor=0.02)))
+    ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(floor=0.02)))
     play_through(ledger, np.column_stack([np.ones(n), X]), labels.tolist())
     return ledger.log(), labels
 

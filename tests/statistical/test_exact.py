@@ -13,7 +13,7 @@ from appletaste.posteriors import Exact, Gaussian, Gibbs
 from appletaste.posteriors import anchors as anchors_module
 from appletaste.posteriors import exact as exact_module
 from appletaste.posteriors.anchors import Anchors
-from appletaste.posteriors.labels import Labels
+from appletaste.posteriors.label_table import Labels
 
 from .test_gibbs import TILTED, batch_z
 

@@ -20,7 +20,7 @@ ITEMS = np.random.default_rng(5).normal(size=(200, 2)) - 0.5
 
 
 def player():
-    return at.Desk(at.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))
+    return at.Desk(at.streams.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))
 
 
 def _warm():

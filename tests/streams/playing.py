@@ -14,7 +14,7 @@ LABELS = (RNG.random(400) < 1 / (1 + np.exp(-ITEMS.sum(1)))).astype(int).tolist(
 
 def seated(name="voi", **options):
     policy = at.policy(name, n_features=3, costs=COSTS, **options)
-    return at.Desk(at.Awaiting(policy), at.Budget(share=0.7, window=20), at.Audit(floor=0.2))
+    return at.Desk(at.streams.Awaiting(policy), at.Budget(share=0.7, window=20), at.Audit(floor=0.2))
 
 
 def made(store, player=None, **settings):

@@ -65,7 +65,7 @@ ROWS = [
         seated,
         lambda: at.policy("ts", n_features=3, costs=COSTS),
         lambda: at.policy("voi", n_features=3, costs=COSTS),
-        lambda: at.Awaiting(at.policy("voi", n_features=3, costs=COSTS, randomised=True)),
+        lambda: at.streams.Awaiting(at.policy("voi", n_features=3, costs=COSTS, randomised=True)),
     ],
     ids=["desk", "ts", "voi", "awaiting"],
 )
@@ -172,7 +172,7 @@ def test_a_player_that_fails_after_it_has_carried_on_stops_the_stream(monkeypatc
     assert policy.round
 
 
-@pytest.mark.parametrize("around", [lambda policy: policy, at.Awaiting])
+@pytest.mark.parametrize("around", [lambda policy: policy, at.streams.Awaiting])
 def test_an_item_that_a_player_refuses_is_told_so_and_the_others_count(monkeypatch, around):
     stream = made(at.records.stores.MemoryStore(), around(at.policy("ts", n_features=3, costs=COSTS)))
     policy = stream.player.policy
@@ -292,7 +292,7 @@ def test_vectors_that_come_together_are_read_as_alone(items):
 
 def test_what_waits_keeps_no_table_of_those_it_came_with():
     """A row of a table keeps all of the table in memory: those that passed, too."""
-    stream = made(at.records.stores.MemoryStore(), at.Awaiting(at.policy("voi", n_features=3, costs=COSTS)))
+    stream = made(at.records.stores.MemoryStore(), at.streams.Awaiting(at.policy("voi", n_features=3, costs=COSTS)))
     stream.decide_each([row(k) for k in range(40)])
     waiting = stream.player._waiting.items
     assert len(waiting) == len(stream.pending) > 3

@@ -12,7 +12,7 @@ from .playing import COSTS, ITEMS, LABELS, acts, made, play, seated, state
 
 def test_reviews_expire_by_the_clock_and_their_labels_are_still_welcome(home):
     store = home.open()
-    stream = made(store, at.Awaiting(at.policy("always", n_features=3, costs=COSTS)), expire_after=10)
+    stream = made(store, at.streams.Awaiting(at.policy("always", n_features=3, costs=COSTS)), expire_after=10)
     for k in range(5):
         stream.decide(ITEMS[k], id=f"c{k}", time=float(k))
     assert stream.expire(12.0) == ["c0", "c1", "c2"]
@@ -56,7 +56,7 @@ def test_a_clock_of_ones_own_is_not_the_machines(home):
 
 def test_in_shadow_the_callers_action_stands_and_its_label_is_learnt(home):
     store = home.open()
-    stream = made(store, at.Awaiting(at.policy("never", n_features=3, costs=COSTS)), mode="shadow")
+    stream = made(store, at.streams.Awaiting(at.policy("never", n_features=3, costs=COSTS)), mode="shadow")
     with pytest.raises(InputError, match="give baseline=True"):
         stream.decide(ITEMS[0], id="a")
     answer = stream.decide(ITEMS[0], id="a", baseline=True)

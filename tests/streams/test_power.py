@@ -71,7 +71,7 @@ def begun(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("power") / "desk.db")
     disk = Disk()
     store = SqliteStore(path, vfs=disk.name)
-    policy = at.Desk(at.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))
+    policy = at.Desk(at.streams.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))
     stream = at.Stream.create(store, "orders", policy, seed=6)
     told = Told()
     work(stream, told)

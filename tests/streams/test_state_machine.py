@@ -50,7 +50,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**128 - 1), mode=st.sampled_from(["live", "live", "shadow", "frozen", "safe"]))
     def begin(self, seed, mode):
-        player = at.Desk(at.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))
+        player = at.Desk(at.streams.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))
         self.stream = at.Stream.create(self.store, "orders", player, seed=seed, clock=self.clock, mode=mode)
         self.now = 10**15
         self.cases = {}  # id: item, answer, acted, label, learnt, erased

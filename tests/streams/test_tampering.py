@@ -22,7 +22,7 @@ ITEMS = np.random.default_rng(2).normal(size=(30, 2)) - 0.5
 
 def small(store, items=ITEMS):
     """Return a stream of a few events of most kinds, with a snapshot in the middle."""
-    stream = at.Stream.create(store, "orders", at.Awaiting(at.policy("ts", n_features=2, costs=COSTS)), seed=6)
+    stream = at.Stream.create(store, "orders", at.streams.Awaiting(at.policy("ts", n_features=2, costs=COSTS)), seed=6)
     for k in range(5):
         stream.decide(items[k], id=f"c{k}", stratum="new")
     stream.label(stream.pending[0], 1)

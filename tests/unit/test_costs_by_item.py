@@ -74,7 +74,7 @@ def test_policies_desks_and_ledgers_take_the_costs_of_an_item_as_a_dict():
     usual = {"miss": 5, "false_alarm": 1, "hit": 0}
     never = {"miss": 1, "false_alarm": 2, "hit": 2}
     desk = at.Desk(at.policy("greedy", n_features=1, costs=usual, epsilon=0.0))
-    ledger = at.Ledger(desk)
+    ledger = at.streams.Ledger(desk)
     first = ledger.decide([1.0], id="a", costs=never)
     assert first.costs == at.Costs.of_item(**never)
     assert not first.act

@@ -8,7 +8,7 @@ import pytest
 
 import appletaste as at
 from appletaste._files import check_folder
-from appletaste.cli.flags import as_flags
+from appletaste.cli.options import as_flags
 from appletaste.errors import DataError, InputError, Message, OptionError, Remedy, worded
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._sparse import SparseRows
 from ..costs import Costs, SomeCosts
 from ..errors import InputError, MissingExtraError, OptionError
-from ..features.encoding import chosen_encoder, default_encoder
+from ..features.defaults import chosen_encoder, default_encoder
 from ..history.labelled import encode, read_labelled
 from ..keys import Key
 from ..policies.items import usual_costs

@@ -82,7 +82,7 @@ class StackedScore:
         if not isinstance(method, Bayesian) or not isinstance(method.posterior, Laplace):
             raise OptionError(
                 f"{policy.name} cannot take a stacked score: its posterior is not Laplace, or it looks for pairs; "
-                "policies that can are voi, voi-item, ids and ts"
+                "policies that can are voi, ids and ts"
             )
         if policy.round:
             raise InputError(

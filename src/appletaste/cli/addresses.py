@@ -96,8 +96,8 @@ def open_log(args: Namespace) -> Iterator[DecisionLog]:
 
 def feature_names(args: Namespace) -> list[str] | None:
     """Return the names of the features, from the map that was named or from the stream whose log is asked for."""
-    if args.features is not None:
-        return FeatureMap.load(args.features).names()
+    if args.map is not None:
+        return FeatureMap.load(args.map).names()
     if not is_store(args.log):
         return None
     with open_stream(args.log, args.stream, read_only=True) as stream:

@@ -42,27 +42,16 @@ def parse_pairs(text: str, what: str) -> dict[str, str]:
     return pairs
 
 
-def parse_entries(policies: Sequence[str], options: Sequence[str]) -> list[PolicySpec]:
-    """Return the policies of a comparison with their options."""
-    extra: dict[str, dict[str, Any]] = {}
-    for option in options:
-        for dotted, value in parse_pairs(option, "--option").items():
-            name, dot, setting = dotted.partition(".")
-            if not dot:
-                raise OptionError(f"--option takes NAME.OPTION=VALUE, got {option!r}")
-            find(name)
-            extra.setdefault(name, {})[setting] = parse_value(value)
+def parse_entries(policies: Sequence[str]) -> list[PolicySpec]:
+    """Return the policies of a comparison with their options: NAME or NAME[option=value,...]."""
     entries = []
     for text in policies:
         name, bracket, rest = text.partition("[")
         find(name)
         if bracket and not rest.endswith("]"):
             raise OptionError(f"--policy takes NAME or NAME[option=value,...], got {text!r}")
-        own = {k: parse_value(v) for k, v in parse_pairs(rest[:-1], "--policy").items()} if bracket else {}
-        entries.append(PolicySpec(name, {**extra.get(name, {}), **own}))
-    unused = sorted(set(extra) - {entry.name for entry in entries})
-    if unused:
-        raise OptionError(f"--option sets {unused[0]}, which is not among the policies played")
+        typed = parse_pairs(rest[:-1], "--policy") if bracket else {}
+        entries.append(PolicySpec(name, {option: parse_value(value) for option, value in typed.items()}))
     return entries
 
 

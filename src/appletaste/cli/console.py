@@ -20,8 +20,8 @@ from .._files import json_text
 from ..costs import Costs
 from ..engines import Engine, engine
 from ..engines.pulse import SECONDS, SHARE, watched
-from ..pages.table import Table
-from ..pages.table import show as show
+from ..pages.page import Table
+from ..pages.page import show as show
 from ..policies import PolicySpec
 from ..problems import Problem
 from ..simulate import Result, replicate
@@ -30,7 +30,7 @@ from ..simulate import Result, replicate
 @contextmanager
 def open_engine(args: Namespace) -> Iterator[Engine]:
     """Open the engine that was asked for; what it has to say goes to the error stream, beside the results."""
-    with redirect_stdout(sys.stderr), engine(args.engine, jobs=args.jobs, address=args.address) as workers:
+    with redirect_stdout(sys.stderr), engine(args.engine, jobs=args.jobs, address=args.cluster) as workers:
         yield workers
 
 

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .flags import as_flags
-from .options import add_json, add_stream, add_verb
+from .options import add_json, add_stream, add_verb, as_flags
 
 DESCRIPTION = """\
 Decide every row of a file, in the order of the file: act or pass. A row that cannot be

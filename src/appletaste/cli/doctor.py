@@ -25,8 +25,6 @@ examples:
   appletaste doctor --folder /var/lib/appletaste --json
 """
 
-#: Packages that are not always needed, and the extra that brings each.
-PACKAGES = {"psycopg": "postgres", "uvicorn": "service", "uvloop": "service", "httptools": "service"}
 #: Writes that are timed. A disk that confirms faster than this most likely confirms before it has written.
 WRITES, TOO_FAST = 50, 0.00005
 #: A clock before this date, the day the first version was made, is not set.

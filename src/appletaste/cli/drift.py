@@ -15,7 +15,7 @@ gave (Page-Hinkley), features with those at the start of the log, or with anothe
 EXAMPLES = """\
 examples:
   appletaste drift decisions.parquet
-  appletaste drift june/ --baseline may/ --features policy.at
+  appletaste drift june/ --baseline may/ --map policy.at
 
 More: docs/drift.md
 """

@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .flags import as_flags
-from .options import add_json, add_stream, add_verb
+from .options import add_json, add_stream, add_verb, as_flags
 
 DESCRIPTION = """\
 Give a stream labels that have arrived, whenever they arrive and in any order. A label is
@@ -69,7 +68,7 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Learn the labels of a file and say what became of each."""
-    from ..reports.wording import labels_awaited
+    from ..reports.words import labels_awaited
     from ..streams.requests import LEARNT, OUTCOMES, PASSED, UNHEARD_OF, label_table, read_told
     from .addresses import check_rows_path, counted, open_stream, write_rows
     from .console import print_json

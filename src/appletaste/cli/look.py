@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .flags import flag
-from .options import add_json, add_reading_options, add_verb
+from .options import add_json, add_reading_options, add_verb, flag
 
 DESCRIPTION = """\
 Look at a file before it is played: what each column will be used as, how well each

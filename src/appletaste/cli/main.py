@@ -1,4 +1,7 @@
-"""The command line: one module for each verb, thin over the library. Heavy imports wait until a verb needs them."""
+"""The command line: one module for each verb, thin over the library. Heavy imports wait until a verb needs them.
+
+The parser of every verb has a usage of a line or two, and tells a mistake in one sentence, with the nearest name.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import Any, NoReturn
 
 from .. import __version__
 from ..errors import AppleTasteError, InUseError, StoreError, near
@@ -16,16 +20,14 @@ from . import (
     doctor,
     drift,
     example,
-    game,
     keys,
     label,
+    lists,
     look,
     missed,
     model,
     paper,
     plan_audit,
-    policies,
-    problems,
     replay,
     report,
     serve,
@@ -35,49 +37,100 @@ from . import (
     what_if,
     worklist,
 )
-from .flags import as_flags
-from .options import STORAGE, ExitError, in_use
-from .parser import Parser
+from .options import STORAGE, ExitError, as_flags, in_use
+
+#: Options that have another name now.
+RENAMED = {"--option": "--policy 'NAME[option=value,...]'", "--address": "--cluster", "--features": "--map"}
+REQUIRED = "the following arguments are required: "  #: how argparse begins this sentence
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose usage names what has to be given, and no more; ``--help`` lists the rest."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse what is not known, in the verb itself: the verb knows which of its options is near."""
+        known, rest = super().parse_known_args(args, namespace)
+        unknown = next((text.split("=")[0] for text in rest if text.startswith("-")), None)
+        if unknown is not None:
+            now = RENAMED.get(unknown, "")
+            renamed = f" any more: say {now}" if now.partition(" ")[0] in self._option_string_actions else ""
+            self.error(f"there is no option {unknown!r}{renamed or near(unknown, self._option_string_actions)}")
+        if rest:
+            self.error(f"unexpected argument {rest[0]!r}: is a quote or an option missing before it?")
+        return known, rest
+
+    def format_usage(self) -> str:
+        """Return what has to be given, and that there are options."""
+        return f"usage: {self.usage or self._needed()}\n"
+
+    def format_help(self) -> str:
+        """Return the help, under the short usage."""
+        self.usage = self.usage or self._needed().replace("%", "%%")
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """End with what has to be given, what is wrong, and where more is said."""
+        if message.startswith(REQUIRED):
+            message = f"{message.removeprefix(REQUIRED)} must be given"
+        stop = "" if message.endswith("?") else "."
+        self.exit(2, f"{self.format_usage()}{self.prog}: {message}{stop} '{self.prog} --help' says more\n")
+
+    def _needed(self) -> str:
+        """Return the call with all that has to be given, and ``[options]`` for the rest."""
+        one_of = [group._group_actions for group in self._mutually_exclusive_groups if group.required]
+        given = [action for action in self._actions if action.required]
+        parts = [*map(_typed, given), *(f"({' | '.join(map(_typed, group))})" for group in one_of)]
+        return " ".join([self.prog, *parts, "[options]"])
+
+
+def _typed(action: argparse.Action) -> str:
+    """Return an argument as it is typed."""
+    value = action.metavar or "|".join(action.choices or ()) or action.dest.upper()
+    return f"{action.option_strings[0]} {value}" if action.option_strings else str(value)
+
 
 DESCRIPTION = """\
 Decide which items to act on when the true label is seen only if you act."""
 
-#: The verbs by what is at hand, in the order of the help, each with an example. A module adds the parser of its verb
-#: and names the function that runs it.
+#: The verbs by what is at hand, in the order of the help, each with an example. A function adds the parser of its
+#: verb and names the function that runs it.
 GROUPS = {
     "your file": (
-        (example, "orders.csv"),
-        (look, "orders.csv --label fraud --time placed_at"),
-        (replay, "orders.csv --label fraud --drop order --costs miss=95,false_alarm=6,hit=4"),
+        (example.add, "orders.csv"),
+        (look.add, "orders.csv --label fraud --time placed_at"),
+        (replay.add, "orders.csv --label fraud --drop order --costs miss=95,false_alarm=6,hit=4"),
     ),
     "a live stream": (
-        (stream, "create shop.db --history orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4"),
-        (decide, "shop.db monday.csv --out decisions.csv"),
-        (worklist, "shop.db --top 20"),
-        (label, "shop.db outcomes.csv"),
-        (model, "shop.db --out model.html"),
+        (
+            stream.add,
+            "create shop.db --history orders.csv --label fraud --id order --costs miss=95,false_alarm=6,hit=4",
+        ),
+        (decide.add, "shop.db monday.csv --out decisions.csv"),
+        (worklist.add, "shop.db --top 20"),
+        (label.add, "shop.db outcomes.csv"),
+        (model.add, "shop.db --out model.html"),
     ),
     "a service": (
-        (keys, "create shop --store shop.db --scope decide --scope label"),
-        (serve, "--store shop.db --port 8080"),
-        (doctor, ""),
+        (keys.add, "create shop --store shop.db --scope decide --scope label"),
+        (serve.add, "--store shop.db --port 8080"),
+        (doctor.add, ""),
     ),
     "a stream, or a log of decisions": (
-        (missed, "shop.db"),
-        (what_if, "decisions.parquet --threshold 0.3"),
-        (plan_audit, "decisions.parquet --margin 0.05"),
-        (drift, "june.parquet --baseline may.parquet"),
-        (report, "decisions.parquet --out out/june"),
+        (missed.add, "shop.db"),
+        (what_if.add, "decisions.parquet --threshold 0.3"),
+        (plan_audit.add, "decisions.parquet --margin 0.05"),
+        (drift.add, "june.parquet --baseline may.parquet"),
+        (report.add, "decisions.parquet --out out/june"),
     ),
     "research": (
-        (policies, ""),
-        (problems, ""),
-        (simulate, "--problem i --policy voi --policy pg-ts"),
-        (paper, "--only figure-1"),
-        (theory, "--quick"),
-        (game, "game.json"),
+        (lists.add_policies, ""),
+        (lists.add_problems, ""),
+        (simulate.add, "--problem i --policy voi --policy pg-ts"),
+        (paper.add, "--only figure-1"),
+        (theory.add, "--quick"),
+        (theory.add_game, "game.json"),
     ),
-    "the shell": ((completion, "bash"),),
+    "the shell": ((completion.add, "bash"),),
 }
 
 #: Verbs that were, and what is typed instead.
@@ -93,8 +146,8 @@ def build_parser() -> argparse.ArgumentParser:
     overview = []
     for group, members in GROUPS.items():
         overview.append(f"{group}:")
-        for module, arguments in members:
-            module.add(verbs)
+        for add, arguments in members:
+            add(verbs)
             told = verbs._choices_actions[-1]  # what argparse would list: the name of the verb and its help
             overview += [f"  {told.dest:<11} {told.help}", f"              appletaste {told.dest} {arguments}".rstrip()]
         overview.append("")

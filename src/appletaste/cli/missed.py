@@ -16,7 +16,7 @@ Nobody sees the label of a passed item, so the answer is an estimate, made three
                  policy that acts by lot, and says so where there is neither
   by the model   what the model believes of the passed items, scaled by the labels
                  seen on items that might have been passed; withheld without such labels
-  not at all     the share of traffic about which the log says nothing
+  not covered    the share of decisions that neither estimate can speak for
 
 Beside the number of positives comes what they cost, each by its own costs (money
 missed), and what acting on them would have saved.
@@ -28,7 +28,7 @@ examples:
   appletaste replay orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4 --audit 2% --log decisions.jsonl
   appletaste missed decisions.jsonl
   appletaste missed decisions.jsonl --level 0.95 --json
-  appletaste missed june/ --engine dask --address HOST:PORT      a folder, one file a day say
+  appletaste missed june/ --engine dask --cluster HOST:PORT      a folder, one file a day say
 
 More: docs/missed.md
 """

@@ -1,11 +1,14 @@
-"""Parts that several verbs share, options and exit codes; nothing heavy is imported here."""
+"""Parts that several verbs share: options, exit codes and remedies as flags; nothing heavy is imported here."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Callable
 from typing import Any
+
+from ..errors import Remedy, worded
 
 LOG = (
     "a decision log, .jsonl or .parquet, or a folder of such files (docs/decision-log.md); "
@@ -115,7 +118,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
-    """Add ``--engine`` and ``--address``."""
+    """Add ``--engine`` and ``--cluster``."""
     parser.add_argument(
         "--engine",
         default="local",
@@ -123,26 +126,19 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         help="who does the work: local (default), ray or dask (see docs/clusters.md); the numbers are the same",
     )
     parser.add_argument(
-        "--address",
+        "--cluster",
         metavar="HOST:PORT",
-        help="of a Ray or Dask cluster (default: from the environment, or else a cluster of --jobs workers here)",
+        help="a Ray or Dask cluster (default: from the environment, or else a cluster of --jobs workers here)",
     )
 
 
 def add_policy_options(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add ``--policy`` and ``--option`` of the verbs that compare policies."""
+    """Add ``--policy`` of the verbs that compare policies."""
     parser.add_argument(
         "--policy",
         action="append",
         metavar="NAME",
         help=f"what decides (default {default}); repeat to compare; NAME[option=value,...] sets options",
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME.OPTION=VALUE",
-        help="set an option of a policy, e.g. pg-ids.weight=0.2",
     )
 
 
@@ -161,9 +157,9 @@ def add_log(parser: argparse.ArgumentParser) -> None:
 
 
 def add_features(parser: argparse.ArgumentParser) -> None:
-    """Add ``--features``, which names the features in alarms."""
+    """Add ``--map``, which names the features in alarms."""
     parser.add_argument(
-        "--features", metavar="FILE", help="a saved policy with its map, or a map: names the features in alarms"
+        "--map", metavar="FILE", help="a saved policy with its map, or a map: names the features in alarms"
     )
 
 
@@ -227,3 +223,49 @@ def add_date_options(table: Any) -> None:
         metavar="NAME=LATER,EARLIER",
         help="a feature: the days from one date to a later one (default: from every date to --time); repeat for more",
     )
+
+
+# ---- remedies as flags: what the library words as ``drop=['age']`` is ``--drop age`` here
+
+#: Settings of the library whose flag has another name; for the rest ``flip_label`` is ``--flip-label``.
+FLAGS = {
+    "categories": "--category",
+    "numbers": "--number",
+    "folder": "--out",
+    "first_day": "--from",
+    "last_day": "--to",
+}
+#: Settings of an encoder, which are typed as its parts.
+PARTS = ("online", "spare", "many")
+#: Values that are typed in another way.
+TYPED = {("order", "as is"): "as-is"}
+
+
+def flag(remedy: Remedy) -> str:
+    """Return a remedy as it is typed; a list is one flag for each of its values.
+
+    Examples
+    --------
+    >>> flag(Remedy("many", False))
+    '--encoder many=false'
+    >>> flag(Remedy("time")), flag(Remedy("categories", ["age", "order id"])), flag(Remedy("order", "as is"))
+    ('--time', "--category age --category 'order id'", '--order as-is')
+    >>> flag(Remedy("encoder", {"online": True}))
+    '--encoder online=true'
+    """
+    if isinstance(remedy.value, dict):
+        return f"--{remedy.option} {remedy.parts}"
+    if remedy.option in PARTS:
+        return f"--encoder {remedy.option}={str(remedy.value).lower()}"
+    name = FLAGS.get(remedy.option, f"--{remedy.option.replace('_', '-')}")
+    if remedy.value is None:
+        return name
+    if isinstance(remedy.value, list):
+        return " ".join(f"{name} {shlex.quote(str(value))}" for value in remedy.value)
+    typed = TYPED.get((remedy.option, remedy.value), str(remedy.value))
+    return f"{name} {shlex.quote(typed)}"
+
+
+def as_flags(told: str | Exception) -> str:
+    """Return a message, or what an error says, with its remedies as flags."""
+    return worded(told, flag)

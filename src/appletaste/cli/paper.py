@@ -56,9 +56,8 @@ def run(args: argparse.Namespace) -> None:
     """Rebuild the paper's evidence and write the report."""
     from .._files import write_json
     from ..pages.charts import require_pyplot
-    from ..paper.play import missing, play_missing
-    from ..paper.report import build, cells_of
-    from ..paper.store import Store
+    from ..paper.reproduction import build, cells_of
+    from ..paper.results import Store, missing, play_missing
     from ..paper.studies import find_studies
     from ..paper.tables import VERDICTS
     from ..simulate.runs import require_pyarrow

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
-from .flags import as_flags
 from .options import (
     add_date_options,
     add_desk_options,
@@ -18,6 +17,7 @@ from .options import (
     add_reading_options,
     add_score,
     add_verb,
+    as_flags,
 )
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def _entries(args: argparse.Namespace) -> list[PolicySpec]:
 
     named = args.policy or ["voi"]
     shown = [name for name in named if name in COMPARATORS]
-    chosen = {entry.label: entry for entry in parse_entries([n for n in named if n not in shown], args.option)}
+    chosen = {entry.label: entry for entry in parse_entries([n for n in named if n not in shown])}
     if len(chosen) + len(set(shown)) < len(named):
         raise OptionError(f"a policy is listed twice: {', '.join(named)}")
     return [*chosen.values(), *(PolicySpec(name, {}) for name in shown)]

@@ -13,7 +13,7 @@ from .options import add_engine_options, add_policy_options, add_verb
 EXAMPLES = """\
 examples:
   appletaste simulate --problem i --policy pg-ts --policy pg-ids --replications 200 --seed 1
-  appletaste simulate --problem iii --policy pg-ids --option pg-ids.weight=0.2 --json
+  appletaste simulate --problem iii --policy 'pg-ids[weight=0.2]' --json
   appletaste simulate --problem i --policy 'pg-ids[weight=0]' --policy 'pg-ids[weight=0.4]' --out out/weights
   appletaste simulate --problem synthetic --features 10 --rounds 2000 --intercept -3 \\
       --costs miss=5,false_alarm=1,hit=0.5 --policy pg-ts --policy never
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
 
     settings = {name: getattr(args, name) for name in PROBLEM_SETTINGS if getattr(args, name) is not None}
     chosen = problem(args.problem, **settings)
-    entries = parse_entries(args.policy or DEFAULT, args.option)
+    entries = parse_entries(args.policy or DEFAULT)
     costs = None if args.costs is None else parse_one_sheet(args.costs)
     if costs is not None and args.reading is not None:
         raise OptionError("--reading and --costs both say what the losses are: give one")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, OptionError, RecordError
-from .flags import as_flags
 from .options import (
     FAILED,
     ExitError,
@@ -19,6 +18,7 @@ from .options import (
     add_score,
     add_stream,
     add_verb,
+    as_flags,
 )
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _vectors(args: argparse.Namespace) -> Any:
     from ..streams.staffing import Staffing, seat
     from .arguments import parse_entries, parse_one_sheet
 
-    (entry,) = parse_entries([args.policy], [])
+    (entry,) = parse_entries([args.policy])
     alone = policy(entry.name, n_features=args.n_features, costs=parse_one_sheet(args.costs), **entry.options)
     staffing = Staffing.of(args.capacity, args.audit, args.time_zone)
     if staffing is not None:
@@ -180,7 +180,7 @@ def _prepared(args: argparse.Namespace, seed: int | None) -> Prepared:
 
     if args.encoder is not None and "warm_up" in parse_pairs(args.encoder, "--encoder"):
         raise OptionError("--encoder: leave out warm_up, since a stream is fitted on all rows of its history")
-    (entry,) = parse_entries([args.policy], [])
+    (entry,) = parse_entries([args.policy])
     return from_history(
         args.history,
         args.label,

@@ -31,7 +31,7 @@ def _play(name: str, table: Table, **options: Any) -> None:
 
 def _wait_for_levels(table: Table) -> None:
     """Play with a column of many levels, and with labels on their way."""
-    levels = at.Awaiting(at.policy(n_features=2, costs=table.costs, groups=(0, SLOTS)))
+    levels = at.streams.Awaiting(at.policy(n_features=2, costs=table.costs, groups=(0, SLOTS)))
     for slot in range(3):
         levels.learn(levels.settle(levels.look([1.0, FIRST + slot])._replace(floor=1.0)), slot % 2)
         levels.settle(levels.look([1.0, FIRST])._replace(floor=1.0))
@@ -40,7 +40,7 @@ def _wait_for_levels(table: Table) -> None:
 def play_together() -> list[at.Decision] | None:
     """Decide on items that come together, while labels are on their way: what a service needs beyond set-up."""
     table = at.problem("i", rounds=5).draw(at.Key(0))
-    player = at.Awaiting(at.policy(n_features=5, costs=table.costs))
+    player = at.streams.Awaiting(at.policy(n_features=5, costs=table.costs))
     for x in table.items[:2]:  # the first begins to wait, and the second brings what is awaited up to date
         player.decide(x)
     return player.play_many(list(table.items[2:5]), table.costs)

@@ -78,7 +78,7 @@ def follow(path: Path | None, index: int, function: Callable[[Any], Any], task: 
 
 
 def tell(done: int, of: int) -> None:
-    """Say that so many steps of the task at work are done, of so many; heard if somebody waits."""
+    """Report progress: ``done`` of so many steps. Ignored unless the run is watched."""
     if _row and (done < STEPS or done % STEPS == 0):
         row, began = _row[-1]
         now = time.perf_counter()

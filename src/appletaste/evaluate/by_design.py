@@ -42,7 +42,6 @@ class ByDesign:
     recall: Answer
     recall_hajek: Answer
     seen_positives: int  #: that acting showed, in the supported part
-    uncertain_labels: int  #: labels on items that had a chance of being passed
 
 
 def by_design(log: DecisionLog, support: Support, level: float, floor: float) -> ByDesign:
@@ -59,7 +58,7 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     uncertain = int((log.probability[rows] < 1).sum())
     refusal = _refuse(log, support, uncertain, floor)
     if refusal is not None:
-        return ByDesign(refusal, refusal, refusal, refusal, int(positive.sum()), uncertain)
+        return ByDesign(refusal, refusal, refusal, refusal, int(positive.sum()))
     p, passes = log.probability, int((support.usable & ~log.act).sum())
     rng = generator("by design")
 
@@ -96,14 +95,14 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     draws_h = np.maximum(0.0, scale_draws * (caught_draws + missed_draws) - caught_draws)
     missed_h = _clip(Estimate(value_h, *interval(draws_h, level), level, ASSUMES), passes)
     recall_h = _recall(known_positives, value_h, caught_draws, draws_h, level, passes)
-    return ByDesign(missed, missed_h, recall, recall_h, len(positives), uncertain)
+    return ByDesign(missed, missed_h, recall, recall_h, len(positives))
 
 
 def _nothing_passed(seen: int, level: float) -> ByDesign:
     """Return what is known of a log without a pass: nothing was missed, whatever the labels say."""
     missed, recall = Estimate(0.0, 0.0, 0.0, level, NOTHING_PASSED), Estimate(1.0, 1.0, 1.0, level, NOTHING_PASSED)
     caught = recall if seen else NO_POSITIVE
-    return ByDesign(missed, missed, caught, caught, seen, 0)
+    return ByDesign(missed, missed, caught, caught, seen)
 
 
 def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) -> Refusal | None:

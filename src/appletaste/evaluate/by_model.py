@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..errors import InputError
 from ..features.levels import SLOTS, hold_slots
-from ..kernels.chances import add_chances, add_paired_chances
+from ..kernels.logistic import add_chances, add_paired_chances
 from ..logs.decision_log import DecisionLog
 from ..logs.lazy import LazyColumn
 from ..policies import Policy

@@ -20,7 +20,7 @@ from ..decision import Decision
 from ..errors import InputError, OptionError
 from ..features import FeatureMap, TransformerMap
 from ..features.parts import average_item, level_words
-from ..pages.table import Table
+from ..pages.page import Table
 from ..policies import Player, Policy
 from ..policies.reasons import Reason, parts_for, reason_of, surprising_feature
 from ..streams import Ledger, Stream

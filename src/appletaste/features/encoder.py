@@ -13,11 +13,11 @@ from .._checks import number, whole
 from ..errors import Message, OptionError, Remedy
 from ..tables.records import WARM_UP, Records, check_column, read_records
 from .columns import Category, Column, Hashed, Hasher
-from .curves import FEWER_KNOTS, KNOTS, MANY, Curve
 from .dates import CYCLES, Date, Days, cycles_of
 from .feature_map import FeatureMap
 from .levels import OWN, Open, has_many
 from .numbers import Number, Score
+from .ramps import FEWER_KNOTS, KNOTS, MANY, Curve
 from .seen import Seen
 from .views import seen_in
 

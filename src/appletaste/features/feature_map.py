@@ -6,7 +6,7 @@ What a saved map holds: settings and levels as JSON, statistics as an array (doc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,14 +19,12 @@ from ..errors import DataError, InputError, Message, MissingExtraError, Remedy, 
 from ..tables.files import as_record, is_frame
 from ..tables.records import Records, check_column, listed, read_records
 from .columns import Category, Column, ColumnEntries, Hashed, Hasher, LevelColumn
-from .contributions import contributions, largest_first, vector
-from .curves import Curve
 from .dates import Date, Days
-from .interactions import HashedProduct, Product, product_of
+from .interactions import HashedProduct, Product, Unit, product_of, units_of
 from .levels import SLOTS, Open
 from .numbers import OPEN, Number, Score
+from .ramps import Curve
 from .seen import Seen
-from .units import Unit, units_of
 
 if TYPE_CHECKING:
     from .encoder import Encoder
@@ -499,3 +497,31 @@ def _csr(csr_array: Any, entries: ColumnEntries, rows: int, width: int) -> Any:
     X.sum_duplicates()
     X.eliminate_zeros()
     return X
+
+
+def contributions(names: Sequence[str], x: ArrayLike, theta: ArrayLike) -> list[tuple[str, float]]:
+    """Return the parts x_j theta_j of the score x'theta by name, the largest first, zeros left out.
+
+    Examples
+    --------
+    >>> contributions(["intercept", "age", "income"], [1.0, 0.5, 0.0], theta=[-0.1, 2.0, 3.0])
+    [('age', 1.0), ('intercept', -0.1)]
+    """
+    parts = vector("an item", x, len(names)) * vector("theta", theta, len(names))
+    return largest_first(zip(names, parts.tolist(), strict=True))
+
+
+def largest_first(parts: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return signed parts in order of their size; those of one name are added, those that add nothing left out."""
+    totals: dict[str, float] = {}
+    for name, part in parts:
+        totals[name] = totals.get(name, 0.0) + part
+    return sorted((part for part in totals.items() if part[1]), key=lambda part: -abs(part[1]))
+
+
+def vector(name: str, values: ArrayLike, width: int) -> NDArray[np.float64]:
+    """Return values as a vector, or say how many there must be."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.shape != (width,):
+        raise InputError(f"{name} must have {width} numbers, one for each feature, got shape {numbers.shape}")
+    return numbers

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from .columns import Column
-from .curves import Curve
 from .feature_map import INTERCEPT, FeatureMap
 from .interactions import TIMES, HashedProduct, Product
 from .levels import FIRST, Open
+from .ramps import Curve
 from .transformer import TransformerMap
 
 Floats = NDArray[np.float64]

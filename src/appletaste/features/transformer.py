@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DataError, InputError, SaveFileError, near
 from ..tables.files import as_record
 from ..tables.records import WARM_UP, Records, listed, read_records
-from .contributions import contributions
+from .feature_map import contributions
 
 
 class TransformerMap:

@@ -22,8 +22,8 @@ from .numbers import Number
 from .seen import LEVELS, Seen, count_between
 
 if TYPE_CHECKING:
-    from .curves import Curve
     from .feature_map import FeatureMap
+    from .ramps import Curve
 
 Floats = NDArray[np.float64]
 #: Values of a number at which a curve is drawn, besides its knots.

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ..decision import UNKNOWN
 from ..errors import Message, Remedy
 from ..features import Encoder
-from ..tables.date_texts import written_otherwise
 from ..tables.label_column import SOME_LABELS
 from ..tables.records import WARM_UP
+from ..tables.values import written_otherwise
 from .leaks import (
     OWN_ROWS,
     ROWS,

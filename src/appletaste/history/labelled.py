@@ -18,8 +18,8 @@ from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
 from ..errors import DataError, InputError, Message, OneClassWarning, OptionError, Remedy
 from ..features import Encoder, FeatureMap, TransformerMap
-from ..features.encoding import OF_A_MATRIX
-from ..features.units import Unit
+from ..features.defaults import OF_A_MATRIX
+from ..features.interactions import Unit
 from ..policies.items import check_items
 from ..tables import Records, read_records
 from ..tables.label_column import SOME_LABELS

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..errors import Message, Remedy, worded
 from ..features import Encoder
 from ..tables import Records
-from ..tables.date_texts import written_otherwise
 from ..tables.records import WARM_UP
+from ..tables.values import written_otherwise
 from ..times import DAY, instants
 from .clock_column import mixed_zones
 from .labelled import BLOCKS, LabelledTable, edges

@@ -19,7 +19,7 @@ from ..decision import UNKNOWN
 from ..errors import Message, OneClassWarning, OptionError, Remedy, worded
 from ..features import Encoder
 from ..features.dates import Date
-from ..pages.table import Table, show
+from ..pages.page import Table, show
 from ..tables import read_records
 from ..tables.records import check_column
 from ..times import instants

@@ -103,6 +103,12 @@ def uniform_at(key: Word, index: int) -> float:
     return open_unit(mix(derive(key, index) + GOLDEN))
 
 
+@part
+def drawn(key: Word, round_: int, probability: float) -> bool:
+    """Return whether the item of a round is acted on, in kernels; ``rules.rule.drawn`` is the same in Python."""
+    return uniform_at(key, round_) < probability
+
+
 def uniforms_at(key: Word, first: int, n: int) -> Vector:
     """Return ``uniform_at`` for n indices from the first on."""
     out = np.empty(n)

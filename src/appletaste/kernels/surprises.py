@@ -34,7 +34,7 @@ from ._jit import Blocks, Indices, Matrix, Vector, Word, kernel, part, reduction
 from .gaussian import COVARIANCE, DIRECTION, MODE, VARIED, expect_awaiting, score_awaiting
 from .information import normal_outlook
 from .linear import dot
-from .random import uniform_at
+from .random import drawn
 from .renewal import INTERCEPT, PSEUDO
 from .value import (
     AHEAD,
@@ -382,7 +382,7 @@ def weigh_many_surprises(
         )
         told[PROBABILITY, k], told[CHANCE, k], told[PRICE, k], told[VALUE, k] = probability, chance, price, value
         told[COLUMN, k], told[OMEGA, k] = column, omega
-        act = uniform_at(action_key, first_round + k) < probability
+        act = drawn(action_key, first_round + k, probability)
         remember_both(x, act, memory, opened, settings, share, boundary, inflow, other_boundary)
         if act and awaiting:
             expect_awaiting(x, belief, awaited)

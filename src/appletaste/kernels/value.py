@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from ._jit import Matrix, Vector, Word, kernel, part, reduction_kernel
-from .random import uniform_at
+from .random import drawn
 
 # Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, whether the action is drawn, for how
 # many rounds a label is remembered on average (infinity: for good), and how many features count.
@@ -212,7 +212,7 @@ def weigh_many(
             settings,
         )
         probabilities[k] = probability
-        act = uniform_at(action_key, first_round + k) < probability
+        act = drawn(action_key, first_round + k, probability)
         remember(items[k], act, memory, settings, share, boundary, inflow)
 
 

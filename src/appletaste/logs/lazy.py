@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from .fields import NAN_IS_NOTHING, Given
 from .log_columns import FIELDS
-from .log_files import BATCH
-from .log_parts import Part
+from .log_files import BATCH, Part
 
 #: Called after each part with what is being done, how many parts are done, and of how many.
 Progress = Callable[[str, int, int], None]

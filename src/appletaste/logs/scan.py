@@ -17,7 +17,7 @@ from .checks import check_log, hashes
 from .coded import Coded
 from .lazy import Engine, LazyColumn, Progress, Reader
 from .log_columns import FIELDS, typed
-from .log_parts import Part, parts_of
+from .log_files import Part, parts_of
 
 if TYPE_CHECKING:
     from .decision_log import DecisionLog

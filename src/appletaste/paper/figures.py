@@ -18,9 +18,9 @@ from ..pages.charts import (
     require_pyplot,
     save_figure,
 )
-from ..simulate.metrics import quantile_bands, summarise
+from ..simulate.measures import quantile_bands, summarise
 from .published import PRECISION_RECALL, WEIGHTS
-from .store import Outcome
+from .results import Outcome
 from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS, TABLES
 
 #: Outcomes by (problem as text, policy label): what a figure reads.

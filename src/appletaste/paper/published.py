@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..simulate.metrics import Summary
+from ..simulate.measures import Summary
 
 REPLICATIONS = 50
 #: Replications after which a cell is called a known mismatch, and no earlier.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._files import for_json
-from ..simulate.metrics import Summary, summarise
+from ..simulate.measures import Summary, summarise
 from .published import (
     AT_LENGTH,
     KNOWN_MISMATCHES,

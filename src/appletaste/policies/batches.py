@@ -11,9 +11,9 @@ from ..costs import Costs
 from ..decision import Decision, Decisions
 from ..errors import InputError
 from ..kernels._jit import Word
-from ..kernels.random import uniforms_at
 from ..keys import Key
 from ..posteriors import Vector
+from ..rules.rule import drawn_many
 from .player import Prospect
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def decide_batch(policy: Policy, items: Vector | SparseRows, costs: Costs, key: 
     if probabilities is None:
         return Decisions.of([policy.decide(x, costs=costs, time=time) for x in items], items, costs, first)
     policy.round += n
-    acts = uniforms_at(key, first, n) < probabilities
+    acts = drawn_many(key, first, probabilities)
     policy.rounds.decided_many(acts, items)
     return Decisions(acts, probabilities, items, costs, first, time=policy.now)
 

@@ -78,7 +78,7 @@ class BayesianLearner(Learner):
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
-        """Believe for a while what will be believed at a time."""
+        """Temporarily advance to ``now``; restore on exit."""
         with self.belief.glimpse(now):
             yield
 

@@ -85,11 +85,6 @@ def check_width(n_features: int) -> int:
     return n_features
 
 
-def is_item(x: object, n_features: int) -> bool:
-    """Return whether x is already what ``check_item`` would make of it."""
-    return type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n_features,) and first_unusable(x) < 0
-
-
 def check_item(x: ArrayLike, n_features: int, slots: Sequence[int] = ()) -> Vector:
     """Return x as a fresh float64 vector, or say what is wrong with it; a row of a sparse table will do.
 

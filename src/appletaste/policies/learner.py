@@ -1,19 +1,23 @@
-"""What a policy is made of: a way to decide, configured, and a learner, carried (docs/decisions/0003-seams.md)."""
+"""What a policy is made of: a way to decide, configured, and a learner, carried (docs/decisions/0003-seams.md).
+
+Settings become JSON and come back: what a saved policy says of how it decides (docs/save-format.md).
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..decision import Observation
-from ..errors import OptionError
+from ..errors import OptionError, SaveFileError
 from ..kernels._jit import Word
 from ..keys import Key
 from ..posteriors import Arrays, Belief, Certificate, Vector
@@ -71,7 +75,7 @@ class Learner(ABC):
         return None
 
     def play_many(self, items: Sequence[Vector], costs: Costs, first_round: int, key: Word) -> list[Verdict] | None:
-        """Judge items in turn and carry on, each action drawn from ``uniform_at(key, round)``.
+        """Judge items in turn and carry on, each action as ``drawn(key, round, probability)`` has it.
 
         To the bit as one by one, and with all that ``judge`` tells but for the memo. None: judge one by one; nothing
         was carried on.
@@ -111,7 +115,7 @@ class Learner(ABC):
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
-        """Be for a while what the learner will be at a time."""
+        """Temporarily advance to ``now``; restore on exit."""
         yield
 
 
@@ -120,3 +124,34 @@ class Method(Protocol):
 
     def start(self, n_features: int, key: Key) -> Learner:
         """Return the learner before the first item."""
+
+
+def encode(value: Any) -> Any:
+    """Return settings as JSON: a dataclass becomes an object with its kind and its fields."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kind = type(value)
+        if not kind.__module__.startswith("appletaste."):
+            raise SaveFileError(f"cannot save {kind.__name__}: only the settings of this package have a saved form")
+        return {"kind": kind.__name__, **{f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [encode(part) for part in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise SaveFileError(f"cannot save {type(value).__name__}: only the settings of this package have a saved form")
+
+
+def decode(value: Any, kinds: dict[str, Any]) -> Any:
+    """Return the settings that ``encode`` was given; ``kinds`` are those that a file may name."""
+    if isinstance(value, dict):
+        fields = {name: decode(part, kinds) for name, part in value.items() if name != "kind"}
+        if value["kind"] not in kinds:
+            raise SaveFileError(
+                f"the file has settings of the kind {value['kind']!r}, which are not known: a later version wrote the "
+                "file, or an adapter that is to be imported first, such as appletaste.adapters.sklearn"
+            )
+        return kinds[value["kind"]](**fields)
+    if isinstance(value, list):
+        return [decode(part, kinds) for part in value]
+    return value

@@ -14,17 +14,16 @@ from ..decision import Decision, Decisions, Observation, check_label, new_tuple
 from ..errors import InputError, Message, OptionError, Remedy
 from ..features import FeatureMap
 from ..features.model_curves import ModelCurves
-from ..kernels.random import uniform_at, uniforms_at
 from ..keys import Key
 from ..posteriors import Certificate
+from ..rules.rule import drawn, drawn_many
 from ..times import instant
 from .batches import decide_batch, decide_within
 from .items import History, check_costs, check_item, check_items, known_labels, usual_costs
-from .learner import Arrays, Learner, Method, Verdict
+from .learner import Arrays, Learner, Method, Verdict, encode
 from .player import Alone, Player, Prospect
 from .posterior import CurrentPosterior, model_curves
 from .rounds import Rounds
-from .settings import encode
 
 _NAN = math.nan
 _FLOAT = np.dtype(np.float64)
@@ -144,10 +143,8 @@ class Policy(Player):
         if verdicts is None:
             return None
         made = []
-        for x, (probability, why, chance, worth, _), uniform in zip(
-            items, verdicts, uniforms_at(self._action_key, first, len(items)).tolist(), strict=True
-        ):
-            act = uniform < probability
+        acts = drawn_many(self._action_key, first, [verdict[0] for verdict in verdicts]).tolist()
+        for x, (probability, why, chance, worth, _), act in zip(items, verdicts, acts, strict=True):
             worth = worth if worth == worth else _saving(costs, chance)
             self.round += 1
             self.rounds.decided(x, act)
@@ -162,7 +159,7 @@ class Policy(Player):
         probability, why, chance, worth, _ = verdict
         if complete and not (chance == chance and worth == worth):
             why, chance, worth = self._outlook(verdict, x, costs, costs, round_)
-        act = bool(uniform_at(self._action_key, round_) < probability)
+        act = drawn(self._action_key, round_, probability)
         learner.commit(verdict, round_, act)
         self.round = round_
         self.rounds.decided(x, act)
@@ -227,9 +224,8 @@ class Policy(Player):
         elif now is None:
             raise self._timeless()
         round_, total = self.round + 1, floor if floor > probability else probability
-        uniform = uniform_at(self._action_key, round_)
-        act = bool(uniform < total)
-        audit = act and not uniform < probability
+        act = drawn(self._action_key, round_, total)
+        audit = act and floor > probability and not drawn(self._action_key, round_, probability)
         return new_tuple(Decision, (act, total, x, costs, round_, why, audit, now, chance, worth, price, spent))
 
     def commit(self, prospect: Prospect, decision: Decision) -> None:

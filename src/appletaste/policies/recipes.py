@@ -12,8 +12,8 @@ from ..errors import OptionError
 from ..features.levels import SLOTS
 from ..features.numbers import OPEN
 from ..posteriors import Adf, Exact, Gaussian, Gibbs, Laplace, Map
-from ..posteriors.forgetting import Forgetting, HalfLife
 from ..posteriors.gibbs import Schedule
+from ..posteriors.half_life import Forgetting, HalfLife
 from ..rules import (
     EpsilonGreedy,
     InformationDirected,
@@ -152,32 +152,6 @@ def voi(
         horizon,
         eagerness,
         ahead,
-        randomised,
-        half_life=rounds_of(half_life),
-        features=counted(groups),
-        levels=slots_in(groups),
-    )
-    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
-
-
-def voi_item(
-    *,
-    horizon: int | None = None,
-    randomised: bool = False,
-    eagerness: float = 1.0,
-    skew: bool = True,
-    adaptive: bool | None = None,
-    prior: Prior = None,
-    half_life: HalfLife = None,
-    groups: Groups = None,
-    surprises: float | None = None,
-    pairs: Units = None,
-) -> Method:
-    """Like voi, but assumes that a stream that has run long will run on: explores more, at the risk of a bad run."""
-    rule = ValueOfInformation(
-        horizon,
-        eagerness,
-        "lindy",
         randomised,
         half_life=rounds_of(half_life),
         features=counted(groups),

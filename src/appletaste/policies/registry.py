@@ -22,10 +22,9 @@ from . import recipes
 from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
-from .learner import Method
+from .learner import Method, decode
 from .pairs import Pairs
 from .policy import Policy
-from .settings import decode
 from .sup_logistic import SupLogistic
 from .widening import Widened
 
@@ -113,7 +112,6 @@ def _describe(name: str, build: Callable[..., Method]) -> PolicyInfo:
 
 _BUILDERS: dict[str, Callable[..., Method]] = {
     "voi": recipes.voi,
-    "voi-item": recipes.voi_item,
     "ucb": recipes.ucb,
     "ids": recipes.ids,
     "ids-traditional": recipes.ids_traditional,
@@ -132,6 +130,8 @@ _BUILDERS: dict[str, Callable[..., Method]] = {
     "never": recipes.never,
     "oracle": recipes.oracle,
 }
+#: Policies that have another name now; those saved under the old one are read, and keep it.
+RENAMED = {"voi-item": "voi[ahead=lindy], in Python at.policy('voi', ahead='lindy')"}
 #: What ``policy`` gives when it is not told.
 RECOMMENDED = "voi"
 #: Every policy by its name: ours, then those of the paper in the order of its tables.
@@ -144,13 +144,15 @@ def list_policies() -> list[PolicyInfo]:
     Examples
     --------
     >>> [info.name for info in list_policies()][:3]
-    ['voi', 'voi-item', 'ucb']
+    ['voi', 'ucb', 'ids']
     """
     return list(POLICIES.values())
 
 
 def find(name: str) -> PolicyInfo:
     """Return what is known of a policy, or say which ones there are."""
+    if name in RENAMED:
+        raise OptionError(f"there is no policy {name!r} any more: say {RENAMED[name]}")
     if name not in POLICIES:
         raise OptionError(f"there is no policy {name!r}{near(name, POLICIES)}. There are {', '.join(POLICIES)}")
     return POLICIES[name]

@@ -10,10 +10,10 @@ import numpy as np
 from ..kernels import gaussian as kernels
 from ..keys import Key
 from .belief import Arrays, Vector
-from .forgetting import Forgetting, HalfLife
 from .gaussian import GaussianBelief, unrestricted
 from .groups import Groups, check_groups
-from .laplace_belief import next_renewal
+from .half_life import Forgetting, HalfLife
+from .label_table import next_renewal
 from .prior import Gaussian
 
 #: Where labels fade, scales are learnt at the latest after so many more.

@@ -16,9 +16,8 @@ from ..kernels.anchored import make_cubes
 from ..kernels.linear import BLOCK
 from ..kernels.logistic import fit
 from .belief import Arrays, Vector
-from .group_scales import GroupScales
-from .groups import Groups
-from .labels import Growing, Labels
+from .groups import Groups, GroupScales
+from .label_table import Growing, Labels
 from .prior import Gaussian
 
 #: A new anchor is begun when labels are this many times those of the last one. At d = 20 and 2e5 labels 0.985 of

@@ -22,8 +22,8 @@ from ..errors import OptionError
 from ..keys import Key
 
 if TYPE_CHECKING:
-    from .forgetting import Clock
-    from .labels import Labels
+    from .half_life import Clock
+    from .label_table import Labels
     from .pending_labels import Waiting
     from .scores import NormalScores
 
@@ -207,7 +207,7 @@ class Belief(ABC):
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
-        """Be for a while what the belief will be at a moment."""
+        """Temporarily advance to ``now``; restore on exit."""
         yield
 
     def follow(self, other: Self) -> None:  # noqa: B027 (nothing else is carried)

@@ -18,7 +18,7 @@ from .anchors import Anchors
 from .belief import Arrays, Belief, Score, Vector
 from .gibbs import Gibbs, Schedule
 from .groups import Groups, check_groups
-from .labels import Labels
+from .label_table import Labels
 from .prior import Gaussian
 from .scores import ExactScore
 

@@ -13,7 +13,7 @@ from ..kernels import gaussian as kernels
 from ..kernels._jit import announce_compilation
 from ..kernels.surprises import SCENARIO, make_slab
 from .belief import Arrays, Belief, Doubt, Vector
-from .forgetting import Clock, Forgetting
+from .half_life import Clock, Forgetting
 from .pending_labels import Waiting
 from .prior import Gaussian
 from .scores import NormalScore, NormalScores
@@ -98,7 +98,7 @@ class GaussianBelief(Belief):
 
     @contextmanager
     def glimpse(self, now: float) -> Iterator[None]:
-        """Be for a while what it will be at a moment."""
+        """Temporarily advance to ``now``; restore on exit."""
         kept, fades = (self._belief.copy(), None if self.clock is None else self.clock.moments.copy()), self.fades
         self.advance(now)
         try:

@@ -15,9 +15,8 @@ from ..kernels import gibbs as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .belief import Arrays, Belief, Score, Vector
-from .group_scales import GroupScales
-from .groups import Groups, check_groups
-from .labels import Labels
+from .groups import Groups, GroupScales, check_groups
+from .label_table import Labels
 from .prior import Gaussian
 from .scores import DrawnScore, MixtureScore, even_weights
 

@@ -1,4 +1,7 @@
-"""Groups of coefficients with a scale of their own each, learnt with the posterior (docs/curves.md)."""
+"""Groups of coefficients with a scale of their own each, learnt with the posterior (docs/curves.md).
+
+``GroupScales`` is for chains, which have no Gaussian of their own to learn scales from.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from ..errors import OptionError
 from ..features.levels import SLOTS
 from ..features.numbers import OPEN
 from ..kernels import renewal as kernels
-from ..kernels.gaussian import COVARIANCE, MODE
-from .belief import Vector
+from ..kernels.gaussian import COVARIANCE, MEAN, MODE
+from ..kernels.logistic import fit, make_work
+from .belief import Arrays, Vector
+from .label_table import Labels, next_renewal
 from .prior import Gaussian
 
 #: The scales tau^2 that a curve may have; with the first it is closed: a line.
@@ -30,10 +35,10 @@ SAME = 0.02
 
 def check_groups(groups: Sequence[int]) -> tuple[int, ...]:
     """Return groups as a tuple of whole numbers, or say what is wrong with them."""
-    found = np.asarray(groups)
-    if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
+    numbers = np.asarray(groups)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
         raise OptionError(f"groups are whole numbers, one for each feature, such as features.groups; got {groups!r}")
-    return tuple(found.tolist())
+    return tuple(numbers.tolist())
 
 
 class Groups:
@@ -60,10 +65,10 @@ class Groups:
                 "only policies on the Laplace posterior, such as 'voi', keep an effect for each level: take one of "
                 "those, or encode with Encoder(many=False), which gives the frequent levels a column each"
             )
-        found = [np.flatnonzero(self.numbers == number) for number in np.unique(self.numbers[self.numbers != 0])]
-        sizes = sorted({len(places) for places in found})
+        curves = [np.flatnonzero(self.numbers == number) for number in np.unique(self.numbers[self.numbers != 0])]
+        sizes = sorted({len(places) for places in curves})
         #: The places of each curve, [curve, place], those with as many places together; empty: there are no curves.
-        self.blocks = [np.array([places for places in found if len(places) == size]) for size in sizes]
+        self.blocks = [np.array([places for places in curves if len(places) == size]) for size in sizes]
         named = np.array([self.numbers[first] for places in self.blocks for first in places[:, 0]], dtype=np.int64)
         #: How often each scale is met in curves of a kind, and which curves are of that kind.
         self._kinds = [(usual, mine) for usual, mine in _kinds_of(named) if mine.any()]
@@ -117,3 +122,45 @@ def _kinds_of(numbers: NDArray[np.int64]) -> list[tuple[Vector, NDArray[np.bool_
     """Return how often each scale is met, and which groups are of that kind: those that jump, are open, or neither."""
     jumping, opened = numbers < 0, numbers >= OPEN
     return [(SMOOTH, ~jumping & ~opened), (JUMPING, jumping), (OPENED, opened)]
+
+
+class GroupScales:
+    """Moves the prior of a chain to the scales that its labels speak for, whenever there are 6 % more labels.
+
+    The evidence of ``Groups`` is that of a Gaussian, so it is asked of the Gaussian at the mode of all labels under the
+    prior in use, found anew each time: what the scales become depends on the labels and their order, and never on where
+    the chain has been. Between two such times the chain has a fixed target, the exact posterior given the scales.
+    """
+
+    def __init__(self, groups: Groups, n_features: int) -> None:
+        self._groups = groups
+        self._belief = np.zeros((COVARIANCE + n_features, n_features))
+        self._work, self._hessian = make_work(n_features)
+        self._due = 1
+
+    def learn(self, labels: Labels, mean: Vector, precision: Vector) -> bool:
+        """Move the prior N(mean, precision^-1) if that is due; return whether it was."""
+        if labels.n < self._due:
+            return False
+        mode, d = self._belief[MODE], len(mean)
+        fit(labels.features, labels.values, labels.n, mean, precision, mode, self._work, self._hessian)
+        root = np.linalg.solve(np.tril(self._hessian), np.eye(d))
+        self.move(mode, root.T @ root, precision)
+        self._due = next_renewal(labels.n)
+        return True
+
+    def move(self, mean: Vector, covariance: Vector, precision: Vector) -> Vector:
+        """Move the precision of a prior to what N(mean, covariance), made with it, speaks for; return the new mean."""
+        self._belief[MODE] = self._belief[MEAN] = mean
+        self._belief[COVARIANCE:] = covariance
+        self._groups.learn(self._belief, precision)
+        return np.array(self._belief[MODE])
+
+    def arrays(self) -> Arrays:
+        """Return all that is carried, for saving."""
+        return {"mode": self._belief[MODE].copy(), "due": np.array(self._due)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` returned."""
+        self._belief[MODE] = arrays["mode"]
+        self._due = int(arrays["due"])

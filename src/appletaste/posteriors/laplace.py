@@ -9,11 +9,10 @@ from .._checks import number
 from ..errors import OptionError
 from ..features.levels import SLOTS
 from ..keys import Key
-from .fading import FadingLaplaceBelief
-from .forgetting import Forgetting, HalfLife
 from .gaussian import unrestricted
 from .groups import Groups, check_groups
-from .laplace_belief import LaplaceBelief
+from .half_life import Forgetting, HalfLife
+from .laplace_belief import FadingLaplaceBelief, LaplaceBelief
 from .levels import LevelBelief
 from .prior import Gaussian
 from .wide import WIDE, WideBelief

@@ -20,7 +20,7 @@ from ..kernels.linear import BLOCK
 from ..keys import Key
 from .belief import Arrays, Vector
 from .groups import Groups
-from .labels import Growing, Labels, grow_to
+from .label_table import Growing, Labels, grow_to
 from .laplace_belief import LaplaceBelief
 from .pending_labels import Waiting
 from .prior import Gaussian

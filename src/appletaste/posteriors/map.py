@@ -12,7 +12,7 @@ from ..kernels import logistic as kernels
 from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .belief import Arrays, Belief, Vector
-from .labels import Labels
+from .label_table import Labels
 from .prior import Gaussian
 from .scores import DrawnScore, even_weights
 

@@ -78,7 +78,7 @@ class DrawnScore:
         raise OptionError("value-of-information rules need a posterior with a covariance, such as Laplace or Exact")
 
     def doubt(self) -> None:
-        """Return None: no Gaussian prior is at hand."""
+        """Return None: surprises are looked for under a Gaussian prior alone."""
 
     def likelihood_weights(self) -> Vector:
         """Return weights of the information points in proportion to the likelihood of all labels so far."""
@@ -239,7 +239,7 @@ class MixtureScore:
         return out
 
     def doubt(self) -> None:
-        """Return None: no Gaussian prior is at hand."""
+        """Return None: surprises are looked for under a Gaussian prior alone."""
 
 
 class ExactScore:
@@ -300,7 +300,7 @@ class ExactScore:
         return out
 
     def doubt(self) -> None:
-        """Return None: no Gaussian prior is at hand."""
+        """Return None: surprises are looked for under a Gaussian prior alone."""
 
 
 class LevelScore(NormalScore):

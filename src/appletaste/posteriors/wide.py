@@ -14,8 +14,8 @@ from ..kernels._jit import announce_compilation
 from ..keys import Key
 from .belief import Arrays, Belief, Certificate, Vector
 from .groups import Groups
-from .labels import Labels
-from .laplace_belief import LaplaceBelief, next_renewal
+from .label_table import Labels, next_renewal
+from .laplace_belief import LaplaceBelief
 from .pending_labels import Waiting
 from .scores import NormalScore, NormalScores
 

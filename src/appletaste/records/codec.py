@@ -8,18 +8,14 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..decision import Decision, new_tuple
-from ..errors import InputError, MissingExtraError, RecordError
+from ..errors import InputError, RecordError
 from .events import KINDS, Decided, Event
-
-try:
-    import msgspec
-except ImportError:
-    raise MissingExtraError("a stream that lasts", "stream") from None
 
 #: The version of bodies, their first number. Those of version 1 do not say who gave a label.
 FORMAT, EARLIER = 2, (1,)

@@ -15,7 +15,7 @@ from ..costs import Costs
 from ..costs_by_item import CostColumns, CostsByItem
 from ..errors import Message, OptionError, Remedy, after
 from ..features import Encoder
-from ..features.encoding import chosen_encoder, default_encoder, with_dates, with_score
+from ..features.defaults import chosen_encoder, default_encoder, with_dates, with_score
 from ..history.findings import known_labels
 from ..history.labelled import BLOCKS, cost_notes, edges, read_labelled
 from ..history.leaks import ONLINE, Seen, infinite_cells, moving_ranges, rare_at_first, replay_notes

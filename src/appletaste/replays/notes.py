@@ -13,11 +13,11 @@ from ..drift import Watch
 from ..drift.stability import LARGE, SHIFT, Bins, compare
 from ..errors import Message, Remedy
 from ..features import Encoder
-from ..features.notes import made_of_dates, made_of_score, unreadable_dates
+from ..features.defaults import made_of_dates, made_of_score, unreadable_dates
 from ..history.labelled import BLOCKS, LabelledTable, Vectors, edges
 from ..tables import Records
-from ..tables.date_texts import written_otherwise
 from ..tables.records import WARM_UP
+from ..tables.values import written_otherwise
 from .delays import Delay
 from .tally import Tally
 

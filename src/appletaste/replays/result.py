@@ -16,9 +16,9 @@ from .._files import for_json
 from ..errors import Message, OptionError
 from ..history.labelled import BLOCKS, edges
 from ..logs import DecisionLog
-from ..pages.table import Table, show
+from ..pages.page import Table, show
 from ..policies import PolicySpec
-from ..simulate.metrics import Summary, summarise
+from ..simulate.measures import Summary, summarise
 from .comparators import TODAY
 from .passes import Plan
 from .tally import POINTS, Tally

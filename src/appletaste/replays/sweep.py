@@ -12,8 +12,8 @@ from ..costs import OUTCOMES, Costs
 from ..costs_by_item import CostsByItem
 from ..errors import AppleTasteError, CostsError, Message, OptionError
 from ..history.labelled import is_matrix
-from ..pages.table import Table, show
-from ..simulate.metrics import Summary
+from ..pages.page import Table, show
+from ..simulate.measures import Summary
 from ..tables import read_records
 from .comparators import COMPARATORS
 from .comparison import replay
@@ -180,7 +180,7 @@ def _close(saved: Summary) -> bool:
 
 
 def _scaled(sheet: Costs | CostsByItem, outcome: str, factor: float) -> Costs | CostsByItem:
-    """Return costs with one outcome so many times as dear."""
+    """Return costs with one outcome's cost multiplied."""
     if isinstance(sheet, CostsByItem):
         return sheet.scaled(outcome, factor)
     try:

@@ -18,7 +18,7 @@ from ..evaluate import Estimate, Refusal, WhatIf, plan_audit
 from ..evaluate.support import contradiction
 from .estimates import overdue_labels, scarce, value_of_a_review
 from .facts import Facts
-from .wording import Writer, count, ends
+from .words import Writer, count, ends
 
 #: Things to change that are told.
 MOST = 3

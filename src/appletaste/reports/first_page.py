@@ -1,4 +1,7 @@
-"""The first page of a report: what was saved, what is being missed and what to change, in money."""
+"""The first page of a report: what was saved, what is being missed and what to change, in money.
+
+And whether acting on every item, or passing every item, would have been better.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,9 @@ from typing import Any
 from .._files import for_json
 from ..evaluate import Estimate
 from ..evaluate.answers import Answer, known_truth
-from ..pages.page import html_picture
-from ..pages.table import Table
+from ..pages.page import Table, html_picture
 from .advice import Advice, advise
-from .constants import better_constant
+from .estimates import scarce
 from .facts import Facts, Slice, minus
 from .money import (
     HANDFUL,
@@ -26,7 +28,7 @@ from .money import (
 )
 from .pictures import draw_money
 from .sections import by_loss
-from .wording import NOT_YET, Words, Writer, count, ends, in_words, percent, short
+from .words import NOT_YET, Words, Writer, count, ends, in_words, percent, short
 
 #: Strata on the first page.
 MOST_STRATA = 6
@@ -269,3 +271,39 @@ def _against(pair: tuple[Slice, Slice] | None, name: str, money: Writer) -> list
     clear = "more" if now.low > then.high else "less" if now.high < then.low else ""
     verdict = f"clearly {clear}" if clear else "the difference may be chance"
     return [f"Per 1,000 items: {money(now.value)} in {pair[0].name}, {money(then.value)} in {pair[1].name}; {verdict}."]
+
+
+def better_constant(facts: Facts, money: Writer) -> str:
+    """Say that acting on every item, or passing every item, would surely have cost less than what was done.
+
+    Empty where no interval says so; they are so wide that all thresholds asked about hold at once. Where reviews were
+    scarce, acting on every item was not to be had.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> from .facts import gather
+    >>> from .words import Currency
+    >>> costs = {"miss": 9.0, "false_alarm": 1.0, "hit": 1.0, "probability": 0.5, "chance": 0.5}
+    >>> rows = [{"id": k, "act": k % 2 == 0, "label": 1 if k % 2 == 0 else None, **costs} for k in range(400)]
+    >>> print(better_constant(gather(at.DecisionLog.from_rows(rows)), Currency()))
+    Acting on every item would have cost ..., what was done ...: ... more (... to ...), with 400 acts instead of 200.
+    """
+    rivals = [("Passing", minus(facts.whole.saved), 0.0)]
+    if not scarce(facts.log):
+        rivals.append(("Acting on", facts.everything.saving, facts.everything.acts))
+    sure = []
+    for way, saving, acts in rivals:
+        answer = facts.together.widened(saving)
+        if isinstance(answer, Estimate) and answer.low > 0.0:
+            sure.append((answer.value, way, answer, acts))
+    if not sure:
+        return ""
+    gain, way, answer, acts = max(sure, key=lambda rival: rival[0])
+    stake, saved = facts.whole.at_stake, facts.whole.saved
+    more = f"{money(gain)} more ({ends(answer, money)})"
+    taken = f", with {count(acts)} acts instead of {count(facts.everything.logged_acts)}"
+    if isinstance(stake, Estimate) and isinstance(saved, Estimate):
+        done = stake.value - saved.value
+        return f"{way} every item would have cost {money(done - gain)}, what was done {money(done)}: {more}{taken}."
+    return f"What was done cost {more} than {way.lower()} every item would have{taken}."

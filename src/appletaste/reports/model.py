@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..evaluate.answers import per_cent
 from ..features import FeatureMap
 from ..features.model_curves import ColumnCurve, ModelCurves
-from ..pages.table import Table
+from ..pages.page import Table
 from ..policies import Policy
 from ..posteriors import Certificate
 from ..streams import Stream

@@ -12,7 +12,7 @@ from ..evaluate import Estimate
 from ..evaluate.answers import Answer
 from ..pages.charts import legend_above, require_pyplot, save_figure
 from .facts import Facts
-from .wording import NOT_YET, Words, Writer, count
+from .words import NOT_YET, Words, Writer, count
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#cccccc"
 #: Inches across: narrow enough that letters can be read on a telephone.

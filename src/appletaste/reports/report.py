@@ -18,7 +18,7 @@ from ..pages.page import html_page, html_picture
 from .facts import Facts, gather
 from .first_page import FirstPage, first_page
 from .sections import SECTIONS, Section
-from .wording import Currency, Words
+from .words import Currency, Words
 
 TITLE = "Monthly report"
 #: The picture of the first page.

@@ -19,10 +19,10 @@ from ..evaluate.answers import Answer, known_truth
 from ..evaluate.support import excluded
 from ..logs.coded import Coded, counts_of
 from ..logs.lazy import each_batch
-from ..pages.table import Table
+from ..pages.page import Table
 from . import pictures as pictures
 from .facts import Facts, Slice, minus
-from .wording import (
+from .words import (
     HEADINGS,
     Currency,
     Words,

@@ -12,7 +12,27 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..kernels._jit import Word
+from ..kernels.random import uniform_at, uniforms_at
 from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
+
+
+def drawn(key: Word, round_: int, probability: float) -> bool:
+    """Return whether the item of a round is acted on: every action is drawn here, or by ``kernels.random.drawn``.
+
+    It is a function of the key, the round and the probability: the one uniform of the round is below the probability.
+
+    Examples
+    --------
+    >>> from appletaste import Key
+    >>> [drawn(Key(7).word(), 12, probability) for probability in (0.0, 1.0)]
+    [False, True]
+    """
+    return bool(uniform_at(key, round_) < probability)
+
+
+def drawn_many(key: Word, first_round: int, probabilities: Sequence[float] | Vector) -> NDArray[np.bool_]:
+    """Return ``drawn`` for items of consecutive rounds."""
+    return np.asarray(uniforms_at(key, first_round, len(probabilities)) < np.asarray(probabilities))
 
 
 class Verdict(NamedTuple):
@@ -40,7 +60,7 @@ class Judge(Protocol):
     def judge_many(self, scores: NormalScores, costs: Costs, items: Vector, first_round: int, key: Word) -> Vector:
         """Return the probability of acting on each item, and remember them all, as if they came one by one.
 
-        Actions are drawn from ``uniform_at(key, round)``, for a memory that depends on them.
+        Actions are those of ``drawn``, for a memory that depends on them.
         """
 
     def play_many(

@@ -12,11 +12,10 @@ from ..decision import new_tuple
 from ..errors import OptionError
 from ..kernels._jit import Word
 from ..kernels.levels import SLOT, TIMES, remember_levels, weigh_levels
-from ..kernels.random import uniform_at
 from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
-from ..posteriors.labels import Growing, grow_to
+from ..posteriors.label_table import Growing, grow_to
 from ..posteriors.scores import LevelScore
-from .rule import Verdict
+from .rule import Verdict, drawn
 
 #: Slots that there is room for at first.
 ROOM = 256
@@ -74,7 +73,7 @@ class LevelJudge:
         for k, x in enumerate(items):
             verdict = self.judge(scores[k], costs, x, first_round + k)
             probabilities[k] = verdict.probability
-            self.commit(verdict, uniform_at(key, first_round + k) < verdict.probability)
+            self.commit(verdict, drawn(key, first_round + k, verdict.probability))
         return probabilities
 
     def play_many(

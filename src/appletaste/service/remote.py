@@ -16,7 +16,7 @@ from ..errors import FeedbackError, InputError, RecordError, UnknownDecisionErro
 from ..evaluate import Explanation, Missed, missed
 from ..evaluate.explain import Contribution
 from ..logs import DecisionLog
-from ..logs.from_entries import table_of
+from ..logs.decision_log import table_of
 from ..policies.reasons import Reason
 from ..records.entries import Entries
 from ..records.events import KINDS, Decided, Event

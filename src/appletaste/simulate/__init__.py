@@ -1,6 +1,6 @@
 """Play policies on problems, once or many times over, and measure what they did."""
 
-from .metrics import Summary, calibration, precision, quantile_bands, recall, summarise
+from .measures import Summary, calibration, precision, quantile_bands, recall, summarise
 from .replications import Played, Replication, Result, made_for, play, replicate
 
 __all__ = [

@@ -21,7 +21,7 @@ from ..policies import Policy, PolicySpec, find, policy
 from ..problems import Problem, Table
 from ..streams import Ledger
 from ..streams.loop import play_through
-from .metrics import precision, recall, summarise
+from .measures import precision, recall, summarise
 
 
 def play(policy: Policy, table: Table) -> DecisionLog:

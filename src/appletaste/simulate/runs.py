@@ -20,7 +20,7 @@ from .._files import MANIFEST, check_folder, write_json
 from ..errors import MissingExtraError
 from ..pages.charts import draw_regret, regret_axes, save_figure
 from . import Result
-from .metrics import quantile_bands
+from .measures import quantile_bands
 
 #: The per-replication numbers, and the regret bands over rounds.
 RESULTS, BANDS = "results.parquet", "bands.parquet"

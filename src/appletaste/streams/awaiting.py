@@ -33,7 +33,7 @@ class Awaiting(Player):
     >>> policy = at.policy(n_features=2, costs=costs)
     >>> sum(policy.decide([1.0, 0.0]).act for _ in range(300))   # no label has arrived: it asks each time
     300
-    >>> patient = at.Awaiting(at.policy(n_features=2, costs=costs))
+    >>> patient = at.streams.Awaiting(at.policy(n_features=2, costs=costs))
     >>> sum(patient.decide([1.0, 0.0]).act for _ in range(300)) < 100
     True
     """

@@ -15,8 +15,15 @@ from ..costs_by_item import CostColumns, CostsByItem
 from ..decision import UNKNOWN
 from ..errors import Message, OptionError, Remedy
 from ..features import Encoder, FeatureMap
-from ..features.encoding import chosen_encoder, default_encoder, with_dates, with_score
-from ..features.notes import made_of_dates, made_of_score, unreadable_dates
+from ..features.defaults import (
+    chosen_encoder,
+    default_encoder,
+    made_of_dates,
+    made_of_score,
+    unreadable_dates,
+    with_dates,
+    with_score,
+)
 from ..history.findings import CHECKS
 from ..history.labelled import LabelledTable, cost_notes, read_labelled
 from ..history.leaks import Seen

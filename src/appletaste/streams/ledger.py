@@ -13,7 +13,7 @@ from ..costs import SomeCosts
 from ..decision import Decision, check_label, new_tuple, shown_label
 from ..errors import FeedbackError, InputError
 from ..logs import DecisionLog
-from ..logs.from_entries import table_of
+from ..logs.decision_log import table_of
 from ..policies import Player, Policy
 from ..policies.items import check_costs, check_item
 from ..policies.player import Alone
@@ -57,7 +57,7 @@ class Ledger:
     Examples
     --------
     >>> import appletaste as at
-    >>> ledger = at.Ledger(at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
+    >>> ledger = at.streams.Ledger(at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0)))
     >>> ledger.decide([1.0], id="a").act
     True
     >>> ledger.label("a", 0)

@@ -86,7 +86,7 @@ def play_through(
     --------
     >>> import appletaste as at
     >>> table = at.problem("i", rounds=50).draw(at.Key(1))
-    >>> ledger = at.Ledger(at.policy("always", n_features=5, costs=table.costs))
+    >>> ledger = at.streams.Ledger(at.policy("always", n_features=5, costs=table.costs))
     >>> play_through(ledger, table.items, table.labels.tolist(), clock=range(50), arrivals=range(10, 60))
     >>> ledger.counts()["observed"], ledger.counts()["pending"]
     (40, 10)

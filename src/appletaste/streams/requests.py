@@ -15,7 +15,7 @@ from ..costs import Costs
 from ..decision import UNKNOWN
 from ..errors import DataError, InputError, Message, OneClassWarning, OptionError, Remedy, after
 from ..features import FeatureMap
-from ..features.notes import unreadable_dates
+from ..features.defaults import unreadable_dates
 from ..history.clock_column import clock_of, in_front, moments_of
 from ..history.leaks import Seen, infinite_cells
 from ..records.codec import unpack_item

@@ -14,7 +14,7 @@ from ..costs_by_item import CostsByItem
 from ..errors import AppleTasteError, InputError, RecordError
 from ..features import FeatureMap
 from ..logs import DecisionLog
-from ..logs.from_entries import table_of
+from ..logs.decision_log import table_of
 from ..policies import Player
 from ..policies.items import usual_costs
 from ..policies.player import Alone

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from .._checks import whole
 from ..errors import DataError, InputError, Message, OptionError, Remedy, near
-from .date_texts import are_dates
 from .files import Raw, check_separator, columns_of, is_frame, read_file, read_frame
 from .label_column import read_labels
-from .values import LARGEST, MISSING, as_level, as_number, is_nothing
+from .values import LARGEST, MISSING, are_dates, as_level, as_number, is_nothing
 
 #: Among the values first seen, this share of numbers makes text beside them a fault rather than a level.
 NEARLY_ALL = 0.9

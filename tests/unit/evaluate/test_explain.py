@@ -195,13 +195,13 @@ def test_what_a_desk_would_do_is_within_its_budget_and_lane():
     assert desk.decide(x, time="2024-05-01").act
     spent = at.explain(desk, x, time="2024-05-01")
     assert (spent.act, spent.probability, spent.reason.code) == (None, 0.0, "CAPACITY")
-    for who in (desk, at.Ledger(desk)):
+    for who in (desk, at.streams.Ledger(desk)):
         assert at.explain(who, x, time="2024-05-01", stratum="new").probability == 0.6
         assert at.explain(who, x, time="2024-05-02").probability == 1.0
     assert desk.policy.round == 1
     with pytest.raises(at.errors.OptionError, match="needs the time"):
         at.explain(desk, x)
-    waits = at.Awaiting(at.policy("ts", n_features=2, costs=COSTS, seed=2))
+    waits = at.streams.Awaiting(at.policy("ts", n_features=2, costs=COSTS, seed=2))
     for k in range(20):
         waits.decide([1.0, 0.1 * k])
     x = [1.0, -2.5]
@@ -209,7 +209,7 @@ def test_what_a_desk_would_do_is_within_its_budget_and_lane():
 
 
 def test_a_ledger_by_id_and_what_was_learnt_since():
-    ledger = at.Ledger(at.policy("voi", n_features=2, costs=COSTS))
+    ledger = at.streams.Ledger(at.policy("voi", n_features=2, costs=COSTS))
     for k in range(30):
         made = ledger.decide([1.0, float(k % 5)], id=f"case-{k}")
         if made.act:
@@ -245,7 +245,7 @@ def test_text_and_json():
 
 def test_wrong_questions_are_answered_clearly():
     policy, features, rows, decisions = taught(n=20)
-    with pytest.raises(at.errors.InputError, match="give explain the ledger"):
+    with pytest.raises(at.errors.InputError, match="give explain the stream"):
         at.explain(policy, "case-1")
     with pytest.raises(at.errors.InputError, match="needs the map"):
         at.explain(policy, rows[0])

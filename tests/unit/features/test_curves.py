@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.features.curves import Curve
 from appletaste.features.numbers import Number
 from appletaste.features.parts import average_item, parts_of
+from appletaste.features.ramps import Curve
 
 AMOUNTS = np.array([0.0] * 60 + np.geomspace(1.0, 1000.0, 40).tolist())
 

@@ -9,7 +9,7 @@ import pytest
 import appletaste as at
 from appletaste.features.dates import CYCLES, cycles_of
 from appletaste.features.parts import average_item, parts_of
-from appletaste.tables.date_texts import are_dates, written_otherwise
+from appletaste.tables.values import are_dates, written_otherwise
 from appletaste.times import DAY, instants
 
 ROWS = 600

@@ -5,7 +5,7 @@ import pytest
 
 from appletaste.kernels import linear
 from appletaste.kernels.linear import BLOCK, aligned_zeros
-from appletaste.posteriors.labels import Labels
+from appletaste.posteriors.label_table import Labels
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 9, 20, 23])

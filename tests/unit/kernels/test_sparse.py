@@ -6,7 +6,7 @@ import pytest
 from appletaste.kernels import gaussian, renewal, sparse, value
 from appletaste.kernels.linear import BLOCK
 from appletaste.kernels.logistic import make_work
-from appletaste.posteriors.labels import Labels
+from appletaste.posteriors.label_table import Labels
 
 
 def sparse_items(rng, n, d, nonzeros):

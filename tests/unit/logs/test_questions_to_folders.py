@@ -7,7 +7,7 @@ import appletaste as at
 from appletaste.drift import Watch
 from appletaste.evaluate.arrival import arrival_of, labelled_shares
 from appletaste.evaluate.what_if import ask, ground_of
-from appletaste.logs import lazy, log_files, log_parts
+from appletaste.logs import lazy, log_files
 from appletaste.reports.facts import gather
 
 from .test_scan import a_log, folder_of
@@ -17,7 +17,7 @@ from .test_scan import a_log, folder_of
 def small_parts(monkeypatch):
     monkeypatch.setattr(log_files, "GROUP", 150)
     monkeypatch.setattr(log_files, "BATCH", 70)
-    monkeypatch.setattr(log_parts, "BLOCK", 20_000)
+    monkeypatch.setattr(log_files, "BLOCK", 20_000)
 
 
 @pytest.fixture

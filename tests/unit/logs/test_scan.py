@@ -7,7 +7,7 @@ import pytest
 
 import appletaste as at
 from appletaste.engines import Threads, engine
-from appletaste.logs import log_files, log_parts
+from appletaste.logs import log_files
 from appletaste.logs.coded import Coded
 from appletaste.logs.lazy import LazyColumn
 
@@ -41,7 +41,7 @@ def a_log(n=700, start=0, seed=1, **more):
 def small_parts(monkeypatch):
     """Parts and batches so small that a test's log has many."""
     monkeypatch.setattr(log_files, "GROUP", 100)  # workers of an engine see the groups, and not what is patched
-    monkeypatch.setattr(log_parts, "BLOCK", 9000)
+    monkeypatch.setattr(log_files, "BLOCK", 9000)
 
 
 def folder_of(log, folder, suffix, files=3):

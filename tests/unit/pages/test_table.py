@@ -5,8 +5,7 @@ import re
 import pytest
 
 from appletaste.cli.console import show_table
-from appletaste.pages.page import html_page
-from appletaste.pages.table import Table, show
+from appletaste.pages.page import Table, html_page, show
 
 TABLE = Table("of <two>", ("who", "a & b", "mark"), [("long name | x", "1.5", "2.0 ✓"), ("it", "-120.25", "")])
 

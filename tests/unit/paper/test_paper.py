@@ -9,14 +9,13 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import InputError, OptionError
-from appletaste.paper import store as storing
+from appletaste.paper import results
 from appletaste.paper.errata import ERRATA
+from appletaste.paper.evidence import FINDINGS
 from appletaste.paper.figures import FIGURES, index
-from appletaste.paper.findings import FINDINGS
-from appletaste.paper.play import missing, outcomes_of, play_missing, wanted
 from appletaste.paper.published import spread_agreement
-from appletaste.paper.report import build, cells_of
-from appletaste.paper.store import Store, checkpoints
+from appletaste.paper.reproduction import build, cells_of
+from appletaste.paper.results import Store, checkpoints, missing, outcomes_of, play_missing, wanted
 from appletaste.paper.studies import TABLES, Pairing, Study, all_studies, find_studies
 from appletaste.paper.tables import Cell, common_sign, tally
 
@@ -97,7 +96,7 @@ def test_a_changed_setting_touches_only_its_pairings(tmp_path):
 
 def test_results_of_another_version_are_refused(tmp_path, monkeypatch):
     Store(tmp_path, seed=1)
-    monkeypatch.setattr(storing, "fingerprint", lambda *modules: "another")
+    monkeypatch.setattr(results, "fingerprint", lambda *modules: "another")
     with pytest.raises(InputError, match="another version"):
         Store(tmp_path, seed=1)
 
@@ -158,7 +157,7 @@ def shorten(problem):
 def test_every_figure_finding_and_erratum_can_be_made(smoke, monkeypatch):
     folder, store, short = smoke
     monkeypatch.setattr("appletaste.paper.figures.problem_text", rename)
-    monkeypatch.setattr("appletaste.paper.report.all_studies", lambda: short)
+    monkeypatch.setattr("appletaste.paper.reproduction.all_studies", lambda: short)
     cells = [cell.as_dict() for cell in cells_of(build(store, 2, short, folder))]
     assert len(cells) == 66
     keys = ["study", "cell", "published", "ours", "se", "sd", "replications", "z", "known_mismatch"]

@@ -6,8 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import OptionError
 from appletaste.features.numbers import OPEN
-from appletaste.policies.pair_evidence import Candidate, Fit, functions_of
-from appletaste.policies.pairs import Pairs
+from appletaste.policies.pairs import Candidate, Fit, Pairs, functions_of
 from appletaste.policies.widening import FIRST
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.0)
@@ -174,7 +173,7 @@ def test_an_act_of_somebody_else_is_awaited_with_the_pairs_found():
     policy, _, X, labels = made()
     teach(policy, X[:FIRST], labels[:FIRST])
     assert policy.learner.added()
-    patient = at.Awaiting(policy)
+    patient = at.streams.Awaiting(policy)
     passed = next(decision for x in X[FIRST:] if not (decision := patient.decide(x)).act)
     count = len(patient)
     patient.enact(passed, True)
@@ -211,7 +210,7 @@ def test_corrected_labels_give_what_the_right_ones_would_have():
 
 def test_labels_on_their_way_wait_in_longer_items_once_a_pair_joins(tmp_path):
     policy, features, X, labels = made(n=600)
-    waiting, late = at.Awaiting(policy), []
+    waiting, late = at.streams.Awaiting(policy), []
     for k, (x, label) in enumerate(zip(X, labels.tolist(), strict=True)):
         decision = waiting.decide(x)
         if decision.act:
@@ -324,7 +323,7 @@ def test_the_most_frequent_level_is_left_out_and_what_never_changes():
     assert functions_of(np.arange(6.0).reshape(3, 2)).tolist() == [0, 1]
 
 
-def test_replay_and_desk_know_the_columns(tmp_path):
+def test_a_replay_and_a_stream_know_the_columns():
     columns, labels = table(2, 900, "pair")
     stream = {**columns, "bad": labels}
     result = at.replay(
@@ -337,17 +336,15 @@ def test_replay_and_desk_know_the_columns(tmp_path):
         matrix, labels, costs=COSTS, shuffles=1, policies=[at.policies.PolicySpec("voi", {"pairs": True})]
     )
     assert alone[next(iter(alone))].cost_per_1000.mean > 0
-    made = at.streams.from_table.create_desk(
-        tmp_path / "d.desk", stream, "bad", costs=COSTS, options={"pairs": True}, teach=True
-    )
-    assert pairs_of(made.ledger.policy, made.features) == [("a", "b")]
-    assert OPEN + 1 in made.ledger.policy.learner.belief._groups.numbers
+    made = at.streams.from_history(stream, "bad", costs=COSTS, options={"pairs": True}, teach=True)
+    assert pairs_of(made.player.policy, made.features) == [("a", "b")]
+    assert OPEN + 1 in made.player.policy.learner.belief._groups.numbers
 
 
 def test_a_question_to_a_log_is_not_answered_by_a_posterior_of_longer_items():
     policy, _, X, labels = made(randomised=True)
     teach(policy, X[:FIRST], labels[:FIRST])
-    ledger = at.Ledger(at.Desk(policy, audit=at.Audit(rate=0.3)))
+    ledger = at.streams.Ledger(at.Desk(policy, audit=at.Audit(rate=0.3)))
     for k, (x, label) in enumerate(zip(X, labels.tolist(), strict=True)):
         if ledger.decide(x, id=str(k)).act:
             ledger.label(str(k), label)

@@ -13,7 +13,7 @@ from appletaste.posteriors import Exact, Gaussian
 from appletaste.posteriors import anchors as anchors_module
 from appletaste.posteriors import exact as exact_module
 from appletaste.posteriors.anchors import Anchors
-from appletaste.posteriors.labels import Labels
+from appletaste.posteriors.label_table import Labels
 
 
 def table(d, n, seed=0, scale=1.0):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import appletaste as at
 from appletaste.decision import Observation
 from appletaste.errors import OptionError
-from appletaste.posteriors.forgetting import STEP, Clock, Forgetting
+from appletaste.posteriors.half_life import STEP, Clock, Forgetting
 
 from ...contract.entries import act_on
-from ...players import assert_alike
+from ...players import assert_alike, reloaded
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 PRIOR = at.posteriors.Gaussian([0.1, -0.2, 0.3], [[1.0, 0.3, 0.0], [0.3, 2.0, 0.1], [0.0, 0.1, 0.5]])
@@ -171,7 +171,7 @@ def test_time_passes_for_everybody_alike(name):
     times = [start + timedelta(hours=7 * t) for t in range(80)]
     make = {"n_features": 3, "costs": COSTS, "seed": 3, "randomised": True}
     policy = at.policy(name, half_life="3d", **make)
-    ledger = at.Ledger(at.policy(name, half_life=timedelta(days=3), **make))
+    ledger = at.streams.Ledger(at.policy(name, half_life=timedelta(days=3), **make))
     for t, (x, label, time) in enumerate(zip(items, labels, times, strict=True)):
         probability = policy.probability(x, time=time)
         assert policy.probability(x, time=time) == probability
@@ -189,14 +189,13 @@ def test_time_passes_for_everybody_alike(name):
 @pytest.mark.parametrize(("name", "half_life"), [("adf-voi", 20), ("adf-voi", "20s"), ("voi", 20), ("voi", "20s")])
 def test_saved_and_restored_bit_for_bit(name, half_life, tmp_path):
     items, labels = stream(200)
-    ledger = at.Ledger(at.policy(name, n_features=3, costs=COSTS, seed=3, half_life=half_life))
+    ledger = at.streams.Ledger(at.policy(name, n_features=3, costs=COSTS, seed=3, half_life=half_life))
     for t in range(100):
         ledger.decide(items[t], id=str(t), time=float(t))
     for t in range(50):  # half of the labels are still out
         if ledger[str(t)].decision.act:
             ledger.label(str(t), labels[t])
-    ledger.save(tmp_path / "stream.ledger")
-    again = at.load(tmp_path / "stream.ledger")
+    again = reloaded(ledger, tmp_path / "policy.at")
     for one in (ledger, again):
         for t in range(100, 200):
             one.decide(items[t], id=str(t), time=float(t))
@@ -245,7 +244,7 @@ def test_labels_on_their_way_fade_with_the_belief():
     acts = []
     for options in ({}, {"half_life": 20}):
         costs = at.Costs(miss=1, false_alarm=1.2, hit=0)
-        desk = at.Awaiting(at.policy("adf-voi", n_features=2, costs=costs, **options))
+        desk = at.streams.Awaiting(at.policy("adf-voi", n_features=2, costs=costs, **options))
         first = [desk.decide([1.0, 0.0]) for _ in range(100)]
         for decision in first:
             if decision.act:

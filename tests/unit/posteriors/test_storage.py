@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from appletaste.kernels.linear import BLOCK
-from appletaste.posteriors import labels as storage
-from appletaste.posteriors.labels import Growing, Labels
+from appletaste.posteriors import label_table as storage
+from appletaste.posteriors.label_table import Growing, Labels
 
 
 @pytest.fixture(params=["pages move", "pages are copied"])

@@ -13,6 +13,7 @@ from appletaste.errors import Remedy
 from appletaste.history import look
 from appletaste.history.leaks import ONLINE, Seen, codes, leaks, moving_ranges, rare_at_first
 from appletaste.history.separation import disorder, rising, told_apart
+from appletaste.streams.requests import read_items
 from appletaste.tables import Records
 
 ROWS = 2000
@@ -96,10 +97,10 @@ def test_cells_that_are_infinite_are_counted(tmp_path):
     plain = {**made, "x": np.nan_to_num(made["x"], posinf=1.0, neginf=2.0) % 7.0}
     notes = at.replay(plain, "bad", history={**made, "bad": 1 - made["bad"]}, **settings).notes
     assert any(re.match(f"in the history, {said}", note) for note in notes)
-    desk = at.streams.from_table.create_desk(tmp_path / "desk.at", path, "bad", costs=COSTS)
-    assert any(re.match(said, note) for note in desk.notes)
+    begun = at.streams.from_history(path, "bad", costs=COSTS)
+    assert any(re.match(said, note) for note in begun.notes)
     items = {**{name: column[:8] for name, column in made.items() if name != "bad"}, "case": range(8)}
-    (note,) = at.streams.requests.read_items(items, desk.ledger, id="case").notes
+    (note,) = read_items(items, begun.create("memory", "items"), id="case").notes
     assert re.match("column 'x' has 1 cell that is infinite", note)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appletaste as at
-from appletaste.features.encoding import default_encoder
+from appletaste.features.defaults import default_encoder
 from appletaste.history.labelled import edges, read_labelled
 from appletaste.policies import Learner
 from appletaste.replays.comparators import known_acts, make
@@ -65,7 +65,7 @@ def played(acts, labels, **settings):
     """Return the ledger of a pattern that met numbered items, and what it was told."""
     n = len(labels)
     policy = at.Policy(Pattern(tuple(map(bool, acts))), n_features=1, costs=COSTS)
-    ledger = at.Ledger(policy)
+    ledger = at.streams.Ledger(policy)
     play_through(ledger, np.arange(float(n))[:, None], list(map(int, labels)), **settings)
     return ledger, policy.learner.told
 
@@ -322,7 +322,7 @@ def test_records_and_flipped_labels():
     assert flipped["never"].cost_per_1000.mean == pytest.approx(5000 * (1 - records.labels.mean()))
 
 
-class Half(at.Awaiting):
+class Half(at.streams.Awaiting):
     """A wrapper that lets only every second item be acted on: what a budget would do."""
 
     def see(self, *item):

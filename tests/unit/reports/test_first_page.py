@@ -12,7 +12,7 @@ from appletaste.reports import gather, write_report
 from appletaste.reports.first_page import NOTHING, first_page
 from appletaste.reports.money import cost_sheet
 from appletaste.reports.sections import by_loss
-from appletaste.reports.wording import Currency, Words
+from appletaste.reports.words import Currency, Words
 
 
 @pytest.fixture(scope="module")

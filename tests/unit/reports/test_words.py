@@ -4,7 +4,7 @@ import pytest
 
 from appletaste.errors import OptionError
 from appletaste.evaluate import Estimate, Refusal
-from appletaste.reports.wording import Currency, Words, cell, count, in_words, plural
+from appletaste.reports.words import Currency, Words, cell, count, in_words, plural
 
 
 @pytest.mark.parametrize(

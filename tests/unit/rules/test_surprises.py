@@ -270,7 +270,7 @@ def test_a_direction_is_closed_after_negative_labels():
 def test_a_label_on_its_way_is_not_bought_twice():
     """Once an item is worth a look and is acted on, the next one like it can wait for that label."""
     after = []
-    for make in (at.Awaiting, lambda policy: policy):
+    for make in (at.streams.Awaiting, lambda policy: policy):
         player = grown(make(voi(n_features=3, costs=COSTS, seed=2)))
         while not player.decide([1.0, 1.0, 0.0]).act:
             assert player.policy.round < 400
@@ -342,11 +342,11 @@ def test_explain_names_what_was_looked_at():
 
 
 def test_where_there_are_no_surprises():
-    for name in ("voi", "voi-item"):
+    for ahead in ("double", "lindy"):
         for options in ({}, {"horizon": 500}, {"half_life": 100}, {"groups": (0, 1, 1)}):
-            assert at.policy(name, n_features=3, costs=COSTS, **options).learner.belief.doubt.share == 0.2
+            assert at.policy(n_features=3, costs=COSTS, ahead=ahead, **options).learner.belief.doubt.share == 0.2
         for options in ({"prior": 4.0}, {"prior": 4.0, "adaptive": True}, {"adaptive": False}, {"surprises": 0.0}):
-            assert at.policy(name, n_features=3, costs=COSTS, **options).learner.belief.doubt is None
+            assert at.policy(n_features=3, costs=COSTS, ahead=ahead, **options).learner.belief.doubt is None
     assert voi(n_features=256, costs=COSTS).learner.belief.doubt is None
     assert at.policy("adf-voi", n_features=3, costs=COSTS).learner.belief.doubt is None
     assert at.policy("exact-voi", n_features=3, costs=COSTS).learner.belief.score(np.ones(3), 1).doubt() is None

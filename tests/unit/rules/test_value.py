@@ -12,6 +12,11 @@ from appletaste.posteriors import NormalScore
 from ...contract.entries import act_on
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
+LINDY = "voi[ahead=lindy]"
+
+
+def made(name, **given):
+    return at.policy("voi", ahead="lindy", **given) if name == LINDY else at.policy(name, **given)
 
 
 class Reference:
@@ -149,9 +154,9 @@ def test_units_of_cost_do_not_matter(rng):
     assert traces[0] == traces[1]
 
 
-@pytest.mark.parametrize("name", ["voi", "voi-item", "ucb", "ts"])
+@pytest.mark.parametrize("name", ["voi", LINDY, "ucb", "ts"])
 def test_an_empty_item_is_no_trouble(name):
-    policy = at.policy(name, n_features=2, costs=COSTS)
+    policy = made(name, n_features=2, costs=COSTS)
     for x in ([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1e-200], [1e90, 1.0]):
         decision = policy.decide(x)
         assert 0 <= decision.probability <= 1
@@ -163,9 +168,9 @@ def test_ids_locks_in_and_value_of_information_does_not():
     """Unrelated categories, acting pays from 0.6: IDS with the paper's weight never sees a label."""
     costs, rng = at.Costs(miss=0.4, false_alarm=0.6, hit=0.0), np.random.default_rng(5)
     theta = rng.normal(size=10)
-    acts = dict.fromkeys(("voi", "voi-item", "ucb", "ids"), 0)
+    acts = dict.fromkeys(("voi", LINDY, "ucb", "ids"), 0)
     for name in acts:
-        policy, draws = at.policy(name, n_features=10, costs=costs), np.random.default_rng(6)
+        policy, draws = made(name, n_features=10, costs=costs), np.random.default_rng(6)
         for _ in range(1000):
             x = np.eye(10)[draws.integers(10)]
             decision = policy.decide(x)
@@ -173,7 +178,7 @@ def test_ids_locks_in_and_value_of_information_does_not():
             if decision.act:
                 policy.learn(decision, int(draws.random() < 1 / (1 + math.exp(-theta @ x))))
     assert acts["ids"] == 0
-    assert all(acts[name] > 100 for name in ("voi", "voi-item", "ucb"))
+    assert all(acts[name] > 100 for name in ("voi", LINDY, "ucb"))
 
 
 def test_a_bound_tightens():
@@ -187,12 +192,12 @@ def test_a_bound_tightens():
     assert drawn == pytest.approx(math.erfc(1 / math.sqrt(2)))
 
 
-@pytest.mark.parametrize("name", ["voi", "voi-item", "ts", "ids", "ucb", "adf-voi", "pg-ts", "suplogistic"])
+@pytest.mark.parametrize("name", ["voi", LINDY, "ts", "ids", "ucb", "adf-voi", "pg-ts", "suplogistic"])
 @pytest.mark.parametrize("n", [0, 1, 600])
 def test_many_decisions_are_as_one_by_one(rng, name, n):
-    options = {"randomised": True} if name in ("voi", "voi-item", "adf-voi") else {}
-    one = at.policy(name, n_features=3, costs=COSTS, seed=5, **options)
-    many = at.policy(name, n_features=3, costs=COSTS, seed=5, **options)
+    options = {"randomised": True} if name in ("voi", LINDY, "adf-voi") else {}
+    one = made(name, n_features=3, costs=COSTS, seed=5, **options)
+    many = made(name, n_features=3, costs=COSTS, seed=5, **options)
     before, items = rng.normal(size=(40, 3)), rng.normal(size=(n, 3))
     for policy in (one, many):
         for x in before:

@@ -20,7 +20,7 @@ def items(n, d, seed=1):
 @pytest.mark.parametrize("name", ["voi", "ucb", "ts", "adf-voi", "greedy", "pg-ts"])
 def test_with_nothing_on_its_way_it_is_the_policy(name):
     plain, desk = (at.policy(name, n_features=3, costs=COSTS, seed=4) for _ in range(2))
-    desk = at.Awaiting(desk)
+    desk = at.streams.Awaiting(desk)
     for t, x in enumerate(items(80, 3)):
         one, two = plain.decide(x), desk.decide(x)
         assert one.probability == two.probability
@@ -63,7 +63,7 @@ def test_what_is_on_its_way_is_not_bought_again():
     """The same doubtful item over and over, no label: the policy goes on asking, the one that waits stops."""
     costs = at.Costs(miss=1, false_alarm=1.2, hit=0)
     policy, other = (at.policy("voi", n_features=2, costs=costs) for _ in range(2))
-    desk = at.Awaiting(other)
+    desk = at.streams.Awaiting(other)
     alone = [policy.decide([1.0, 0.0]).act for _ in range(300)]
     decisions = [desk.decide([1.0, 0.0]) for _ in range(300)]
     assert all(alone)
@@ -117,7 +117,7 @@ def late(policy, start=0, stop=160, twin=None, ask=None):
 
 
 def awaiting(half_life=64, name="ts"):
-    return at.Awaiting(at.policy(name, n_features=3, costs=COSTS, seed=5, half_life=half_life))
+    return at.streams.Awaiting(at.policy(name, n_features=3, costs=COSTS, seed=5, half_life=half_life))
 
 
 @pytest.mark.parametrize("half_life", [64, "64s"])

@@ -284,7 +284,7 @@ def test_settings_are_checked():
         {"share": 0.1, "window": 0},
         {"per_day": 1, "day": 0.0},
         {"per_day": 1, "recent": 1},
-        {"per_day": at.Calendar((1,) * 7), "day": 10.0},
+        {"per_day": at.streams.Calendar((1,) * 7), "day": 10.0},
     ):
         with pytest.raises(OptionError):
             at.Budget(**wrong)

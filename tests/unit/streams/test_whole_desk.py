@@ -6,7 +6,7 @@ import pytest
 import appletaste as at
 
 from ...contract.entries import act_on
-from ...players import assert_alike, assert_same, state_of
+from ...players import assert_alike, assert_same, reloaded, state_of
 
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
 DAYS, PER_DAY, REVIEWS, AUDITS = 10, 60, 9, 3
@@ -15,8 +15,8 @@ DAYS, PER_DAY, REVIEWS, AUDITS = 10, 60, 9, 3
 def ledger(name="voi", waits=True, **options):
     policy = at.policy(name, n_features=3, costs=COSTS, seed=11, **options)
     lane = at.Audit(floor=0.03, strata={"new": 0.1}, budget=at.Budget(per_day=AUDITS, day=1.0))
-    desk = at.Desk(at.Awaiting(policy) if waits else policy, at.Budget(per_day=REVIEWS, day=1.0), lane)
-    return at.Ledger(desk, expire_after=2.5)
+    desk = at.Desk(at.streams.Awaiting(policy) if waits else policy, at.Budget(per_day=REVIEWS, day=1.0), lane)
+    return at.streams.Ledger(desk, expire_after=2.5)
 
 
 def traffic(seed=3):
@@ -77,8 +77,7 @@ def test_saved_in_the_middle_it_continues_bit_for_bit(name, options, tmp_path):
     for cut in (37, 300, 301, 302):
         waiting = []
         first = play(ledger(name, **options), events[:cut], waiting)
-        first.save(tmp_path / "stream")
-        again = at.load(tmp_path / "stream")
+        again = reloaded(first, tmp_path / "stream")
         assert_alike(again, first)
         play(again, events[cut:], waiting)
         assert_alike(again, whole)
@@ -91,9 +90,11 @@ def test_what_is_on_its_way_is_part_of_what_is_saved(tmp_path, monkeypatch):
     """The control: without it the same stream goes on otherwise."""
     events, waiting = list(traffic()), []
     whole = play(ledger(), events, [])
-    play(ledger(), events[:300], waiting).save(tmp_path / "stream")
-    monkeypatch.setattr(at.Awaiting, "restore", lambda self, arrays: None)
-    forgetful = play(at.load(tmp_path / "stream"), events[300:], waiting)
+    half = play(ledger(), events[:300], waiting)
+    with monkeypatch.context() as patch:
+        patch.setattr(at.streams.Awaiting, "restore", lambda self, arrays: None)
+        half = reloaded(half, tmp_path / "stream")
+    forgetful = play(half, events[300:], waiting)
     assert worths_of(forgetful) != worths_of(whole)
 
 
@@ -104,9 +105,9 @@ def test_waiting_matters_and_ends():
     check(plain)
     assert len(patient.player.player) == len(patient.pending)  # labelled, corrected, expired: waited for no longer
     with pytest.raises(at.errors.InputError, match="needs a policy"):
-        at.Desk(at.Ledger(at.policy(n_features=1, costs=COSTS)))
+        at.Desk(at.streams.Ledger(at.policy(n_features=1, costs=COSTS)))
     with pytest.raises(at.errors.InputError, match="wraps a policy"):
-        at.Awaiting(at.Desk(at.policy(n_features=1, costs=COSTS)))
+        at.streams.Awaiting(at.Desk(at.policy(n_features=1, costs=COSTS)))
 
 
 def test_the_log_of_the_desk_answers_what_was_missed():
@@ -152,7 +153,7 @@ def test_a_batch_at_a_desk_says_what_is_wrong_before_it_decides():
 
 
 def test_an_awaiting_policy_is_saved_with_what_is_on_its_way(tmp_path):
-    policy = at.Awaiting(at.policy(n_features=2, costs=COSTS, seed=2))
+    policy = at.streams.Awaiting(at.policy(n_features=2, costs=COSTS, seed=2))
     sent = [policy.decide([1.0, 0.1 * k]) for k in range(100)]
     for decision in sent[:40]:
         if decision.act:
@@ -160,9 +161,9 @@ def test_an_awaiting_policy_is_saved_with_what_is_on_its_way(tmp_path):
     policy.correct(sent[0], 0)
     policy.save(tmp_path / "it")
     again = at.load(tmp_path / "it")
-    assert isinstance(again, at.Awaiting)
+    assert isinstance(again, at.streams.Awaiting)
     assert len(again) == len(policy) > 0
-    assert len(at.Awaiting(again.policy.copy())) == 0
+    assert len(at.streams.Awaiting(again.policy.copy())) == 0
     for k in range(100):
         x = [1.0, 0.3 - 0.01 * k]
         assert again.probability(x) == policy.probability(x)
@@ -176,7 +177,7 @@ def test_an_awaiting_policy_is_saved_with_what_is_on_its_way(tmp_path):
 
 
 def test_a_correction_does_not_leave_the_wrapper_on_the_old_belief():
-    policy = at.Awaiting(at.policy("ts", n_features=1, costs=COSTS, seed=2))
+    policy = at.streams.Awaiting(at.policy("ts", n_features=1, costs=COSTS, seed=2))
     decision = act_on(policy, [1.0])
     policy.learn(decision, 0)
     act_on(policy, [1.0])  # one is on its way

@@ -18,20 +18,20 @@ def seconds(*date, zone=BERLIN):
 
 
 def test_days_are_those_of_the_place():
-    week = at.Calendar.of("Mon-Fri 120, Sat 40", BERLIN)
+    week = at.streams.Calendar.of("Mon-Fri 120, Sat 40", BERLIN)
     friday, saturday = week.day(seconds(2024, 5, 31, 23, 59, 59)), week.day(seconds(2024, 6, 1))
     assert (week.most(friday.number), week.most(saturday.number)) == (120, 40)
     assert saturday.number == friday.number + 1
     assert (saturday.begins, saturday.ends) == (seconds(2024, 6, 1), seconds(2024, 6, 2))
     assert week.day(saturday.ends - 1e-6) == saturday
     assert week.most(week.day(seconds(2024, 6, 2)).number) == 0
-    utc = at.Calendar.of("Mon-Fri 120, Sat 40")
+    utc = at.streams.Calendar.of("Mon-Fri 120, Sat 40")
     assert utc.most(utc.day(seconds(2024, 6, 1)).number) == 120  # still Friday there
 
 
 def test_a_day_on_which_clocks_change_is_one_day():
     """The 31st of March 2024 had 23 hours in Berlin, the 27th of October 25."""
-    week = at.Calendar((1,) * 7, BERLIN)
+    week = at.streams.Calendar((1,) * 7, BERLIN)
     for date, hours in (((2024, 3, 31), 23), ((2024, 10, 27), 25)):
         day = week.day(seconds(*date))
         assert day.ends - day.begins == 3600 * hours
@@ -49,7 +49,7 @@ def test_a_day_on_which_clocks_change_is_one_day():
     ],
 )
 def test_capacities_as_people_write_them(text, acts):
-    assert at.Calendar.of(text).acts == acts
+    assert at.streams.Calendar.of(text).acts == acts
 
 
 @pytest.mark.parametrize(
@@ -66,24 +66,24 @@ def test_capacities_as_people_write_them(text, acts):
 )
 def test_what_is_no_calendar_is_said(text, message):
     with pytest.raises(OptionError, match=message):
-        at.Calendar.of(text)
+        at.streams.Calendar.of(text)
 
 
 def test_settings_are_checked():
     with pytest.raises(OptionError, match="no time zone 'Europe/Berlyn'"):
-        at.Calendar.of("Mon 5", "Europe/Berlyn")
+        at.streams.Calendar.of("Mon 5", "Europe/Berlyn")
     with pytest.raises(OptionError, match="seven numbers"):
-        at.Calendar((1, 2))
+        at.streams.Calendar((1, 2))
     with pytest.raises(OptionError, match="the acts of Tue"):
-        at.Calendar((1, -2, 3, 4, 5, 6, 7))
+        at.streams.Calendar((1, -2, 3, 4, 5, 6, 7))
     with pytest.raises(OptionError, match="no calendar has the time"):
-        at.Calendar((1,) * 7).day(1e14)
+        at.streams.Calendar((1,) * 7).day(1e14)
 
 
 def test_a_week_at_a_desk(tmp_path):
     """Each day has its own cap, Sunday has none, and a saved desk goes on alike."""
     costs = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
-    budget = at.Budget(per_day=at.Calendar.of("Mon-Fri 6, Sat 2", BERLIN), recent=50)
+    budget = at.Budget(per_day=at.streams.Calendar.of("Mon-Fri 6, Sat 2", BERLIN), recent=50)
     desk = at.Desk(at.policy("voi", n_features=2, costs=costs, seed=3), budget, at.Audit(rate=0.02))
     rng = np.random.default_rng(5)
     acts = np.zeros(14, dtype=int)
@@ -104,7 +104,7 @@ def test_a_week_at_a_desk(tmp_path):
 
 
 def test_a_day_is_planned_by_the_same_weekday_of_the_weeks_before():
-    pace = Pace(at.Budget(per_day=at.Calendar((4,) * 7, BERLIN)))
+    pace = Pace(at.Budget(per_day=at.streams.Calendar((4,) * 7, BERLIN)))
     first = seconds(2024, 5, 27)
     for day, items in enumerate([100, *[10] * 6]):
         for k in range(items):

@@ -13,7 +13,7 @@ from appletaste.theory import KNOWN_GAMES, Game, analyse, read_game
 from appletaste.theory import cells as cells_module
 from appletaste.theory.classify import RATES, explain, without_extras
 from appletaste.theory.known_games import apple_tasting, dynamic_pricing, matching_pennies
-from appletaste.theory.report import game_tables
+from appletaste.theory.measurements import game_tables
 
 
 @pytest.mark.parametrize("name", KNOWN_GAMES)

@@ -6,14 +6,17 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
-from ...errors import StoreError
+from ...errors import MissingExtraError, StoreError
 from .memory import not_owner, two_decisions
 from .store import PART, Head, Row
 
 if TYPE_CHECKING:
     from .sqlite import SqliteStore
+
+try:
+    import apsw
+except ImportError:
+    raise MissingExtraError("a stream in a file", "stream") from None
 
 
 #: Behind every id: ids have at most 256 characters.

@@ -15,7 +15,7 @@ from ..._files import for_json
 from ...costs import Costs
 from ...drift import check
 from ...logs import DecisionLog
-from ...logs.from_entries import table_of
+from ...logs.decision_log import table_of
 from ...records.codec import stamp_of, unpack_event, unpack_item
 from ...records.durable import DurableRecord
 from ...records.entries import Entries

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import InputError, MissingExtraError
 from ...logs import DecisionLog
-from ...logs.from_entries import table_of
+from ...logs.decision_log import table_of
 from ...records.codec import unpack_event
 from ...records.durable import DurableRecord
 from ...records.entries import Entries

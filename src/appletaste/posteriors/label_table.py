@@ -1,4 +1,4 @@
-"""The labels seen so far, in the layout that kernels read, and in storage that grows without being copied."""
+"""The labels seen so far, in the layout that kernels read, in storage that grows; and when to go over them anew."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ from ..kernels.linear import BLOCK
 from .belief import Arrays, Vector
 
 CAN_MOVE = sys.platform == "linux"  # mremap: pages change their address, not their contents
+#: Renew when there are this many times the labels of the last time: every label up to 16, then ever more rarely.
+GROWTH = 1.06
+
+
+def next_renewal(n: int) -> int:
+    """Return the number of labels at which the next renewal begins, after one at n labels."""
+    return max(n + 1, math.ceil(GROWTH * n)) if n >= 16 else n + 1
 
 
 class Growing:

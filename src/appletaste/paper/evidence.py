@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from ..pages.table import Table
-from ..simulate.metrics import summarise
+from ..pages.page import Table
+from ..simulate.measures import summarise
 from .figures import Outcomes, problems_in, weight_label
 from .published import NEAR, PRECISION_RECALL, TUNING_REGRET, WEIGHTS
 from .studies import DIMENSIONS, ESTIMATORS, POLICIES, SAMPLERS, SWEEPS, TABLES

@@ -64,7 +64,6 @@ class CalibrationBin:
     low: float
     high: float
     count: int
-    mean_probability: float
     acted: float
     z: float  #: (acted - expected) in standard errors; 0 where there is no randomness to test
 
@@ -93,5 +92,5 @@ def calibration(probabilities: Floats, acts: Bools, bins: int = 10) -> list[Cali
         z = excess / spread if spread > 0 else 0.0
         if np.any((p == 0) & a) or np.any((p == 1) & ~a):
             z = math.inf
-        found.append(CalibrationBin(k / bins, (k + 1) / bins, int(inside.sum()), float(p.mean()), float(a.mean()), z))
+        found.append(CalibrationBin(k / bins, (k + 1) / bins, int(inside.sum()), float(a.mean()), z))
     return found

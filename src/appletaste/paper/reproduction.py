@@ -11,14 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .._files import write_aside, write_json
-from ..pages.page import html_page, html_picture
-from ..pages.table import Table
+from ..pages.page import Table, html_page, html_picture
 from .errata import ERRATA
+from .evidence import FINDINGS, Finding
 from .figures import draw, index
-from .findings import FINDINGS, Finding
-from .play import outcomes_of
 from .published import LONG
-from .store import Store
+from .results import Store, outcomes_of
 from .studies import Study, all_studies
 from .tables import LEAST_REPLICATIONS, Cell, tally
 

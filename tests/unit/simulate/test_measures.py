@@ -9,7 +9,7 @@ import appletaste as at
 from appletaste.paper import KNOWN_MISMATCHES, PRECISION_RECALL, TUNING_REGRET, WEIGHTS, agreement
 from appletaste.paper.published import AT_LENGTH, NEAR
 from appletaste.policies import POLICIES
-from appletaste.simulate.metrics import Summary, calibration, quantile_bands
+from appletaste.simulate.measures import Summary, calibration, quantile_bands
 
 
 def test_precision_and_recall():
