@@ -21,7 +21,7 @@ PAIRS = (("0", "1"), ("0.0", "1.0"), ("false", "true"), ("f", "t"), ("no", "yes"
 SOME_LABELS = (
     "A file with labels in some rows only can be the past that a policy starts from: ",
     Remedy("history"),
-    " of a replay, 'appletaste desk create --teach', or in Python read_records(..., unlabelled=True) and "
+    " of a replay, 'appletaste stream create --teach', or in Python read_records(..., unlabelled=True) and "
     "policy.learn_history",
 )
 
