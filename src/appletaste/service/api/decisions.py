@@ -159,6 +159,7 @@ class CaseRead(Decided, frozen=True, kw_only=True):
     label_time: Time | None
     learnt: bool
     outcome: int | None
+    labelled_by: str | None
     acted: bool
     enacted_by: str | None
     erased: bool
