@@ -12,7 +12,7 @@ import numpy as np
 
 import appletaste as at
 from appletaste.records.stores import MemoryStore
-from appletaste.streams import journal
+from appletaste.streams import snapshots
 
 FEATURES, GROUP = 20, 100
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
@@ -164,7 +164,7 @@ def pauses(folder: Path, path: Path, groups: int) -> list[Row]:
         copies.append(time.perf_counter() - began)
 
     stream._journal._snapshot_aside = timed  # type: ignore[method-assign]
-    every, journal.EVERY = journal.EVERY, 2000
+    every, snapshots.EVERY = snapshots.EVERY, 2000
     for n in range(groups):
         X, _ = items(10, seed=n)
         busy = stream._journal.keeper.busy
@@ -173,7 +173,7 @@ def pauses(folder: Path, path: Path, groups: int) -> list[Row]:
             for k, x in enumerate(X):
                 stream.decide(x, id=f"pause-{time.time_ns()}-{n}-{k}")
         waits[busy].append(time.perf_counter() - began)
-    journal.EVERY = every
+    snapshots.EVERY = every
     stream.close()
     told = {
         busy: f"{1e3 * statistics.median(found):.1f} ms, at most {1e3 * max(found):.1f}"

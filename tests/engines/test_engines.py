@@ -190,7 +190,7 @@ def test_results_do_not_depend_on_the_order_of_completion():
 
 def test_what_an_engine_says_is_no_result(capsys):
     """Ray tells of dead workers on standard output, where ``--json`` goes."""
-    with open_engine(Namespace(engine="local", jobs=1, address=None)):
+    with open_engine(Namespace(engine="local", jobs=1, cluster=None)):
         print("a worker died")
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "a worker died\n")

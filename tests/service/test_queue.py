@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.records.entries import Entries
 from appletaste.records.events import NEVER_DUE, OBSERVED
+from appletaste.records.states import Entries
 from appletaste.records.stores import MemoryStore
 from appletaste.service.review import queue as queues
 from appletaste.service.review.claims import Claims, Lease

@@ -12,7 +12,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import OutcomeUnknownError
 from appletaste.service import writer as writing
-from appletaste.streams import Answer, Stream, journal
+from appletaste.streams import Answer, Stream, snapshots
 from appletaste.streams.reader import Reader
 
 from .serving import ORDERS, Running, item, new_store, secret_of
@@ -296,7 +296,7 @@ def test_a_slow_policy_and_a_store_far_away_do_not_hold_up_the_event_loop(servic
 
 def test_snapshots_are_of_what_is_on_disk(service, key, monkeypatch):
     """However many are applied on top of commits, each snapshot verifies to the bit."""
-    monkeypatch.setattr(journal, "EVERY", 25)
+    monkeypatch.setattr(snapshots, "EVERY", 25)
     place = service.app.host.writer("orders").place
     before = {seq for seq, _ in place.snapshots()}
 

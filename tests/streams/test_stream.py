@@ -281,7 +281,7 @@ def test_a_closed_stream_and_a_second_owner(home):
 @pytest.mark.parametrize(("rests", "apart"), [(0.0, 25), (1e9, 75)])
 def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch, rests, apart):
     """One every 25 events here; where that would leave decisions little time, one in 75."""
-    monkeypatch.setattr(at.streams.journal, "EVERY", 25)
+    monkeypatch.setattr(at.streams.snapshots, "EVERY", 25)
     monkeypatch.setattr(at.streams.snapshots, "RESTS", rests)
     store = home.open()
     stream = made(store)
@@ -309,8 +309,8 @@ def test_snapshots_are_made_by_themselves_and_old_ones_go(home, monkeypatch, res
 
 
 def test_a_state_that_takes_long_to_copy_has_its_next_snapshot_when_it_is_closed(monkeypatch):
-    monkeypatch.setattr(at.streams.journal, "EVERY", 25)
-    monkeypatch.setattr(at.streams.journal, "LONGEST_COPY", -1.0)  # every copy takes longer
+    monkeypatch.setattr(at.streams.snapshots, "EVERY", 25)
+    monkeypatch.setattr(at.streams.snapshots, "LONGEST_COPY", -1.0)  # every copy takes longer
     store = at.records.stores.MemoryStore()
     stream = made(store)
     for start in range(0, 150, 10):
@@ -324,7 +324,7 @@ def test_a_state_that_takes_long_to_copy_has_its_next_snapshot_when_it_is_closed
 
 
 def test_a_snapshot_that_cannot_be_written_costs_nothing_but_time(home, monkeypatch):
-    monkeypatch.setattr(at.streams.journal, "EVERY", 25)
+    monkeypatch.setattr(at.streams.snapshots, "EVERY", 25)
     store = home.open()
     stream = made(store)
     place = stream.record.place

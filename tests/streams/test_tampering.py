@@ -160,7 +160,7 @@ def test_a_state_that_does_not_verify_is_never_kept(monkeypatch):
     stream.close()
     place._rows[-1] = place._rows[-1]._replace(item=flipped(place._rows[-1].item, 0, 1))
     kept = place.snapshots()
-    monkeypatch.setattr(at.streams.journal, "EVERY", 5)
+    monkeypatch.setattr(at.streams.snapshots, "EVERY", 5)
     stream = at.Stream.open(store, "orders")
     assert stream.trouble is not None
     for k in range(10, 20):

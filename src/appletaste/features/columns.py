@@ -100,6 +100,10 @@ class Column(ABC):
         return lambda cell: name
 
 
+#: How the name of a level begins whose own name was erased.
+ERASED = "\0"
+
+
 class LevelColumn(Column):
     """A column whose levels are numbered in the order in which they came."""
 
@@ -116,7 +120,11 @@ class LevelColumn(Column):
 
     def forget(self, level: str) -> None:
         """Take the name of a level away; its place stays taken, by a name that no cell has."""
-        self.numbered = {f"\0{place}" if name == level else name: place for name, place in self.numbered.items()}
+        self.numbered = {f"{ERASED}{place}" if name == level else name: place for name, place in self.numbered.items()}
+
+    def shown(self) -> list[str]:
+        """Return the levels in their order, as people read them; while another thread may add some."""
+        return [f"erased {name[1:]}" if name.startswith(ERASED) else name for name in list(self.numbered)]
 
 
 class Category(LevelColumn):
@@ -134,7 +142,7 @@ class Category(LevelColumn):
     @property
     def names(self) -> list[str]:
         """The names of the entries' places."""
-        taken = [f"{self.name}={level}" for level in self.numbered]
+        taken = [f"{self.name}={level}" for level in self.shown()]
         free = [f"{self.name} (free {place + 1})" for place in range(self.room - len(taken))]
         return [*taken, *free, *([f"{self.name} missing"] if self.missing else []), f"{self.name} other"]
 

@@ -117,11 +117,7 @@ class Open(LevelColumn):
             return f"{self.name} is missing"
         if slot <= SHARED:
             return f"{self.name} is another level"
-        return (
-            f"{self.name} = {list(self.numbered)[slot - SHARED - 1]}"
-            if slot <= SHARED + len(self.numbered)
-            else self.name
-        )
+        return f"{self.name} = {self.shown()[slot - SHARED - 1]}" if slot <= SHARED + len(self.numbered) else self.name
 
     def header(self) -> dict[str, Any]:
         """Return the levels in the order of their slots as JSON, for saving."""

@@ -106,7 +106,7 @@ def _(column: Number, features: FeatureMap) -> list[View]:
 
 @views_of.register(Category)
 def _(column: Category, features: FeatureMap) -> list[View]:
-    seen, levels = features.seen.get(column.name, Seen()), list(column.numbered)
+    seen, levels = features.seen.get(column.name, Seen()), column.shown()
     counts = [*map(seen.of, levels), *([seen.missing] if column.missing else [])]
     counts.append(sum(seen.counts) + seen.missing + seen.others - sum(counts))
     values = (*levels, *([MISSING] if column.missing else []), OTHER)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..costs import OUTCOMES, Costs
 from ..costs_by_item import CostsByItem
 from ..errors import DataError
-from ..records.entries import Entries
 from ..records.events import UNKNOWN
+from ..records.states import Entries
 from ..times import DAY, instants
 from .checks import check_ids, check_log
 from .exports import dsjson_lines, obp_feedback, vw_lines

@@ -60,7 +60,7 @@ class Reply(Generic[A]):
         return Reply(status, msgspec.json.encode(answer))
 
     @staticmethod
-    def plain(answer: Mapping[str, Any], status: int = 200) -> Reply[Any]:
+    def of_dict(answer: Mapping[str, Any], status: int = 200) -> Reply[Any]:
         """Return an answer as JSON that was computed elsewhere, as a mapping with the fields of its type."""
         return Reply(status, msgspec.json.encode(answer))
 

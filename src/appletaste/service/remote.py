@@ -18,8 +18,8 @@ from ..evaluate.explain import Contribution
 from ..logs import DecisionLog
 from ..logs.decision_log import table_of
 from ..policies.reasons import Reason
-from ..records.entries import Entries
 from ..records.events import KINDS, Decided, Event
+from ..records.states import Entries
 from ..times import instant, written
 from .client import Client, error_of, in_path
 

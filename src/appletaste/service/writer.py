@@ -74,9 +74,7 @@ class Writer:
         self.place = stream.record.place
         self.door = door_of(stream)
         self.policy = stream.player.policy.name
-        self.features = stream.features  #: the map, which never changes
-        #: The names of the features, where there are any.
-        self.names = None if stream.features is None else stream.features.names()
+        self.features = stream.features  #: the map; levels may be added to it, and nothing else is to be written there
         #: Why nothing is written any more, empty: it is; and whether another process owns the stream by now.
         self.stopped, self.lost = "", False
         self.seq = stream.record.written.seq  #: of the last event that is on disk
@@ -95,6 +93,11 @@ class Writer:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=f"appletaste writer {stream.name}", daemon=True)
         self._thread.start()
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the features, as they are now; None: items are vectors."""
+        return None if self.features is None else self.features.names()
 
     # ---- in the event loop
 

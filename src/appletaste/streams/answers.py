@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..features import FeatureMap
 from ..policies.reasons import Reason, reason_for
 from ..records.codec import json_bytes
-from ..records.entries import Entry
+from ..records.states import Entry
 
 SHADOW, LIVE, FROZEN, SAFE = "shadow", "live", "frozen", "safe"
 #: Every mode, and what it means.

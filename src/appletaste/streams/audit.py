@@ -14,7 +14,7 @@ from .._checks import number
 from ..errors import OptionError
 from ..policies import Prospect
 from ..posteriors import Arrays
-from .budget import Budget
+from .budget import Budget, share_of
 
 #: Of a rate this share is the floor of every item; the rest goes where an audit tells most for its cost.
 EVEN = 0.25
@@ -98,6 +98,11 @@ class Audit:
         """Return what makes the lane again, as JSON."""
         own = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return own | {"budget": None if self.budget is None else self.budget.settings()}
+
+    @staticmethod
+    def of(text: str) -> Audit:
+        """Return the lane that audits a share of what is passed, such as ``2%``."""
+        return Audit(rate=share_of(text, "audit"))
 
     @staticmethod
     def from_settings(settings: dict[str, Any]) -> Audit:

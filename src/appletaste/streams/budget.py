@@ -152,6 +152,24 @@ class Budget:
     day: float = DAY
     recent: int = 250
 
+    @staticmethod
+    def of(text: str, time_zone: str | None = None) -> Budget:
+        """Return the budget of ``120/day``, ``5%`` or ``Mon-Fri 120, Sat 40``, with the zone whose days are meant.
+
+        Examples
+        --------
+        >>> Budget.of("120/day").per_day, Budget.of("5%").share, Budget.of("Mon-Fri 120, Sat 40").per_day.acts[5]
+        (120, 0.05, 40)
+        """
+        acts, slash, unit = text.partition("/")
+        if slash and unit == "day" and acts.isdigit():
+            return Budget(per_day=int(acts) if time_zone is None else Calendar((int(acts),) * 7, time_zone))
+        if slash:
+            raise OptionError(f"a capacity is 120/day, 5% or {EXAMPLE!r}, got {text!r}")
+        if text[:1].isalpha() and " " in text:
+            return Budget(per_day=Calendar.of(text, time_zone))
+        return Budget(share=share_of(text, "capacity", f"120/day, {EXAMPLE!r} or "))
+
     def __post_init__(self) -> None:
         if self.per_day is None and self.share is None:
             raise OptionError("a budget needs per_day (such as 120), share (such as 0.05), or both")
@@ -202,3 +220,20 @@ class Budget:
         """Return the budget that ``settings`` described."""
         per_day = settings["per_day"]
         return Budget(**{**settings, "per_day": Calendar(**per_day) if isinstance(per_day, dict) else per_day})
+
+
+def share_of(text: str, what: str, else_: str = "") -> float:
+    """Return a share from ``5%`` or ``0.05``; ``else_`` is what might have been given instead.
+
+    Examples
+    --------
+    >>> share_of("5%", "audit"), share_of("0.05", "audit")
+    (0.05, 0.05)
+    """
+    try:
+        share = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        share = -1.0
+    if not 0.0 < share <= 1.0:
+        raise OptionError(f"{what} is {else_}a share such as 5% or 0.05, got {text!r}")
+    return share

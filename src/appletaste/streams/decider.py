@@ -18,7 +18,7 @@ from ..records.events import Decided, Enacted
 from ..times import instant, written
 from .answers import CALLER, SAFE, SHADOW, Answer
 from .clock import KINDS_OF_TIME
-from .follow_up import FollowUp
+from .feedback import Feedback
 from .journal import Journal, stamp_text
 from .reader import Asked, Reader
 
@@ -42,8 +42,8 @@ class Ready(NamedTuple):
 class Decider:
     """Decides on items for one stream, as many at once as can be."""
 
-    def __init__(self, journal: Journal, reader: Reader, fallback: bool, follow_up: FollowUp) -> None:
-        self._journal, self._reader, self._fallback, self._follow_up = journal, reader, fallback, follow_up
+    def __init__(self, journal: Journal, reader: Reader, fallback: bool, feedback: Feedback) -> None:
+        self._journal, self._reader, self._fallback, self._feedback = journal, reader, fallback, feedback
 
     def decide(
         self, asked: Sequence[Asked | Exception], start: int = 0, most: int = TOGETHER
@@ -202,7 +202,7 @@ class Decider:
             raise ConflictError(
                 f"there is a decision {id!r} already, about another item: every item needs an id of its own"
             )
-        answer = self._follow_up.find(id).answer
+        answer = self._feedback.find(id).answer
         if asked.baseline is not None and answer.mode == SHADOW and answer.act != asked.baseline:
             raise ConflictError(f"there is a decision {id!r} already, and the caller's own action was the other one")
         return answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,16 +11,12 @@ from ..errors import StoppedError, UnknownDecisionError
 from ..records.durable import DurableRecord, Found
 from ..records.events import Decided, Event, ModeChanged
 from ..records.stores import Store
+from . import snapshots
 from .answers import SAFE
 from .recovery import latest_fold
 from .snapshots import Keeper, describe, keep
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: Events between two snapshots that are made by themselves, and so many times as many where a snapshot would begin
-#: before the last one has rested: opening a busy stream then takes a second more, and decisions have that time.
-EVERY, LONGER = 20_000, 3
-#: Seconds that copying a state may take; a larger one has its snapshots when it is opened and closed.
-LONGEST_COPY = 0.04
 
 
 class Journal:
@@ -38,12 +33,11 @@ class Journal:
         self._depth = 0
         #: Why nothing can be written any more; empty: it can.
         self.stopped = "it was opened to look at" if store.read_only else ""
-        self._slow = False
         if store.read_only:
             return
         if self.trouble is not None:
             self.enter_safe_mode()
-        elif len(record) - self._snapshot_at >= EVERY:
+        elif len(record) - self._snapshot_at >= snapshots.EVERY:
             self.snapshot()
 
     # ---- what happens
@@ -158,10 +152,7 @@ class Journal:
     @property
     def snapshot_due(self) -> bool:
         """Whether a snapshot is made as soon as nothing waits to be written."""
-        there = len(self.record) - self._snapshot_at
-        if there < EVERY or self._slow or self.trouble or self.keeper.busy:
-            return False
-        return there >= LONGER * EVERY or self.keeper.rested
+        return self.trouble is None and self.keeper.due(len(self.record) - self._snapshot_at)
 
     def snapshot(self) -> int:
         """Write a snapshot now, and wait for it; return the number of the last event that it has taken in."""
@@ -180,12 +171,8 @@ class Journal:
         self._snapshot_at = seq
 
     def _snapshot_aside(self) -> None:
-        """Copy the state, and let a thread write it: decisions wait for the copy alone, or for one small write."""
-        began = time.perf_counter()
-        header, arrays = self.fold.header(), self.fold.arrays()
-        self._slow = time.perf_counter() - began > LONGEST_COPY
         self._snapshot_at = self.record.written.seq
-        self.keeper.start(*self.record.written, header, arrays)
+        self.keeper.start(*self.record.written, self.fold)
 
     def close(self) -> None:
         """Write what waits and, if much has happened, a snapshot; let go of the stream."""
@@ -193,7 +180,7 @@ class Journal:
         try:
             if not self.stopped:
                 self.settle()
-                if len(self.record) - self._snapshot_at > EVERY // 10:
+                if len(self.record) - self._snapshot_at > snapshots.EVERY // 10:
                     self.snapshot()
         finally:
             self.stopped = self.stopped or "it was closed"

@@ -17,7 +17,6 @@ from ..logs.decision_log import table_of
 from ..policies import Player, Policy
 from ..policies.items import check_costs, check_item
 from ..policies.player import Alone
-from ..records.entries import Entries, Entry
 from ..records.events import (
     CORRECTED,
     EXPIRED,
@@ -30,6 +29,7 @@ from ..records.events import (
     Labelled,
     Retracted,
 )
+from ..records.states import Entries, Entry
 from ..times import instant, span, written
 from .clock import check_kind, present, when_after
 

@@ -28,6 +28,11 @@ KEPT = 2
 PAUSE = 0.002
 #: After a snapshot, so many times as long as it took go to decisions alone.
 RESTS = 10
+#: Events between two snapshots that are made by themselves, and so many times as many where a snapshot would begin
+#: before the last one has rested: opening a busy stream then takes a second more, and decisions have that time.
+EVERY, LONGER = 20_000, 3
+#: Seconds that copying a state may take; a larger one has its snapshots when it is opened and closed.
+LONGEST_COPY = 0.04
 
 
 class Manifest(NamedTuple):
@@ -140,7 +145,7 @@ class Keeper:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._thread: Thread | None = None
-        self._rests_until = 0.0
+        self._rests_until, self._slow = 0.0, False
         self.error: Exception | None = None  #: of the last snapshot; a snapshot is a shortcut, and nothing is lost
 
     @property
@@ -148,13 +153,17 @@ class Keeper:
         """Whether a snapshot is being written."""
         return self._thread is not None and self._thread.is_alive()
 
-    @property
-    def rested(self) -> bool:
-        """Whether writing snapshots has taken a small part of the time by now."""
-        return time.monotonic() >= self._rests_until
+    def due(self, events: int) -> bool:
+        """Return whether a snapshot should be written, after so many events since the last one."""
+        if events < EVERY or self._slow or self.busy:
+            return False
+        return events >= LONGER * EVERY or time.monotonic() >= self._rests_until
 
-    def start(self, seq: int, digest: bytes, header: dict[str, Any], arrays: Arrays) -> None:
-        """Write a snapshot of a state that nobody else holds."""
+    def start(self, seq: int, digest: bytes, fold: Fold) -> None:
+        """Copy a state, and let a thread write it: decisions wait for the copy alone, or for one small write."""
+        began = time.perf_counter()
+        header, arrays = fold.header(), fold.arrays()
+        self._slow = time.perf_counter() - began > LONGEST_COPY
 
         def work() -> None:
             began = time.monotonic()

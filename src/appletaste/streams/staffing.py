@@ -21,9 +21,6 @@ from .awaiting import Awaiting
 from .budget import NAMES, Budget, Calendar
 from .desk import Desk
 
-#: What a capacity by weekday looks like.
-WEEK = "Mon-Fri 120, Sat 40"
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -86,8 +83,8 @@ class Staffing:
             raise OptionError(Message(Remedy("time_zone"), told, Remedy("capacity")))
         if capacity is None and audit is None:
             return None
-        lane = None if audit is None else Audit(rate=_share(audit, "audit"))
-        return Staffing(None if capacity is None else _budget(capacity, time_zone), lane)
+        lane = None if audit is None else Audit.of(audit)
+        return Staffing(None if capacity is None else Budget.of(capacity, time_zone), lane)
 
     def check(self, timed: bool, day: float | None = DAY, dated: bool = True) -> None:
         """Refuse a capacity per day of no acts, where items have no time, or where nobody knows what a day is."""
@@ -202,26 +199,3 @@ def _text(given: Share | None, what: str) -> str | None:
     if isinstance(given, bool) or not isinstance(given, int | float | np.number):
         raise OptionError(f"{what} is a share such as '5%' or 0.05, got {given!r}")
     return str(given)
-
-
-def _budget(text: str, time_zone: str | None) -> Budget:
-    """Return the budget of ``120/day``, of ``5%`` or of ``Mon-Fri 120, Sat 40``."""
-    number, slash, unit = text.partition("/")
-    if slash and unit == "day" and number.isdigit():
-        return Budget(per_day=int(number) if time_zone is None else Calendar((int(number),) * 7, time_zone))
-    if slash:
-        raise OptionError(f"a capacity is 120/day, 5% or {WEEK!r}, got {text!r}")
-    if text[:1].isalpha() and " " in text:
-        return Budget(per_day=Calendar.of(text, time_zone))
-    return Budget(share=_share(text, "capacity", f"120/day, {WEEK!r} or "))
-
-
-def _share(text: str, what: str, else_: str = "") -> float:
-    """Return a share from ``5%`` or ``0.05``."""
-    try:
-        share = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        share = -1.0
-    if not 0.0 < share <= 1.0:
-        raise OptionError(f"{what} is {else_}a share such as 5% or 0.05, got {text!r}")
-    return share

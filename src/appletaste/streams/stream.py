@@ -19,8 +19,8 @@ from ..policies import Player
 from ..policies.items import usual_costs
 from ..policies.player import Alone
 from ..records.durable import Clock, DurableRecord, machine_clock
-from ..records.entries import Entries
 from ..records.events import CostsChanged, Event, ModeChanged, StaffingChanged
+from ..records.states import Entries
 from ..records.stores import Store, open_store
 from .answers import LIVE, SAFE, Answer, Case, LabelReceipt, check_mode
 from .audit import Audit
@@ -28,7 +28,7 @@ from .budget import Budget, Calendar
 from .creation import begin, reader_of
 from .decider import TOGETHER, Decider
 from .desk import Desk, restaffed
-from .follow_up import FollowUp
+from .feedback import Feedback
 from .journal import Journal
 from .reader import ItemRow
 from .recovery import settings_of
@@ -62,9 +62,9 @@ class Stream:
         self._journal, self.record = journal, journal.record
         self._settings = settings_of(journal.record.place).settings
         self._reader = reader_of(self._settings, journal.fold)
-        self._follow_up = FollowUp(journal, self._reader, self._settings["expire_after"])
+        self._feedback = Feedback(journal, self._reader, self._settings["expire_after"])
         fallback = self._settings["fallback"]
-        self._decider = Decider(journal, self._reader, fallback, self._follow_up)
+        self._decider = Decider(journal, self._reader, fallback, self._feedback)
         self._alone = Alone("stream")
 
     # ---- making and finding
@@ -351,7 +351,7 @@ class Stream:
 
     def find(self, id: str) -> Case:
         """Return a decision, as it was answered, and all that became of it."""
-        return self._follow_up.find(id)
+        return self._feedback.find(id)
 
     def label(self, id: str, value: int, *, time: Any = None, by: str = "") -> LabelReceipt:
         """Learn the label of an act, once; the label of a pass is recorded and never learnt.
@@ -362,19 +362,19 @@ class Stream:
         before = alone.enter()
         try:
             self._journal.check_running()
-            return self._follow_up.label(id, value, time, by)
+            return self._feedback.label(id, value, time, by)
         finally:
             alone.user = before
 
     def correct(self, id: str, value: int, *, time: Any = None, by: str = "") -> LabelReceipt:
         """Replace a label by another; what was learnt from it is learnt anew."""
         with self._running:
-            return self._follow_up.correct(id, value, time, by)
+            return self._feedback.correct(id, value, time, by)
 
     def retract(self, id: str, *, time: Any = None, by: str = "") -> LabelReceipt:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
         with self._running:
-            return self._follow_up.retract(id, time, by)
+            return self._feedback.retract(id, time, by)
 
     def expire(self, now: Any = None, *, by: str = "") -> list[str]:
         """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids.
@@ -383,7 +383,7 @@ class Stream:
         needs to be told.
         """
         with self._running:
-            return self._follow_up.expire(now, by)
+            return self._feedback.expire(now, by)
 
     def enacted(self, id: str, act: bool, by: str, *, time: Any = None) -> Case:
         """Record that somebody acted, or passed, whatever was decided; the label of such an act is learnt.
@@ -392,12 +392,12 @@ class Stream:
         0 for such a pass, so that estimates by design leave them out.
         """
         with self._running:
-            return self._follow_up.enacted(id, act, by, time)
+            return self._feedback.enacted(id, act, by, time)
 
     def note(self, id: str, text: str, *, by: str = "") -> int:
         """Write something down about a decision, or about the stream (an empty id); return the number of the event."""
         with self._running:
-            return self._follow_up.note(id, text, by)
+            return self._feedback.note(id, text, by)
 
     def erase(self, id: str) -> Case:
         """Erase the features of a decision; its action, its probability and the SHA-256 of the features stay.
@@ -407,7 +407,7 @@ class Stream:
         and another one is written, from which ``verify`` goes on.
         """
         with self._running:
-            return self._follow_up.erase(id)
+            return self._feedback.erase(id)
 
     @property
     def _running(self) -> Alone:

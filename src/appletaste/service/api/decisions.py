@@ -170,7 +170,7 @@ class CaseRead(Decided, frozen=True, kw_only=True):
 async def show_decision(call: Call[None]) -> Reply[CaseRead]:
     """Return a decision as it was given, and what became of it."""
     id = call.params["id"]
-    return await call.writer.do(lambda stream: Reply.plain(stream.find(id).as_dict()), (id,), quick=True)
+    return await call.writer.do(lambda stream: Reply.of_dict(stream.find(id).as_dict()), (id,), quick=True)
 
 
 @operation("GET", CASE + "/explanation", scope="read", problems=("unknown-decision", "cannot-happen"))
@@ -204,7 +204,7 @@ async def enacted(call: Call[EnactedBody]) -> Reply[CaseRead]:
     check_time(said.time)
 
     def work(stream: Stream) -> Reply[CaseRead]:
-        return Reply.plain(stream.enacted(id, said.act, by, time=said.time).as_dict())
+        return Reply.of_dict(stream.enacted(id, said.act, by, time=said.time).as_dict())
 
     return await call.writer.do(work, (id,))
 
@@ -233,6 +233,6 @@ async def erase(call: Call[None]) -> Reply[CaseRead]:
     id = call.params["id"]
 
     def work(stream: Stream) -> Reply[CaseRead]:
-        return Reply.plain(stream.erase(id).as_dict())
+        return Reply.of_dict(stream.erase(id).as_dict())
 
     return await call.writer.do(work, alone=True)

@@ -18,8 +18,8 @@ from ...logs import DecisionLog
 from ...logs.decision_log import table_of
 from ...records.codec import stamp_of, unpack_event, unpack_item
 from ...records.durable import DurableRecord
-from ...records.entries import Entries
 from ...records.events import Created, Decided
+from ...records.states import Entries
 from ...records.stores.store import PART, Place, Row
 from ..operations import EVENTS, NDJSON, PARQUET, STREAM, Call, Query, Reply, operation
 from ..problems import Problem

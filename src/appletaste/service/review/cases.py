@@ -201,4 +201,4 @@ def words_of(kind: str, event: Event) -> tuple[str, str]:
 @operation("GET", STREAM + "/cases/{id}", scope="read", problems=("unknown-decision",))
 async def show_case(call: Call[None]) -> Reply[WholeCase]:
     """Return a case with all that is known of it: contributions, what is usual, what is alike, what happened."""
-    return Reply.plain((await whole_cases(call, [call.params["id"]]))[0])
+    return Reply.of_dict((await whole_cases(call, [call.params["id"]]))[0])

@@ -207,7 +207,7 @@ async def claim(call: Call[Claim]) -> Reply[Claimed]:
     for item, case in zip(items, await whole_cases(call, [item.id for item in items]), strict=True):
         plain = msgspec.to_builtins(told(item, lease, item.id in flagged))
         found.append({**plain, "item": case["item"], "reasons": case["reasons"], "case": case})
-    return Reply.plain({"items": found, "waiting": waiting})
+    return Reply.of_dict({"items": found, "waiting": waiting})
 
 
 async def _chosen(call: Call[Any], queue: Queue, by: str, now: float) -> list[Waiting]:

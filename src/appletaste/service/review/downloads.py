@@ -22,8 +22,8 @@ from ...logs import DecisionLog
 from ...logs.decision_log import table_of
 from ...records.codec import unpack_event
 from ...records.durable import DurableRecord
-from ...records.entries import Entries
 from ...records.events import STATES, Decided
+from ...records.states import Entries
 from ...records.stores.store import PART
 from ...reports import write_report
 from ..operations import CSV, HTML, STREAM, Call, Query, Reply, operation

@@ -20,7 +20,6 @@ from ...costs import OUTCOMES, Costs
 from ...drift import Watch
 from ...logs import DecisionLog
 from ...records.codec import event_of, unpack
-from ...records.entries import Standing, after
 from ...records.events import (
     NEVER_DUE,
     OBSERVED,
@@ -34,6 +33,7 @@ from ...records.events import (
     Recorded,
     StaffingChanged,
 )
+from ...records.states import Standing, after
 from ...records.stores.store import Place
 from ...streams import Audit, Budget
 from ...streams.answers import CALLER

@@ -8,7 +8,6 @@ from .._checks import check_text
 from ..decision import check_label
 from ..errors import ConflictError, FeedbackError, InputError
 from ..records.codec import sha256, unpack_item
-from ..records.entries import Entries
 from ..records.events import (
     CORRECTED,
     EXPIRED,
@@ -23,6 +22,7 @@ from ..records.events import (
     Recorded,
     Retracted,
 )
+from ..records.states import Entries
 from ..times import instant, written
 from .answers import (
     ALREADY_APPLIED,
@@ -46,7 +46,7 @@ from .snapshots import describe, put_chunks, read_manifest
 LONGEST_NOTE = 10_000
 
 
-class FollowUp:
+class Feedback:
     """What becomes of the decisions of one stream; each verb checks, then adds to the journal."""
 
     def __init__(self, journal: Journal, reader: Reader, expire_after: float | None) -> None:
