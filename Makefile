@@ -55,7 +55,7 @@ $(VENV)/browser: $(VENV)/ready
 	$(INSTALL) '.[dev,browser]'
 	touch $@
 
-test-browser: $(VENV)/browser  ## the review page in Chromium, which .ci/browser finds or installs; APPLETASTE_PICTURES=1 and ARGS='-k test_views' make the pictures of docs/desk.md anew
+test-browser: $(VENV)/browser  ## the review page in Chromium, which .ci/browser finds or installs; APPLETASTE_PICTURES=1 and ARGS='-k test_views' make the pictures of docs/review-page.md anew
 	.ci/browser $(BIN)/python -m pytest tests/browser -m browser $(ARGS)
 
 $(VENV)/clusters: $(VENV)/ready

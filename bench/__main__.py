@@ -48,7 +48,7 @@ BENCHES = {
         "service.review_page",
         "the review page in Chromium: first view, live updates, a hundred cases",
         "a quarter of an hour",
-        "docs/desk.md",
+        "docs/review-page.md",
         one_thread=False,
     ),
     "peers": Bench(

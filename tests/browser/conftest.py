@@ -1,4 +1,4 @@
-"""The review desk as people have it: a real service over a real store of its own for each test, and Chromium."""
+"""The review page as people have it: a real service over a real store of its own for each test, and Chromium."""
 
 from __future__ import annotations
 

@@ -127,7 +127,8 @@ def explain(
         The map that makes the vectors, for names.
     costs, time, stratum
         Those of an item that is not decided yet, as ``Desk.decide`` takes them; a desk with a budget per day needs the
-        time, and costs are the policy's if none are given. Costs by item are worked out for a record.
+        time. Costs by item are worked out for a record. Where no costs are given, they are those of the stream's
+        formulas, or else the policy's.
     reference
         Items whose mean is the average item. By default the items of a ledger, or what ``features`` knows of it: the
         means of numbers.
@@ -161,6 +162,8 @@ def explain(
             if case.erased:
                 raise InputError(f"the features of decision {item!r} were erased: nothing can be explained by them")
             item = case.answer.decision
+        elif isinstance(item, Mapping) and costs is None:
+            costs = policy.costs_by_item
     if isinstance(item, str):
         raise InputError(f"{item!r} is the id of a decision: give explain the stream that has it")
     if not isinstance(player, Player):

@@ -275,6 +275,6 @@ def _checked(units: Any) -> tuple[tuple[tuple[int, ...], ...], ...]:
     if not all(unit and all(function and min(function) >= 0 for function in unit) for unit in columns):
         raise OptionError(
             f"pairs are found among the columns of a map: give pairs=features.units, got {units!r}. A replay and a "
-            "desk know the map, and take pairs=True"
+            "new stream know the map, and take pairs=True"
         )
     return columns

@@ -77,7 +77,7 @@ OPTION_HELP = {
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
     "groups": "group of each feature (features.groups): 0, the number of a curve, or 1000000 for slots; none: all 0",
-    "pairs": "look for pairs of columns that say more together: features.units, or true in a replay and a desk",
+    "pairs": "look for pairs of columns that say more together: features.units, or true in a replay and a new stream",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
 #: Options that mean something else in one policy.

@@ -1,4 +1,4 @@
-"""What a desk believes, as one page that opens anywhere: the facts, how to read them, a picture for each column."""
+"""What a stream believes, as one page that opens anywhere: the facts, how to read them, a picture for each column."""
 
 from __future__ import annotations
 

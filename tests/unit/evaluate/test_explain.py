@@ -257,3 +257,12 @@ def test_wrong_questions_are_answered_clearly():
         at.explain(policy, decisions[0], features.names())
     with pytest.raises(at.errors.InputError, match="reference items"):
         at.explain(policy, decisions[0], features, reference=[[1.0, 2.0]])
+
+
+def test_a_record_that_a_stream_has_not_decided_has_its_own_costs():
+    costs = {"miss": "amount*0.9+15", "false_alarm": 6, "hit": 4}
+    past = {"amount": [5.0, 80.0, 7.0, 95.0], "bad": [0, 1, 0, 1]}
+    stream = at.streams.from_history(past, "bad", costs=costs, teach=True).create("memory", "orders")
+    order = {"amount": 200.0}
+    assert at.explain(stream, order).threshold == at.CostsByItem.of(costs).of_item(order).threshold
+    assert at.explain(stream, order, costs=stream.costs).threshold == stream.costs.threshold

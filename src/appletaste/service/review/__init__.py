@@ -1,1 +1,1 @@
-"""The review desk: what the page asks for, kept up to date beside the writers, and the page itself."""
+"""The review page: what the page asks for, kept up to date beside the writers, and the page itself."""

@@ -1,4 +1,4 @@
-// The frame of the review desk: who is signed in, which stream, which view; everything else is a view.
+// The frame of the review page: who is signed in, which stream, which view; everything else is a view.
 //
 // A view is a module in this folder that exports
 //     async function show(root, context)      draws into `root`; returns a function that tears the view down
