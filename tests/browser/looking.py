@@ -1,4 +1,4 @@
-"""What every view is held against: what axe finds, whether it fits its screen, and its picture for docs/review-page.md."""
+"""What every view is held against: what axe finds, whether it fits its screen, its picture for docs/review-page.md."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_joblib_hands_policies_to_other_processes():
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps], ids=["copy", "deep", "pickle"])
-@pytest.mark.parametrize("store", ["memory", "desk.db"])
+@pytest.mark.parametrize("store", ["memory", "shop.db"])
 def test_a_stream_has_one_owner_and_says_so_when_it_is_copied(way, store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     policy = at.policy("always", n_features=2, costs=at.Costs(miss=5, false_alarm=1, hit=0))

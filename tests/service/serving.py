@@ -142,7 +142,7 @@ def digest(store):
     return found.hexdigest()
 
 
-def new_store(folder, name="desk.db"):
+def new_store(folder, name="shop.db"):
     store = open_store(folder / name)
     make_streams(store)
     return store

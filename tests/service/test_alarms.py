@@ -28,7 +28,7 @@ def shifted(place):
 
 
 def test_alarms_are_those_of_a_watch_and_are_acknowledged_once(tmp_path):
-    watch, place = Watch(), tmp_path / "desk.db"
+    watch, place = Watch(), tmp_path / "shop.db"
     for x in shifted(place):
         watch.item(x)
     (ours,) = watch.alarms
@@ -118,7 +118,7 @@ def test_a_record_that_was_changed_is_found_and_said(tmp_path):
         for k in range(5):
             service.ask("POST", path + "/decisions", {"id": f"c{k}", "item": [1, 2, k]}, key=key)
         assert service.ask("POST", path + "/verify", key=key).json()["verifies"]
-        with closing(sqlite3.connect(tmp_path / "desk.db")) as rival:
+        with closing(sqlite3.connect(tmp_path / "shop.db")) as rival:
             change = "UPDATE events SET body = CAST(body || x'00' AS BLOB) WHERE id = 'c2' AND kind = 'decided'"
             rival.execute(change)
             rival.commit()

@@ -197,7 +197,7 @@ def test_one_changed_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     features = at.Encoder().fit(PEOPLE[:2])
     policy = at.policy(n_features=features.n_features, costs=COSTS)
-    Stream.create("desk.db", "people", policy, features=features, seed=5).close()
+    Stream.create("shop.db", "people", policy, features=features, seed=5).close()
     here = {"at": at}
     exec(compile(program, "docs/service.md", "exec"), here)
     store = new_store(tmp_path, "other.db")

@@ -184,26 +184,26 @@ def test_a_store_that_is_served_says_how_to_ask_the_service(run, tmp_path):
     """What the message says can be typed: its address and its body make the very key that was asked for."""
     with Running(new_store(tmp_path)) as service:
         words = ("keys", "create", "ann", "--scope", "review", "--scope", "read", "--stream", "orders", "--days", "3")
-        told = run(*words, "--store", "desk.db", code=3, json_=False).err
-        assert "desk.db is in use" in told
+        told = run(*words, "--store", "shop.db", code=3, json_=False).err
+        assert "shop.db is in use" in told
         assert "open_store" not in told
         assert "stop the service, repeat this command" in told
-        assert "'appletaste keys create me --store desk.db --scope admin'" in told
+        assert "'appletaste keys create me --store shop.db --scope admin'" in told
         path, body = re.search(r"POST (/v1/\S+) (\{.*?\})", told).groups()
         made = service.ask("POST", path, json.loads(body), key=service.key("admin")).json()
         kept = service.keys.find(made["secret"])
         assert (kept.name, kept.scopes, kept.streams) == ("ann", ("review", "read"), ("orders",))
         assert 2.9 < (kept.expires - time.time()) / 86400 < 3.1
-        told = run("keys", "revoke", kept.id, "--store", "desk.db", code=3, json_=False).err
+        told = run("keys", "revoke", kept.id, "--store", "shop.db", code=3, json_=False).err
         path = re.search(r"DELETE (/v1/\S+)", told)[1]
         assert service.ask("DELETE", path, key=service.key("admin")).status == 200
         assert service.keys.find(made["secret"]) is None
-        told = run("stream", "create", "desk.db", "--stream", "b", *VECTORS, code=3, json_=False).err
+        told = run("stream", "create", "shop.db", "--stream", "b", *VECTORS, code=3, json_=False).err
         assert "POST /v1/streams" in told
-        told = run("stream", "import", "desk.db", "a.stream", code=3, json_=False).err
+        told = run("stream", "import", "shop.db", "a.stream", code=3, json_=False).err
         assert "with an admin key" not in told
         assert "stop the service, repeat this command" in told
-        told = serve("desk.db")
+        told = serve("shop.db")
         assert (told.returncode, told.stdout) == (3, "")
         assert "another service runs on the store: end" in told.stderr
     service.store.close()

@@ -81,7 +81,7 @@ def test_labels_in_any_order_twice_and_before_the_decision(service, key):
 
 def start(folder, port=0):
     """Start ``appletaste serve`` and return the process and its port."""
-    command = [sys.executable, "-m", "appletaste", "serve", "--store", str(folder / "desk.db"), "--port", str(port)]
+    command = [sys.executable, "-m", "appletaste", "serve", "--store", str(folder / "shop.db"), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         if '"listening"' in line:

@@ -236,7 +236,7 @@ def test_head_is_answered_as_get_is_without_a_body(ask, service, key):
     """RFC 9110, 9.3.2; each on a connection that the next request uses, too: a body would be read as its answer."""
     decide(ask, "seen")
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
-    open_to_all = ["/", "/healthz", "/readyz", "/openapi.json", "/desk/desk.css", "/v1/session", "/v1/nothing"]
+    open_to_all = ["/", "/healthz", "/readyz", "/openapi.json", "/page/page.css", "/v1/session", "/v1/nothing"]
     wanted = ["/v1/streams", ORDERS, ORDERS + "/decisions/seen", ORDERS + "/log", ORDERS + "/decisions/nobody"]
     for path, secret in [*((path, None) for path in [*open_to_all, ORDERS]), *((path, key) for path in wanted)]:
         got = service.ask("GET", path, key=secret, connection=connection)

@@ -178,15 +178,15 @@ def test_the_page_is_for_everybody_and_may_do_little(service):
 
 def test_every_file_of_the_page_is_sent_once(service):
     for path in assets.FOLDER.iterdir():
-        first = service.ask("GET", f"/desk/{path.name}")
+        first = service.ask("GET", f"/page/{path.name}")
         whole = path.read_bytes()
         assert (first.status, 0 < len(first.body) <= len(whole)) == (200, True)
         assert path.suffix == ".js" or first.body == whole
         assert first.headers["content-type"] == assets.KINDS[path.suffix[1:]]
-        packed = service.ask("GET", f"/desk/{path.name}", headers={"Accept-Encoding": "gzip, br"})
+        packed = service.ask("GET", f"/page/{path.name}", headers={"Accept-Encoding": "gzip, br"})
         assert (packed.headers["content-encoding"], gzip.decompress(packed.body)) == ("gzip", first.body)
         assert packed.headers["etag"] != first.headers["etag"]
-        again = service.ask("GET", f"/desk/{path.name}", headers={"If-None-Match": first.headers["etag"]})
+        again = service.ask("GET", f"/page/{path.name}", headers={"If-None-Match": first.headers["etag"]})
         assert (again.status, again.body) == (304, b"")
 
 
@@ -194,7 +194,7 @@ def test_every_file_of_the_page_is_sent_once(service):
     "name", ["nothing.js", "..%2Fkeys.py", "..%2f..%2f..%2fetc%2fpasswd", "%2e%2e", "a.exe", "x.js%00"]
 )
 def test_nothing_else_is_sent(service, name):
-    told = service.ask("GET", f"/desk/{name}")
+    told = service.ask("GET", f"/page/{name}")
     assert told.problem in ("unknown-route", "bad-encoding")
 
 

@@ -113,7 +113,7 @@ def test_a_change_is_an_event_and_the_act_rate_moves(ask, desk_service):
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path):
-    store = at.records.stores.open_store(tmp_path / "desk.db")
+    store = at.records.stores.open_store(tmp_path / "shop.db")
     stream = fill(store, n=200)
     stream.set_capacity("3/day", by="ann")
     stream.set_audit("1%")

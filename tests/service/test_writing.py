@@ -104,7 +104,7 @@ def test_a_failed_commit_stops_the_service(tmp_path, monkeypatch, begun):
         assert not running.thread.is_alive()
         assert "did not confirm" in running.server.failure
     store.close()
-    store = at.records.stores.open_store(tmp_path / "desk.db")
+    store = at.records.stores.open_store(tmp_path / "shop.db")
     with Running(store) as running:
         again = running.ask("POST", path, {"id": "kept", "item": item(1)}, key=key)
         assert (again.status, again.body) == (200, kept.body)
@@ -118,7 +118,7 @@ def test_a_stream_of_a_file_that_somebody_else_has_written_ends_the_service(tmp_
     key = secret_of(store)
     with Running(store) as running:
         assert running.ask("POST", ORDERS + "/decisions", {"id": "a", "item": item(1)}, key=key).status == 201
-        other = apsw.Connection(str(tmp_path / "desk.db"))
+        other = apsw.Connection(str(tmp_path / "shop.db"))
         other.setbusytimeout(5000)
         other.execute("UPDATE streams SET digest = zeroblob(32) WHERE name = 'orders'")
         other.close()
@@ -154,7 +154,7 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
             assert time.monotonic() < deadline
             time.sleep(0.005)
         assert len(record) == before + 3
-        with at.Stream.open(tmp_path / "desk.db", "orders", read_only=True) as others:
+        with at.Stream.open(tmp_path / "shop.db", "orders", read_only=True) as others:
             assert len(others) == before  # the rest is not on disk
         assert not any(one.done() for one in asked)
         assert record.written.seq == writer.seq == before
@@ -170,7 +170,7 @@ def test_requests_are_applied_during_a_commit_and_answered_after_their_own(tmp_p
             assert len(running.ask("GET", ORDERS + "/log", key=key).body.splitlines()) == before + 3
             assert running.ask("POST", ORDERS + "/verify", key=key).json()["verifies"]
     store.close()
-    store = at.records.stores.open_store(tmp_path / "desk.db")
+    store = at.records.stores.open_store(tmp_path / "shop.db")
     with Running(store) as running:
         again = [running.ask("POST", path, {"id": str(k), "item": item(k)}, key=key).status for k in range(3)]
         assert again == ([201] * 3 if broken else [200] * 3)

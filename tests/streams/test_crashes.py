@@ -77,7 +77,7 @@ def check(address, answers, labels):
     ("kind", "kills"), [("sqlite", 500 if LONG else 40), ("postgres", 100 if LONG else 8)], ids=["sqlite", "postgres"]
 )
 def test_killed_under_load(forks, tmp_path, kind, kills):
-    address = str(tmp_path / "desk.db") if kind == "sqlite" else fresh_database()
+    address = str(tmp_path / "shop.db") if kind == "sqlite" else fresh_database()
     at.Stream.create(address, "orders", crashing.player(), seed=6).close()
     chance, answers, labels = random.Random(8), {}, {}
     for seed in range(kills):
@@ -94,7 +94,7 @@ def test_killed_under_load(forks, tmp_path, kind, kills):
 @pytest.mark.parametrize("work", [crashing.snapshot_all_the_time, crashing.back_up_all_the_time, crashing.migrate])
 def test_killed_during_a_snapshot_a_backup_or_a_migration(forks, tmp_path, work, monkeypatch):
     kills = 60 if LONG else 6
-    address = str(tmp_path / "desk.db")
+    address = str(tmp_path / "shop.db")
     at.Stream.create(address, "orders", crashing.player(), seed=6).close()
     chance, answers, labels = random.Random(9), {}, {}
     for seed in range(kills):
@@ -172,7 +172,7 @@ def test_a_write_with_an_old_token_is_refused():
 
 
 def test_copies_are_not_written_over(tmp_path):
-    store = SqliteStore(tmp_path / "desk.db")
+    store = SqliteStore(tmp_path / "shop.db")
     store.backup(tmp_path / "copy.db")
     with pytest.raises(at.errors.InputError, match="there already"):
         store.backup(tmp_path / "copy.db")

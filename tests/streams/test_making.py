@@ -164,7 +164,7 @@ def test_whenever_the_session_of_postgresql_ends_the_stream_is_whole_or_not_ther
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("cut", [False, True], ids=["fails", "power cut"])
 def test_whichever_write_or_sync_of_the_disk_fails_the_stream_is_whole_or_not_there(exported, tmp_path, way, cut):
-    path, chance = str(tmp_path / "desk.db"), random.Random(3)
+    path, chance = str(tmp_path / "shop.db"), random.Random(3)
     empty = Disk()
     SqliteStore(path, vfs=empty.name).close()
     files = empty.content()

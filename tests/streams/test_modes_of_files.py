@@ -43,13 +43,13 @@ def before_the_rename(monkeypatch):
 
 
 def test_a_store_its_log_of_writes_its_lock_and_its_copy(tmp_path, before_the_rename):
-    store = open_store(tmp_path / "desk.db")
+    store = open_store(tmp_path / "shop.db")
     filled(store)
     store.backup(tmp_path / "copy.db")
     reading = open_store(tmp_path / "copy.db", read_only=True)
     assert reading.open("orders").head().seq == 6
     found = modes(tmp_path)
-    assert {"desk.db", "desk.db-wal", "desk.db-shm", ".desk.db.lock", "copy.db"} <= set(found)
+    assert {"shop.db", "shop.db-wal", "shop.db-shm", ".shop.db.lock", "copy.db"} <= set(found)
     assert set(found.values()) == {0o600}
     assert before_the_rename == [0o600]
     reading.close()
@@ -57,7 +57,7 @@ def test_a_store_its_log_of_writes_its_lock_and_its_copy(tmp_path, before_the_re
 
 
 def test_a_copy_is_private_while_it_is_written(tmp_path, monkeypatch):
-    store = open_store(tmp_path / "desk.db")
+    store = open_store(tmp_path / "shop.db")
     filled(store)
     seen = {}
 
@@ -97,20 +97,20 @@ def test_a_file_is_private_from_its_first_byte_on_and_one_that_is_there_keeps_it
     with _files.written_aside(path, private=True) as aside:
         aside.write_text("again")
     assert modes(tmp_path) == {"map.at": 0o640}
-    store_path = tmp_path / "desk.db"
+    store_path = tmp_path / "shop.db"
     open_store(store_path).close()
     store_path.chmod(0o660)
     store = open_store(store_path)
     filled(store)
-    assert {mode for name, mode in modes(tmp_path).items() if name.startswith("desk.db")} == {0o660}
+    assert {mode for name, mode in modes(tmp_path).items() if name.startswith("shop.db")} == {0o660}
     store.close()
 
 
 def test_a_lock_goes_by_the_file_and_not_by_its_name(tmp_path):
     (tmp_path / "other").mkdir()
     alias = tmp_path / "other" / "alias.db"
-    alias.symlink_to(tmp_path / "desk.db")
-    store = open_store(tmp_path / "desk.db")
+    alias.symlink_to(tmp_path / "shop.db")
+    store = open_store(tmp_path / "shop.db")
     filled(store)
     with pytest.raises(StoreError, match="in use by another process"):
         open_store(alias)
@@ -120,7 +120,7 @@ def test_a_lock_goes_by_the_file_and_not_by_its_name(tmp_path):
     store.close()
     again = open_store(alias)
     with pytest.raises(StoreError, match="in use by another process"):
-        open_store(tmp_path / "desk.db")
+        open_store(tmp_path / "shop.db")
     assert again.names() == ["orders"]
     again.close()
     assert [path.name for path in alias.parent.iterdir()] == ["alias.db"]
@@ -128,22 +128,22 @@ def test_a_lock_goes_by_the_file_and_not_by_its_name(tmp_path):
 
 def test_a_store_is_made_through_a_link_to_a_file_that_is_not_there_yet(tmp_path):
     alias = tmp_path / "alias.db"
-    alias.symlink_to(tmp_path / "desk.db")
+    alias.symlink_to(tmp_path / "shop.db")
     store = open_store(alias)
     filled(store)
     store.close()
     assert alias.is_symlink()
-    again = open_store(tmp_path / "desk.db", create=False)
+    again = open_store(tmp_path / "shop.db", create=False)
     assert again.names() == ["orders"]
     again.close()
 
 
 def test_a_file_with_a_second_name_is_not_written(tmp_path):
     """Its log of writes would go by the name: two processes would write one file without seeing each other."""
-    open_store(tmp_path / "desk.db").close()
-    (tmp_path / "hard.db").hardlink_to(tmp_path / "desk.db")
-    for name in ("desk.db", "hard.db"):
+    open_store(tmp_path / "shop.db").close()
+    (tmp_path / "hard.db").hardlink_to(tmp_path / "shop.db")
+    for name in ("shop.db", "hard.db"):
         with pytest.raises(StoreError, match="2 names"):
             open_store(tmp_path / name)
     (tmp_path / "hard.db").unlink()
-    open_store(tmp_path / "desk.db").close()
+    open_store(tmp_path / "shop.db").close()

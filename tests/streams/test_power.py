@@ -68,7 +68,7 @@ def work(stream, told, start=0, groups=6):
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory):
     """A stream that has some events, as files of a disk; and where they are."""
-    path = str(tmp_path_factory.mktemp("power") / "desk.db")
+    path = str(tmp_path_factory.mktemp("power") / "shop.db")
     disk = Disk()
     store = SqliteStore(path, vfs=disk.name)
     policy = at.Desk(at.streams.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))

@@ -37,7 +37,7 @@ def begun(store="memory", **settings):
 
 
 def test_columns_with_a_role_say_what_was_not_said(tmp_path):
-    stream = begun(tmp_path / "desk.db")
+    stream = begun(tmp_path / "shop.db")
     answer = stream.decide(NEW)
     case = stream.find("n1")
     assert (case.entry.time, case.entry.stratum) == ("2024-03-01T12:00:00", "fr")
@@ -51,7 +51,7 @@ def test_columns_with_a_role_say_what_was_not_said(tmp_path):
     with pytest.raises(InputError, match="amount"):
         stream.decide({**NEW, "order": "n2", "amount": "much"})
     stream.close()
-    stream = at.Stream.open(tmp_path / "desk.db", "orders")
+    stream = at.Stream.open(tmp_path / "shop.db", "orders")
     assert stream.decide(NEW).json() == answer.json()
     assert at.explain(stream, "n1").contributions
     assert {part.column for part in at.explain(stream, "n1").contributions} >= {"amount", "country"}
@@ -66,11 +66,11 @@ def test_what_the_history_taught_is_there_from_the_first_decision():
 
 
 def test_the_caps_of_the_desk_hold(tmp_path):
-    stream = begun(tmp_path / "desk.db")
+    stream = begun(tmp_path / "shop.db")
     rows = [{**NEW, "order": f"d{k}", "amount": 900.0} for k in range(30)]
     acts = sum(answer.act for answer in stream.decide_many(rows))
     stream.close()
-    stream = at.Stream.open(tmp_path / "desk.db", "orders")
+    stream = at.Stream.open(tmp_path / "shop.db", "orders")
     acts += sum(stream.decide({**NEW, "order": f"late{k}", "amount": 900.0}).act for k in range(30))
     assert acts == 5
     stream.verify()

@@ -13,7 +13,7 @@ from .rows import filled, rows_after
 
 
 def test_a_decision_in_a_file_is_looked_up_while_another_thread_commits(tmp_path):
-    store = open_store(tmp_path / "desk.db")
+    store = open_store(tmp_path / "shop.db")
     place, found = filled(store), []
     look = threading.Thread(target=lambda: found.append(place.decisions(["a", "c"])), daemon=True)
     with store.writing():
@@ -24,10 +24,10 @@ def test_a_decision_in_a_file_is_looked_up_while_another_thread_commits(tmp_path
 
 
 def test_a_write_to_a_file_that_was_begun_is_not_seen_before_it_is_finished(tmp_path):
-    store = open_store(tmp_path / "desk.db")
+    store = open_store(tmp_path / "shop.db")
     place = filled(store)
     finish = place.begin(rows_after(place.head(), [("decided", "new")]), place.head())
-    others = open_store(tmp_path / "desk.db", read_only=True)
+    others = open_store(tmp_path / "shop.db", read_only=True)
     assert others.open("orders").head().seq == 6
     assert place.decisions(["a", "new"]).keys() == {"a"}
     finish()
@@ -39,7 +39,7 @@ def test_a_write_to_a_file_that_was_begun_is_not_seen_before_it_is_finished(tmp_
 
 def test_a_write_is_not_begun_while_others_use_the_file(tmp_path):
     """The event loop of the service begins writes, and must not wait."""
-    store = open_store(tmp_path / "desk.db")
+    store = open_store(tmp_path / "shop.db")
     place, busy, go = filled(store), threading.Event(), threading.Event()
 
     def use():
@@ -64,7 +64,7 @@ def test_a_write_is_not_begun_while_others_use_the_file(tmp_path):
 
 def test_ids_in_order_are_written_at_once_whatever_others_there_are(tmp_path):
     """Two sources number their ids, between ids of all kinds: the first group shows where, and others need no look."""
-    store = open_store(tmp_path / "desk.db")
+    store = open_store(tmp_path / "shop.db")
     place = filled(store, kinds=[("decided", f"{k * 7919 % 1000:03d}") for k in range(200)])
 
     def group(start):
@@ -83,7 +83,7 @@ def test_ids_in_order_are_written_at_once_whatever_others_there_are(tmp_path):
     assert begun == [False, False, True, True]  # one source after the other
     assert place.begin(rows_after(place.head(), [("decided", "0 shop 00003x")]), place.head()) is None
     store.close()
-    store = open_store(tmp_path / "desk.db")
+    store = open_store(tmp_path / "shop.db")
     place = store.open("orders")
     assert place.decisions(["0 shop 00031", "0 shop 00032", "000"]).keys() == {"0 shop 00031", "000"}
     store.close()

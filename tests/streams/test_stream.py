@@ -345,7 +345,7 @@ def test_a_snapshot_that_cannot_be_written_costs_nothing_but_time(home, monkeypa
 
 
 def test_passes_leave_nothing_in_memory_but_their_mark(tmp_path):
-    stream = at.Stream.create(tmp_path / "desk.db", "orders", at.policy("never", n_features=3, costs=COSTS))
+    stream = at.Stream.create(tmp_path / "shop.db", "orders", at.policy("never", n_features=3, costs=COSTS))
     X = np.zeros((500, 3))
     many = [[f"order-{start + k}" for k in range(500)] for start in range(0, 5000, 500)]
     stream.decide_many(X, ids=many[0])

@@ -218,12 +218,12 @@ def test_a_manifest_whose_sizes_are_damaged_is_a_damaged_snapshot(kind, shape):
 
 
 def test_any_byte_of_the_file_that_is_flipped_is_found_or_was_nothing(tmp_path):
-    store = SqliteStore(tmp_path / "desk.db")
+    store = SqliteStore(tmp_path / "shop.db")
     stream = small(store)
     wanted = [tuple(row) for row in stream.record.place.read()]
     stream.close()
     store.close()
-    whole = (tmp_path / "desk.db").read_bytes()
+    whole = (tmp_path / "shop.db").read_bytes()
     chance, found = random.Random(4), 0
     places = range(0, len(whole), 29) if LONG else chance.sample(range(len(whole)), 150)
     for n, k in enumerate(places):
@@ -251,7 +251,7 @@ def varint(number):
 
 
 def test_rows_in_disorder_end_the_reading_instead_of_beginning_it_anew(tmp_path):
-    path = tmp_path / "desk.db"
+    path = tmp_path / "shop.db"
     store = SqliteStore(path)
     small(store).close()
     store.close()
@@ -260,7 +260,7 @@ def test_rows_in_disorder_end_the_reading_instead_of_beginning_it_anew(tmp_path)
     path.write_bytes(whole.replace(third, varint(SPAN + 24)))
     store = SqliteStore(path)
     place = store.open("orders")
-    with pytest.raises(StoreError, match=r"desk.db is damaged: its events 24 and 4 are in disorder"):
+    with pytest.raises(StoreError, match=r"shop.db is damaged: its events 24 and 4 are in disorder"):
         list(itertools.islice(place.read(), 1000))
     place.release()
     with at.Stream.open(store, "orders") as stream, pytest.raises(RecordError, match="event 3"):

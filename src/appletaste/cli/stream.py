@@ -140,7 +140,7 @@ def run_create(args: argparse.Namespace) -> None:
             found = _described(stream)
         notes, told = [as_flags(note) for note in made.notes], _told(args, made)
         learnt = None if made.history is None else made.history._asdict()
-        found |= {"columns": list(made.columns), "rows": made.rows, "history": learnt}
+        found |= {"rows": made.rows, "history": learnt}
     _say(args, {**found, "notes": notes}, "\n".join([*told, f"stream {name!r} is in {args.store}, {found['mode']}"]))
     if not args.json:
         for note in notes:
@@ -213,8 +213,8 @@ def _prepared(args: argparse.Namespace, seed: int | None) -> Prepared:
 
 def _told(args: argparse.Namespace, made: Prepared) -> list[str]:
     """Return what a stream begins with, in sentences."""
-    columns = ", ".join(made.columns)
-    lines = [f"decides by {len(made.columns)} columns, fitted on {made.rows:,} rows: {columns}"]
+    columns = ", ".join(made.features.decides_by)
+    lines = [f"decides by {len(made.features.decides_by)} columns, fitted on {made.rows:,} rows: {columns}"]
     taught = (
         f"{made.history}" if made.history is not None else "nothing learnt yet; --teach learns the labels of the file"
     )
@@ -238,7 +238,7 @@ def _described(stream: Stream) -> dict[str, Any]:
         "events": len(stream),
         "policy": policy.name,
         "n_features": policy.n_features,
-        "columns": None if stream.features is None else list(stream.features.fields),
+        "columns": None if stream.features is None else list(stream.features.decides_by),
         "costs": settings["costs_by_item"] or dict(stream.costs.outcomes()),
         "pending": len(stream.pending),
         "trouble": None if stream.trouble is None else str(stream.trouble),

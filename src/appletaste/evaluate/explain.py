@@ -162,8 +162,10 @@ def explain(
             if case.erased:
                 raise InputError(f"the features of decision {item!r} were erased: nothing can be explained by them")
             item = case.answer.decision
-        elif isinstance(item, Mapping) and costs is None:
-            costs = policy.costs_by_item
+        elif isinstance(item, Mapping) and features is not None and features is policy.features:
+            asked = policy.read(item, time=time, stratum=stratum, costs=costs)
+            costs, time, stratum = asked.costs, asked.time, asked.stratum
+            item = {name: cell for name, cell in (asked.record or {}).items() if name in policy.features.fields}
     if isinstance(item, str):
         raise InputError(f"{item!r} is the id of a decision: give explain the stream that has it")
     if not isinstance(player, Player):

@@ -368,6 +368,11 @@ class FeatureMap:
         return self.encoder.online or self.encoder.spare > 0 or any(isinstance(c, Open) for c in self.columns)
 
     @property
+    def decides_by(self) -> tuple[str, ...]:
+        """The feature columns. The time column is not one of them, although ages are counted from it."""
+        return tuple(column.name for column in self.columns if column.names or column.hashed)
+
+    @property
     def levels(self) -> dict[str, LevelColumn]:
         """The columns whose levels have names, by the name of the column."""
         return {column.name: column for column in self.columns if isinstance(column, LevelColumn)}

@@ -57,11 +57,6 @@ class Prepared:
     notes: tuple[str, ...]
     seed: int | None  #: of the player; None: a secret one
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The feature columns. The time column is not one of them, although ages are counted from it."""
-        return tuple(column.name for column in self.features.columns if column.names or column.hashed)
-
     def create(self, store: str | PathLike[str] | Store, name: str, **settings: Any) -> Stream:
         """Make the stream in a store (``Stream.create``, whose other settings may be given)."""
         given = {"features": self.features, "roles": self.roles, "costs_by_item": self.costs_by_item, "seed": self.seed}

@@ -30,7 +30,7 @@ from .decider import TOGETHER, Decider
 from .desk import Desk, restaffed
 from .feedback import Feedback
 from .journal import Journal
-from .reader import ItemRow
+from .reader import Asked, ItemRow
 from .recovery import settings_of
 from .staffing import Share, Staffing
 from .verify import Progress, Verified, verify
@@ -295,6 +295,15 @@ class Stream:
             return answer
         finally:
             alone.user = before
+
+    def read(self, item: Any, *, time: Any = None, stratum: str | None = None, costs: Any = None) -> Asked:
+        """Return an item as ``decide`` would read it, with what its columns say of its time, stratum and costs.
+
+        Nothing is decided. ``costs`` may also be formulas over the columns of a record.
+        """
+        with self._alone:
+            given = costs.of_item(item) if isinstance(costs, CostsByItem) else costs
+            return self._reader.read(item, None, time, stratum, given, None, self.costs)
 
     def decide_many(
         self,

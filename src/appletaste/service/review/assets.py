@@ -110,7 +110,7 @@ async def page(call: Call[None]) -> Reply[str]:
     return file_reply("index.html", call.headers)
 
 
-@operation("GET", "/desk/{file}", scope=None, media=HTML, problems=("unknown-route",), described=False)
+@operation("GET", "/page/{file}", scope=None, media=HTML, problems=("unknown-route",), described=False)
 async def page_file(call: Call[None]) -> Reply[str]:
     """Return a file of the review page."""
     return file_reply(call.params["file"], call.headers)

@@ -1,4 +1,4 @@
-// Where one is in the desk, and what this browser remembers of it.
+// Where one is in the page, and what this browser remembers of it.
 //
 //   address("cards", "case", id)    "#/stream/cards/case/..."; parse() reads the address of the page
 //   home()                          where somebody who has just signed in goes on
