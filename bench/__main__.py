@@ -78,6 +78,12 @@ BENCHES = {
         "docs/missed.md",
     ),
     "drift": Bench("drift", "forgetting and alarms on streams with a known change", "two minutes", "docs/drift.md"),
+    "time": Bench(
+        "ordered.__main__",
+        "streams in the order of time, beside the constants and models that are fitted every night",
+        "an hour; --only 'hotel_inn' is one file, --only ruin one made-up stream",
+        "docs/drift.md",
+    ),
     "desk": Bench(
         "desk.__main__",
         "few reviewers and late labels, beside one-sided logistic regression",

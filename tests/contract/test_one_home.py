@@ -78,6 +78,23 @@ def test_a_stream_decides_as_its_rehearsal(kind, tables, rehearsed, tmp_path):
         assert "bit for bit" in str(stream.verify())
 
 
+@pytest.mark.parametrize("policy", ["voi[half_life=30d]", "ts", "pg-ts", "greedy"])
+def test_other_policies_are_rehearsed_as_they_run(policy, tables):
+    """Those that take no levels or curves, and one that forgets by the time: also what it learnt of the past."""
+    past, new = tables
+    name, _, option = policy.rstrip("]").partition("[")
+    options = {"half_life": "30d"} if option else {}
+    spec = at.policies.PolicySpec(name, options)
+    told = {"history": past, "drop": ["order"], "costs": COSTS, "seed": SEED, **ROLES, **STAFFING}
+    log = at.replay(new, "fraud", policies=[spec], log=spec.label, **told).log
+    stream = prepared(past, name=name, options=options).create("memory", NAME)
+    decided = play_stream(stream, new)
+    assert [row[FIELDS.index("x")] for row in decided] == [row.tobytes() for row in log.x]
+    for field in ("probability", "act"):
+        assert [row[FIELDS.index(field)] for row in decided] == getattr(log, field).tolist()
+    assert repr([row[FIELDS.index("chance")] for row in decided]) == repr(log.chance.tolist())
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_stream_that_was_killed_goes_on_as_its_rehearsal(kind, tables, rehearsed, tmp_path, monkeypatch):
     past, new = tables

@@ -271,6 +271,8 @@ def test_clocks_of_numbers_in_units_that_were_said(shop, capsys):
     work = json.loads(call(capsys, "worklist", "b.db", "--top", 0, "--json")[1])
     assert {case["unit"] for case in work} == {"days"}
     assert max(case["age"] for case in work) == pytest.approx(119 * 2.5 / 24)
+    later = json.loads(call(capsys, "worklist", "b.db", "--top", 0, "--now", 119 * 2.5 + 48, "--json")[1])
+    assert min(case["age"] for case in later) == pytest.approx(2)  # in hours, as the column
     assert work[0]["code"] == ""  # this policy has no model, and no reasons to tell
     assert "nan" not in call(capsys, "worklist", "b.db")[1]
     rows = hours(without(shop, *LATER))
@@ -356,7 +358,7 @@ def test_labels_are_learnt_once_and_everything_else_is_counted(shop, capsys):
         assert stream.find(passed).outcome == truth[passed]
     assert all(label in (truth[one], None) for one, label in labels.items())
     again = json.loads(call(capsys, "label", "shop.db", "told.csv", "--json")[1])
-    assert (again["known"], again["passed"]) == (len(acted), 0)  # that of the pass was recorded once
+    assert (again["known"], again["passed"]) == (len(acted) - 1, 1)
     learnt = next(one for one in acted if labels[one] is not None)
     write("wrong.csv", [{"order": learnt, "fraud": "no" if truth[learnt] else "yes"}])
     before = events("shop.db")
@@ -366,6 +368,29 @@ def test_labels_are_learnt_once_and_everything_else_is_counted(shop, capsys):
     assert json.loads(call(capsys, "label", "shop.db", "wrong.csv", "--correct", "--json")[1])["corrected"] == 1
     with look("shop.db") as stream:
         assert stream.find(learnt).entry.state == "corrected"
+
+
+def test_a_frozen_stream_takes_no_part_of_a_file_that_corrects(shop, capsys):
+    """A label that was only recorded would never be learnt: the file is refused before any label is written."""
+    found = json.loads(call(capsys, "decide", "shop.db", "new.csv", "--json")[1])
+    acted = [row["id"] for row in found["decisions"] if row["act"]]
+    write("told.csv", [{"order": acted[1], "fraud": "yes"}])
+    assert call(capsys, "label", "shop.db", "told.csv")[0] == 0
+    with at.Stream.open("shop.db", "shop") as stream:
+        stream.set_mode("frozen")
+    write("told.csv", [{"order": acted[0], "fraud": "yes"}, {"order": acted[1], "fraud": "no"}])
+    before = events("shop.db")
+    code, _, err = call(capsys, "label", "shop.db", "told.csv", "--correct")
+    assert (code, "told.csv, line 3: the stream is frozen" in err) == (2, True), err
+    assert events("shop.db") == before
+
+
+def test_a_row_whose_features_were_erased_is_said_to_be(shop, capsys):
+    assert call(capsys, "decide", "shop.db", "new.csv")[0] == 0
+    with at.Stream.open("shop.db", "shop") as stream:
+        stream.erase(shop[3]["order"])
+    code, _, err = call(capsys, "decide", "shop.db", "new.csv")
+    assert (code, "line 5" in err, "its features were erased since" in err) == (2, True, True), err
 
 
 def test_labels_that_cannot_be_are_refused_with_their_line(shop, capsys):

@@ -1,5 +1,9 @@
 """A map that changes lives in its stream: folded, snapshotted, verified, rewound, told apart, and erased from."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -243,4 +247,75 @@ def test_in_safe_mode_the_map_stays_as_it_is():
     stream.set_mode("live")
     stream.decide({**item(0), "shop": "seen by nobody"}, id="b", time=2.0)
     assert "seen by nobody" in stream.features.levels["shop"].numbered
+    stream.verify()
+
+
+HASHED = """
+import sys, appletaste as at
+features = at.Encoder(spare=2).fit([{"a": 1.0, "b": "x", "c": 2.0, "d": "y"}, {"a": 2.0, "b": "z", "c": 1.0, "d": "y"}])
+policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+if sys.argv[1] == "write":
+    with at.Stream.create(sys.argv[2], "it", policy, features=features, seed=1) as stream:
+        stream.decide({"a": 1.0}, id="1", time=1.0)
+        stream.decide({"b": "new"}, id="2", time=2.0)
+        stream.snapshot()
+else:
+    print(at.Stream.open(sys.argv[2], "it").verify())
+"""
+
+
+def test_a_map_is_the_same_to_the_bit_in_a_process_that_hashes_otherwise(tmp_path):
+    """Fields that records lack are counted in the order of the columns, and not in that of a set."""
+    for seed, what in (("1", "write"), ("2", "verify"), ("3", "verify")):
+        words = [sys.executable, "-c", HASHED, what, str(tmp_path / "it.db")]
+        told = subprocess.run(
+            words, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=False
+        )
+        assert told.returncode == 0, told.stderr
+    assert "bit for bit" in told.stdout
+
+
+def test_what_is_written_by_itself_is_refused_within_a_group():
+    stream = begun()
+    stream.decide(item(0), id="a", time=1.0)
+    for k, verb in enumerate((lambda: stream.erase("a"), stream.snapshot)):
+        with stream.group():
+            stream.decide(item(1), id=f"b{k}", time=2.0)
+            with pytest.raises(InputError, match="outside of the block of group"):
+                verb()
+    stream.erase("a")
+    stream.verify()
+
+
+def test_a_vector_that_cannot_be_folded_is_not_decided():
+    """Products of large numbers: the same item is refused whether the map changes or not, and leaves no trace."""
+    people = [{"a": 1.0, "b": 2.0, "job": "chef"}, {"a": 2.0, "b": 1.0, "job": "clerk"}]
+    for spare in (0, 1):
+        features = at.Encoder(spare=spare, standardise=False, interactions=[("a", "b")]).fit(people)
+        player = at.policy(n_features=features.n_features, costs=COSTS)
+        stream = at.Stream.create("memory", "it", player, features=features, seed=1)
+        before = bits(stream)
+        with pytest.raises(InputError, match="below 1e100 in size"):
+            stream.decide({"a": 1e60, "b": 1e60, "job": "pilot"}, id="a", time=1.0)
+        assert bits(stream) == before
+        stream.decide({"a": 1.0, "b": 1.0, "job": "pilot"}, id="a", time=1.0)
+        stream.verify()
+
+
+def test_a_field_that_is_left_out_is_a_field_that_is_missing():
+    stream = begun()
+    first = stream.decide({"amount": 20.0, "shop": "s"}, id="a", time=1.0)
+    assert of(stream.decide({"amount": 20.0, "shop": "s", "kind": None}, id="a", time=1.0)) == of(first)
+
+
+def test_a_cell_is_no_level_whose_name_was_erased():
+    stream = begun()
+    stream.decide({**item(1), "shop": "mary"}, id="a", time=1.0)
+    slot = stream.features.levels["shop"].numbered["mary"]
+    stream.erase("a")
+    assert stream.features.levels["shop"].numbered[slot] == slot
+    assert f"erased {slot}" in stream.features.levels["shop"].shown()
+    for k, name in enumerate((f"\0{slot}", str(slot), f"erased {slot}")):
+        stream.decide({**item(1), "shop": name}, id=f"b{k}", time=2.0)
+        assert stream.features.levels["shop"].numbered[name] != slot
     stream.verify()

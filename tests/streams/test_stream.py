@@ -409,3 +409,36 @@ def test_a_group_in_which_something_broke_is_not_called_written(home, monkeypatc
     assert stream.label(waiting, 1).status == "applied"
     stream.verify()
     store.close()
+
+
+def test_a_stream_that_is_written_meanwhile_opens_without_trouble(tmp_path):
+    """Whoever looks takes the record as it was when the look began, however much comes behind."""
+    stream = at.Stream.create(tmp_path / "shop.db", "orders", at.policy("voi", n_features=2, costs=COSTS), seed=1)
+    stream.decide([0.1, 0.2], id="a", time=1.0)
+    place, busy = type(stream.record.place), []
+    usual = place.read
+
+    def read(self, after=0):
+        if self is not stream.record.place and not busy and after == 0 and len(stream) < 100:
+            busy.append(True)
+            for _ in range(20):
+                stream.decide([0.1, 0.2], id=f"more-{len(stream)}", time=float(len(stream)))
+            busy.clear()
+        return usual(self, after)
+
+    place.read = read
+    try:
+        with at.Stream.open(tmp_path / "shop.db", "orders", read_only=True) as other:
+            assert other.trouble is None
+            assert len(other) < len(stream)
+    finally:
+        place.read = usual
+    stream.close()
+
+
+def test_a_snapshot_that_is_written_aside_knows_no_later_mode():
+    stream = at.Stream.create("memory", "orders", at.policy("voi", n_features=2, costs=COSTS), seed=1)
+    stream.decide([0.1, 0.2], id="a", time=1.0)
+    header = stream._journal.fold.header()
+    stream.set_mode("frozen")
+    assert [mode for _, mode in header["modes"]] == ["live"]

@@ -60,6 +60,7 @@ def add(verbs: Any) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the decisions, .csv or .jsonl")
     add_json(parser)
+    parser.set_defaults(needs_key="a key that may decide")
     parser.set_defaults(over_http=lambda _: "POST /v1/streams/NAME/decisions:batch, or at.connect(...) from Python,")
 
 
@@ -121,7 +122,7 @@ def run(args: argparse.Namespace) -> None:
     if args.make_ids:
         print("the ids were made: the same file again would be decided again, as other items")
     if room is not None:
-        at = "" if items.times[-1] is None else f" at {last}, the time of the last item"
+        at = f" at {last}, the time of the last item" if isinstance(items.times[-1], str) else ""
         print(f"capacity left{at}: {counted(room, 'act')}")
     if args.out:
         print(f"the decisions are in {args.out}")

@@ -63,6 +63,7 @@ def add(verbs: Any) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write what became of each label, .csv or .jsonl")
     add_json(parser)
+    parser.set_defaults(needs_key="a key that may label")
     parser.set_defaults(over_http=lambda _: "POST /v1/streams/NAME/labels:batch, or at.connect(...) from Python,")
 
 

@@ -57,11 +57,12 @@ def in_use(args: argparse.Namespace) -> str:
     if args.verb == "serve":
         return f"{told}Most likely another service runs on the store: end the other process first"
     again = "stop the service, repeat this command, and start the service again"
+    key = getattr(args, "needs_key", "an admin key for every stream")
     if not hasattr(args, "over_http"):
         return f"{told}Most likely a service runs on the store: {again}"
     return (
-        f"{told}Most likely a service runs on the store. Ask the service: {args.over_http(args)} with an admin key for "
-        f"every stream ('Authorization: Bearer at_...'). Or {again}. When the last admin key is lost, stop the service "
+        f"{told}Most likely a service runs on the store. Ask the service: {args.over_http(args)} with {key} "
+        f"('Authorization: Bearer at_...'). Or {again}. When the last admin key is lost, stop the service "
         f"first: 'appletaste keys create me --store {args.store} --scope admin' makes another"
     )
 

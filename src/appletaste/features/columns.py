@@ -100,14 +100,11 @@ class Column(ABC):
         return lambda cell: name
 
 
-#: How the name of a level begins whose own name was erased.
-ERASED = "\0"
-
-
 class LevelColumn(Column):
     """A column whose levels are numbered in the order in which they came."""
 
-    numbered: dict[str, int]  #: the number of each level
+    #: The number of each level; a level whose name was erased is called by its number, which no cell is.
+    numbered: dict[str | int, int]
 
     def mark(self) -> int:
         """Return how many levels there are."""
@@ -120,11 +117,11 @@ class LevelColumn(Column):
 
     def forget(self, level: str) -> None:
         """Take the name of a level away; its place stays taken, by a name that no cell has."""
-        self.numbered = {f"{ERASED}{place}" if name == level else name: place for name, place in self.numbered.items()}
+        self.numbered = {place if name == level else name: place for name, place in self.numbered.items()}
 
     def shown(self) -> list[str]:
         """Return the levels in their order, as people read them; while another thread may add some."""
-        return [f"erased {name[1:]}" if name.startswith(ERASED) else name for name in list(self.numbered)]
+        return [name if isinstance(name, str) else f"erased {name}" for name in list(self.numbered)]
 
 
 class Category(LevelColumn):
@@ -170,8 +167,7 @@ class Category(LevelColumn):
         if update and len(self.numbered) < self.room:
             places = [self.place(level, True) for level in levels]
         else:
-            known: dict[str | None, int] = {None: self.room}
-            known.update(self.numbered)
+            known: dict[Any, int] = {None: self.room, **self.numbered}
             other = self.room + self.missing
             places = [known.get(level, other) for level in levels]
         return [(np.array(places, dtype=np.intp), np.ones(len(levels)))]

@@ -45,7 +45,7 @@ def header_of(features: FeatureMap) -> dict[str, Any]:
         "dropped": list(features.dropped),
         "seen": {name: seen.header() for name, seen in features.seen.items()},
         "made": features.made,
-        "missing_fields": dict(features.missing_fields),
+        "missing_fields": {name: n for name in features.fields if (n := features.missing_fields[name])},
         "unreadable": features.unreadable,
     }
 
@@ -269,7 +269,8 @@ class FeatureMap:
     def read_cells(self, record: Any) -> Cells:
         """Return the cells of a record as this map reads them, or say which one is of the wrong kind."""
         record = as_record(record)
-        return Cells(self._cells(record), () if self._needed <= record.keys() else self._needed - record.keys())
+        absent = () if self._needed <= record.keys() else tuple(name for name in self.fields if name not in record)
+        return Cells(self._cells(record), absent)
 
     def mark(self) -> tuple[Any, ...]:
         """Return how far the map has come, for ``rewind``."""

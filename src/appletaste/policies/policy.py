@@ -363,8 +363,10 @@ class Policy(Player):
             self.learner.learn(observation)
             self.rounds.learnt(0, self.learner.keeps_labels)
 
-    def learn_history(self, items: ArrayLike, labels: Iterable[Any]) -> History:
+    def learn_history(self, items: ArrayLike, labels: Iterable[Any], times: Sequence[float] | None = None) -> History:
         """Start from a history, [n, features]; rows whose label is None, NaN or -1 are skipped, and counted.
+
+        ``times`` are when the items came, in seconds, for policies that forget by the time; without them all came now.
 
         Nothing is learnt if any row is wrong. The likelihood of the labels given their items is what it is whoever
         chose them, so labels of reviewed cases alone do no harm, as long as they were chosen by what is in the items
@@ -379,9 +381,10 @@ class Policy(Player):
         """
         table = check_items(items, self.n_features, self.slots)
         known = known_labels(labels, len(table))
-        for x, label in zip(table, known, strict=True):
+        for row, (x, label) in enumerate(zip(table, known, strict=True)):
             if label is not None:
-                self._learn(Observation.given(x, label))
+                came = None if times is None or not self.timed else float(times[row])
+                self._learn(Observation.given(x, label, came))
         return History.of(known)
 
     @property

@@ -37,6 +37,7 @@ class History:
     clock: str | None = None  #: the column of the times, where other dates are counted from it
     moments: NDArray[Any] | None = None  #: the times as texts
     notes: tuple[str, ...] = ()  #: what speaks against its being past
+    times: NDArray[np.float64] | None = None  #: when the rows came, on the clock of the stream
 
     @property
     def table(self) -> Records:
@@ -112,9 +113,11 @@ def read_history(
     for name in wanted:
         check_column(name, records.columns, records.source)
     labels = records.labels if not flip_label else np.where(records.labels < 0, UNKNOWN, 1 - records.labels)
+    times = None
     if stream.clock in records.columns:  # a history is learnt in the order of time, as a stream begins with it
-        order = np.argsort(clock_of(stream.clock, records, time_unit)[0], kind="stable")
-        records, labels = records[order], labels[order]
+        times = clock_of(stream.clock, records, time_unit)[0]
+        order = np.argsort(times, kind="stable")
+        records, labels, times = records[order], labels[order], times[order]
     labels, over, notes = _before(stream, records, labels.astype(np.int8), time_unit)
     if not (labels != UNKNOWN).any():
         told = f"no label of {records.source} was known before the stream begins: give an older file, or leave out "
@@ -124,10 +127,10 @@ def read_history(
     if not over:
         notes += _shared(stream, stream.records, past, labels)
     if stream.moments is None or stream.clock is None:
-        return History(past, labels, notes=notes)
+        return History(past, labels, notes=notes, times=times)
     check_column(stream.clock, records.columns, records.source)
-    clock, _, _ = clock_of(stream.clock, records, time_unit)
-    return History(past, labels, stream.clock, moments_of(records.columns[stream.clock], clock), notes)
+    assert times is not None  # the clock is there
+    return History(past, labels, stream.clock, moments_of(records.columns[stream.clock], times), notes, times)
 
 
 def _before(

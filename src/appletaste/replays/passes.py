@@ -209,7 +209,9 @@ class Pass:
         seed = policy_seed(self.plan.seed, self.number)
         policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed, places)
         if past is not None and self.plan.history is not None:
-            policy.learn_history(past, self.plan.history.labels[self.plan.history.known].tolist())
+            known, times = self.plan.history.known, self.plan.history.times
+            labels = self.plan.history.labels[known].tolist()
+            policy.learn_history(past, labels, None if times is None else times[known].tolist())
         policy.probability(X[0])  # loads the kernels, and leaves no trace, before the clock starts
         return policy, X, encoding
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..decision import Decision, new_tuple
 from ..errors import AppleTasteError, ConflictError, InputError, StoreError
+from ..policies.items import check_item
 from ..records.codec import pack_item, unpack_item
 from ..records.durable import Found
 from ..records.events import Decided, Enacted
@@ -114,19 +115,18 @@ class Decider:
             raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
         if mode == SHADOW and baseline is None:
             raise InputError("in shadow mode the caller's own action stands: give baseline=True (act) or False (pass)")
-        mark, features = None, self._reader.features
-        if x is None:
-            assert features is not None  # or there would be a vector
-            assert cells is not None
-            mark = features.mark()
-            x = features.vector(cells, update=mode != SAFE)
+        if x is not None:
+            return new_tuple(Ready, (id, x, asked, at, moment, now, pack_item(x, item), None))
+        features, policy = self._reader.features, self._journal.fold.player.policy
+        assert features is not None  # or there would be a vector
+        assert cells is not None
+        mark = features.mark()
         try:
-            kept = pack_item(x, item)
-        except InputError:
-            if features is not None and mark is not None:
-                features.rewind(mark)
+            x = check_item(features.vector(cells, update=mode != SAFE), policy.n_features, policy.slots)
+            return new_tuple(Ready, (id, x, asked, at, moment, now, pack_item(x, item), mark))
+        except BaseException:
+            features.rewind(mark)
             raise
-        return new_tuple(Ready, (id, x, asked, at, moment, now, kept, mark))
 
     def _undo(self, ready: Sequence[Ready]) -> None:
         """Let a map that changes be as it was before these items were made ready."""
@@ -212,7 +212,7 @@ class Decider:
         if asked.x is not None:
             return decision.x.tobytes() == asked.x.tobytes()
         _, record = unpack_item(item)
-        return record is not None and repr(self._reader.own(record)) == repr(asked.cells)
+        return record is not None and repr(self._reader.own(record).cells) == repr(asked.cells and asked.cells.cells)
 
 
 def _moment(time: Any, at: int, kind: type | None) -> tuple[float | str, float]:

@@ -74,7 +74,7 @@ class Feedback:
         mode = mode_at(journal.fold.modes, found.seq)
         act = found.event.decision.act
         if mode == SHADOW:
-            act = next(e.act for e in later if isinstance(e, Enacted) and e.by == CALLER)
+            act = next((e.act for e in later if isinstance(e, Enacted) and e.by == CALLER), act)  # written together
         features = self._reader.features
         answer = Answer(id, found.seq, found.event.decision, found.event.time, mode, act, True, features)
         entry = entries[id]
@@ -149,15 +149,20 @@ class Feedback:
         return LabelReceipt(id, APPLIED, PENDING, False)
 
     def _labelled(self, id: str, verb: str) -> Case:
-        fold, case = self._journal.fold, self.find(id)
+        case = self.find(id)
         if case.entry.label is None and case.outcome is None:
             raise FeedbackError(f"decision {id!r} is {case.entry.state} and has no label to {verb}; label() adds one")
         if case.learnt:
-            if fold.mode in (FROZEN, SAFE):
-                raise InputError(f"the stream is {fold.mode}, and learns nothing: set its mode first, or wait")
-            if not fold.player.policy.keeps_labels:
-                fold.player.policy.revise([])  # says why it cannot
+            self.check_revisable()
         return case
+
+    def check_revisable(self) -> None:
+        """Refuse to correct what was learnt where the stream does not learn now, or its policy keeps no labels."""
+        fold = self._journal.fold
+        if fold.mode in (FROZEN, SAFE):
+            raise InputError(f"the stream is {fold.mode}, and learns nothing: set its mode first, or wait")
+        if not fold.player.policy.keeps_labels:
+            fold.player.policy.revise([])  # says why it cannot
 
     def expire(self, now: Any, by: str) -> list[str]:
         """Give up waiting for the labels of decisions that have waited too long; return their ids."""
@@ -210,6 +215,7 @@ class Feedback:
 
     def erase(self, id: str) -> Case:
         """Erase the features of a decision; its action, its probability and the SHA-256 of the features stay."""
+        self._journal.check_alone("an erasure")
         journal, case = self._journal, self.find(id)
         if case.erased:
             return case

@@ -173,7 +173,7 @@ class Fold:
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, without the seed."""
         times = next((name for name, kind in _KINDS.items() if kind is self.kind), None)
-        return {"player": without_seed(self.player.header()), "modes": self.modes, "times": times}
+        return {"player": without_seed(self.player.header()), "modes": list(self.modes), "times": times}
 
     def arrays(self) -> Arrays:
         """Return all that is carried, copied."""

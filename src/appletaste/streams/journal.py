@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from ..errors import StoppedError, UnknownDecisionError
+from ..errors import InputError, StoppedError, UnknownDecisionError
 from ..records.durable import DurableRecord, Found
 from ..records.events import Decided, Event, ModeChanged
 from ..records.stores import Store
@@ -116,6 +116,11 @@ class Journal:
         if self.stopped:
             raise StoppedError(f"stream {self.name!r} has stopped: {self.stopped}. Open the stream again")
 
+    def check_alone(self, what: str) -> None:
+        """Refuse what is written by itself while a group waits to be written: its state is ahead of the record."""
+        if self._depth:
+            raise InputError(f"{what} is written by itself: call it outside of the block of group()")
+
     def enter_safe_mode(self) -> None:
         """Let a fixed action stand from now on, because the record does not verify."""
         if not self.stopped and self.fold.mode != SAFE:
@@ -156,6 +161,7 @@ class Journal:
 
     def snapshot(self) -> int:
         """Write a snapshot now, and wait for it; return the number of the last event that it has taken in."""
+        self.check_alone("a snapshot")
         self.check_running()
         self.settle()
         self.keeper.wait()

@@ -126,12 +126,15 @@ class Reader:
                 "with features="
             )
         record = dict(item)
-        if id is None and roles.get(ID) in record:
-            id = as_level(record[roles[ID]], ())
-        if time is None and roles.get(TIME) in record:
-            time = self._time(record[roles[TIME]])
-        if stratum is None and roles.get(STRATUM) in record:
-            stratum = as_level(record[roles[STRATUM]], ()) or "missing"
+        try:
+            if id is None and roles.get(ID) in record:
+                id = as_level(record[roles[ID]], ())
+            if time is None and roles.get(TIME) in record:
+                time = self._time(record[roles[TIME]])
+            if stratum is None and roles.get(STRATUM) in record:
+                stratum = as_level(record[roles[STRATUM]], ()) or "missing"
+        except ValueError as error:
+            raise InputError(f"the id, the time and the stratum are texts or numbers, got {error}") from None
         if self._clock is not None and self._clock not in record:
             record[self._clock] = time
         if costs is None and self.sheet is not None:

@@ -114,6 +114,8 @@ def _take_tail(record: DurableRecord, fold: Fold, manifest: Manifest) -> RecordE
         if _digest_at(place, head.seq) != head.digest:
             raise RecordError(f"the snapshot after event {head.seq} is of another record", head.seq)
         for row, event in checked(place.read(head.seq), head, sheets):
+            if row.seq > record.head.seq:  # written since, by another process
+                break
             fold.take(row, event, lookup)
             head = Head(row.seq, row.digest)
         if head != record.head:

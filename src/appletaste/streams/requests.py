@@ -354,7 +354,12 @@ def _check_items(stream: Stream, items: Items) -> None:
         costs = None if items.costs is None else items.costs[row]
         known = stream.record.decision(id)
         if known is not None:
-            record = None if known.item is None else unpack_item(known.item)[1]
+            if known.item is None:
+                raise DataError(
+                    f"{items.records.where(row)}: id {id!r} was decided, and its features were erased since, so that "
+                    "nobody can tell whether this is the same item. Leave out the row; nothing was decided"
+                )
+            record = unpack_item(known.item)[1]
             differ = ["its columns"] if record is None else _differing(features, items.rows[row], record)
             differ += ["the stratum"] if known.event.stratum != items.strata[row] else []
             usual = costs is None and not known.stamp.own_costs
@@ -440,7 +445,7 @@ def label_table(stream: Stream, told: Labels, correct: bool = False, by: str = "
                     done = {ALREADY_APPLIED: KNOWN, RECORDED: KEPT}.get(receipt.status, LEARNT)
                 else:
                     receipt, done = stream.correct(id, value, time=time, by=by), CORRECTED
-            if done == KEPT and not case.entry.decision.act:
+            if done in (KEPT, KNOWN) and not case.entry.decision.act:
                 done = PASSED
             outcomes.append(Outcome(id, value, done, receipt.late))
         return outcomes
@@ -474,6 +479,8 @@ def _check_labels(stream: Stream, told: Labels, correct: bool) -> None:
         if known != value:
             with _in_row(told.records, row):
                 when_after(case.entry.time, time)
+                if known is not None and case.learnt:
+                    stream.check_revisable()
     ours = next((event.id for _, event in stream.events() if isinstance(event, Decided)), None)
     if ours is not None and told.ids and not any(id in stream for id in told.ids):
         raise DataError(

@@ -385,6 +385,10 @@ class Stream:
         with self._running:
             return self._feedback.retract(id, time, by)
 
+    def check_revisable(self) -> None:
+        """Refuse to correct or withdraw labels where the stream does not learn now, or its policy keeps none."""
+        self._feedback.check_revisable()
+
     def expire(self, now: Any = None, *, by: str = "") -> list[str]:
         """Give up waiting for the labels of decisions that are ``expire_after`` old or older; return their ids.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..features import FeatureMap
+from ..history.clock_column import UNITS
 from ..policies.reasons import AUDIT, EXPLOIT, EXPLORE, Wording, reason_for
 from ..records.codec import unpack_item
 from ..records.events import Decided
@@ -44,7 +45,8 @@ class Work:
 def pending_work(stream: Stream, now: Any = None) -> list[Work]:
     """Return the items whose labels are awaited, by what a review is expected to save, the most valuable first.
 
-    Ages are counted up to ``now``, or else to the time of the latest decision.
+    Ages are counted up to ``now``, or else to the time of the latest decision. A number is in the units of the time
+    column, where the stream knows them.
 
     Examples
     --------
@@ -57,7 +59,8 @@ def pending_work(stream: Stream, now: Any = None) -> list[Work]:
     [('b', 0.0, 'EXPLOIT'), ('a', 1.0, 'EXPLOIT')]
     """
     policy, features, record = stream.player.policy, stream.features, stream.record
-    end = _latest(stream) if now is None else present(stream.times, now)
+    unit = 1.0 if isinstance(now, str) else UNITS.get(stream.roles.get(UNIT, ""), 1.0)
+    end = _latest(stream) if now is None else unit * present(stream.times, now)
     wording, pending = Wording(policy, features), stream.pending
     work = []
     record.prefetch(pending)
@@ -72,8 +75,8 @@ def pending_work(stream: Stream, now: Any = None) -> list[Work]:
         age, code = (end - made) / (DAY if dated else 1.0), "" if reason is None else reason.code
         cells = None if known.item is None else unpack_item(known.item)[1]
         columns = wording.columns(decision.x, None if features is None else _fields(features, cells))
-        unit = "days" if dated else "units of time"
-        work.append(Work(id, seen.worth, seen.chance, time, age, unit, code, columns, stratum))
+        counted_in = "days" if dated else "units of time"
+        work.append(Work(id, seen.worth, seen.chance, time, age, counted_in, code, columns, stratum))
     return sorted(work, key=lambda one: (-one.worth, -one.age))
 
 
