@@ -155,7 +155,8 @@ def _for_an_answer(facts: Facts) -> tuple[str, str]:
     if labels < audits:
         others = "1 audit that has" if audits - labels == 1 else f"{count(audits - labels)} audits that have"
         return f"Get the labels of {others} none yet", here
-    return f"Go on auditing, for longer or a larger share: {count(audits)} audits are too few", here
+    few = "1 audit is" if audits == 1 else f"{count(audits)} audits are"
+    return f"Go on auditing, for longer or a larger share: {few} too few", here
 
 
 def _audits_for(facts: Facts, audits: int) -> tuple[float, str]:
