@@ -73,7 +73,7 @@ class Model:
         said.append(self._fit())
         if self.curves.not_drawn:
             names = ", ".join(self.curves.not_drawn[:8]) + (", ..." if len(self.curves.not_drawn) > 8 else "")
-            said.append(f"Not drawn, since no single column has them: {names}.")
+            said.append(f"Not drawn, since no single column has them, or each of many levels has an effect: {names}.")
         if len(self.curves) < self.columns:
             said.append(f"Shown are the {len(self.curves)} of {self.columns} columns that move the score most.")
         return said

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -137,13 +138,14 @@ class RemoteStream:
         said = _said({"value": check_label(value), "time": _moment(time), "by": by or None})
         return _receipt(self._call("POST", self._case(id) + "/label/corrections", said))
 
-    def retract(self, id: str) -> Any:
-        """Withdraw a label as if it had never arrived."""
-        return _receipt(self._call("DELETE", self._case(id) + "/label"))
+    def retract(self, id: str, *, by: str = "") -> Any:
+        """Withdraw a label as if it had never arrived; left out, ``by`` is the name of the key."""
+        who = f"?by={quote(by, safe='')}" if by else ""
+        return _receipt(self._call("DELETE", self._case(id) + "/label" + who))
 
-    def expire(self, now: Any = None) -> list[str]:
-        """Give up waiting for labels that are too late; return the ids."""
-        ids: list[str] = self._call("POST", "/expire", _said({"now": _moment(now)}))["ids"]
+    def expire(self, now: Any = None, *, by: str = "") -> list[str]:
+        """Give up waiting for labels that are too late; return the ids. Left out, ``by`` is the name of the key."""
+        ids: list[str] = self._call("POST", "/expire", _said({"now": _moment(now), "by": by or None}))["ids"]
         return ids
 
     def enacted(self, id: str, act: bool, by: str, *, time: Any = None) -> dict[str, Any]:
@@ -154,7 +156,7 @@ class RemoteStream:
 
     def note(self, id: str, text: str, *, by: str = "") -> int:
         """Write something down about a decision; return the number of the event."""
-        seq: int = self._call("POST", self._case(id) + "/notes", {"text": text, "by": by or "somebody"})["seq"]
+        seq: int = self._call("POST", self._case(id) + "/notes", _said({"text": text, "by": by or None}))["seq"]
         return seq
 
     def erase(self, id: str) -> dict[str, Any]:
@@ -164,24 +166,24 @@ class RemoteStream:
 
     def set_mode(self, mode: str, *, by: str = "", reason: str = "") -> int:
         """Let another mode hold; return the number of the event."""
-        seq: int = self._call("POST", "/mode", {"mode": mode, "by": by or "somebody", "reason": reason})["seq"]
+        seq: int = self._call("POST", "/mode", _said({"mode": mode, "by": by or None, "reason": reason}))["seq"]
         return seq
 
     def set_costs(self, costs: SomeCosts, *, by: str = "") -> int:
         """Let other costs be the usual ones; return the number of the event."""
         sheet = dict(Costs.of(costs).outcomes())
-        seq: int = self._call("POST", "/costs", {"costs": sheet, "by": by or "somebody"})["seq"]
+        seq: int = self._call("POST", "/costs", _said({"costs": sheet, "by": by or None}))["seq"]
         return seq
 
     def set_capacity(self, capacity: str | None, *, time_zone: str | None = None, by: str = "") -> int:
         """Let other reviewers be there, ``120/day`` or ``5%`` (None: any number); return the number of the event."""
-        said = {"capacity": capacity, "by": by or "somebody"} | ({} if time_zone is None else {"time_zone": time_zone})
+        said = {"capacity": capacity} | _said({"by": by or None, "time_zone": time_zone})
         seq: int = self._call("POST", "/capacity", said)["seq"]
         return seq
 
     def set_audit(self, audit: str | None, *, by: str = "") -> int:
         """Let another share of passes be audited, such as ``2%`` (None: none); return the number of the event."""
-        seq: int = self._call("POST", "/audit", {"audit": audit, "by": by or "somebody"})["seq"]
+        seq: int = self._call("POST", "/audit", {"audit": audit} | _said({"by": by or None}))["seq"]
         return seq
 
     # ---- looking

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from ...errors import ConflictError, FeedbackError, InputError, UnknownDecisionError
 from ...streams import LabelReceipt, Stream
 from ..door import check_plain, check_time
-from ..operations import CASE, LARGEST_BATCH, STREAM, Call, Reply, in_one_commit, one_by_one, operation
+from ..operations import CASE, LARGEST_BATCH, STREAM, Call, Query, Reply, in_one_commit, one_by_one, operation
 from ..problems import Problem, ProblemDocument, invalid
 from ..types import MOST, Body, Id, Time, Who
 
@@ -148,13 +148,19 @@ async def correct_label(call: Call[Correction]) -> Reply[Labelled]:
     return await call.writer.do(work, (id,))
 
 
-@operation("DELETE", CASE + "/label", scope="correct", problems=_CHANGES)
+@operation(
+    "DELETE",
+    CASE + "/label",
+    scope="correct",
+    problems=_CHANGES,
+    query={"by": Query(Who | None, None, "Who withdraws the label; left out: the name of the key.")},
+)
 async def retract_label(call: Call[None]) -> Reply[Labelled]:
     """Withdraw a label as if it had never arrived."""
-    id = call.params["id"]
+    id, by = call.params["id"], call.who(call.query["by"])
 
     def work(stream: Stream) -> Reply[Labelled]:
-        return Reply.of(_revised(stream, id, lambda: stream.retract(id, by=call.key.name)))
+        return Reply.of(_revised(stream, id, lambda: stream.retract(id, by=by)))
 
     return await call.writer.do(work, (id,))
 
@@ -163,6 +169,7 @@ class ExpireBody(Body, frozen=True):
     """Up to when to look for labels that are no longer waited for."""
 
     now: Time | None = None
+    by: Who | None = None
 
 
 class Expired(Struct, frozen=True):
@@ -174,12 +181,13 @@ class Expired(Struct, frozen=True):
 @operation("POST", STREAM + "/expire", scope="correct", problems=("cannot-happen", "time-in-future"))
 async def expire(call: Call[ExpireBody]) -> Reply[Expired]:
     """Give up waiting for labels that are too late: they are unknown, never negative."""
-    now = call.body.now
+    now, by = call.body.now, call.who(call.body.by)
     check_time(now, "/now")
+    check_plain(by, "/by")
 
     def work(stream: Stream) -> Reply[Expired]:
         if stream.settings["expire_after"] is None:
             raise Problem("cannot-happen", detail="nothing expires in this stream: it has no expire_after")
-        return Reply.of(Expired(stream.expire(now, by=call.key.name)))
+        return Reply.of(Expired(stream.expire(now, by=by)))
 
     return await call.writer.do(work)

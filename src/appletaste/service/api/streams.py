@@ -231,7 +231,8 @@ def believed(stream: Stream) -> ModelRead:
         width = policy.n_features
         names = [f"x{k + 1}" for k in range(width)] if stream.features is None else stream.features.names()
         parts = zip(names, mean.tolist(), [None] * width if sd is None else sd, strict=True)
-        coefficients = [Coefficient(*part) for part in parts]
+        slots = set(policy.slots)  # a column with many levels has an effect for each of them, and no coefficient
+        coefficients = [Coefficient(*part) for place, part in enumerate(parts) if place not in slots]
     except OptionError:  # a policy without a model
         coefficients = None
     return ModelRead(policy.name, policy.round, len(stream), coefficients)

@@ -70,6 +70,11 @@ class Leases:
                 until, key = (kept, "") if isinstance(kept, float) else kept
                 self._all[id] = Lease(by, until, key)
 
+    @property
+    def ids(self) -> list[str]:
+        """What is held, or was until its time was over."""
+        return list(self._all)
+
     def held(self, now: float) -> dict[str, Lease]:
         """Return the leases that are not over: neither their time nor, where ``opens`` says so, their key."""
         closed = {key for key in {lease.key for lease in self._all.values()} if key and not self._opens(key)}
@@ -286,4 +291,5 @@ async def escalate(call: Call[Escalate]) -> Reply[Changed]:
         return Reply.of(Changed(stream.note(id, f"escalated: {said}" if said else "escalated", by=by)), 201)
 
     async with queue.lock:
+        await refreshed(call, queue)  # or a label that was withdrawn since the last look would take the flag away
         return await call.writer.do(work, alone=True)

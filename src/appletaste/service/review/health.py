@@ -98,7 +98,8 @@ def alarms_of(read_model: ReadModel, noticed: dict[str, Acknowledged]) -> AlarmL
     """Return all alarms, the latest first."""
     with read_model.catch_up().lock:
         watch = read_model.watch
-        found = [alarm_read(alarm, seq, noticed) for alarm, seq in zip(watch.alarms, read_model.raised, strict=True)]
+        known = zip(watch.alarms, read_model.raised, strict=True)
+        found = [alarm_read(alarm, seq, noticed, read_model) for alarm, seq in known]
         notes = []
         if watch.items < watch.reference + watch.window:
             notes.append(
@@ -108,14 +109,14 @@ def alarms_of(read_model: ReadModel, noticed: dict[str, Acknowledged]) -> AlarmL
         return AlarmList(found[::-1], watch.items, notes)
 
 
-def alarm_read(alarm: Alarm, seq: int, noticed: dict[str, Acknowledged]) -> AlarmRead:
+def alarm_read(alarm: Alarm, seq: int, noticed: dict[str, Acknowledged], read_model: ReadModel) -> AlarmRead:
     """Return one alarm."""
-    name = name_of(alarm, seq)
+    name, feature = name_of(alarm, seq), alarm.feature
     return AlarmRead(
         name,
         alarm.time,
-        alarm.meaning,
-        alarm.feature,
+        read_model.called_now(alarm.meaning, feature),
+        None if feature is None else read_model.called_now(feature, feature),
         alarm.statistic,
         alarm.threshold,
         alarm.item,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...costs import Costs
 from ...features import FeatureMap
 from ...features.dates import Date
+from ...features.levels import SLOTS
 from ...records.codec import unpack_event, unpack_item
 from ...records.events import Corrected, Decided, Labelled, Recorded
 from ...records.stores.store import PART as ROWS
@@ -94,10 +95,12 @@ class Past:
         self._seen = 0
         self._labelled: dict[str, Known] = {}
         self._table: tuple[list[Known], Floats, Floats] | None = None  # cases, their features, and the scale of each
-        self._recent: list[dict[str, Any]] = []
+        self._recent: list[tuple[str, dict[str, Any]]] = []  # ids and cells
         self._fresh = 0  # decisions since what is usual was worked out
         self._usual: dict[str, tuple[float, ...] | Counter[str]] = {}
         columns = () if features is None else features.columns
+        groups = () if features is None else features.groups
+        self._slots = [place for place, group in enumerate(groups) if group == SLOTS]  # names of levels, no quantities
         #: Columns of records that something usual can be said of, and whether they hold numbers.
         self._kinds = {
             source: bool(column.numeric)
@@ -115,23 +118,29 @@ class Past:
 
     def _take(self, place: Place, last: int) -> None:
         labels: dict[str, int | None] = {}  # by id, the newest word first
-        recent: list[dict[str, Any]] = []  # the newest first
+        recent: list[tuple[str, dict[str, Any]]] = []  # the newest first
+        erased: set[str] = set()
         end, size, stop = last, FIRST, max(self._seen, last - FARTHEST)
         while end > stop and (len(labels) < MOST or len(recent) < MOST):
             start = max(stop, end - size)
             for row in reversed(rows_between(place, start, end)):
                 if row.kind == "decided":
                     if row.item is not None and len(recent) < MOST:
-                        recent.append(columns_of(row.item))
+                        recent.append((row.id, columns_of(row.item)))
                 elif row.kind in _LABEL_KINDS:
                     event = unpack_event(row.kind, row.body, None, {})
+                    if row.kind == "erased":
+                        erased.add(row.id)
                     if row.id not in labels:
                         labels[row.id] = event.label if isinstance(event, _LABELS) else None
             end, size = start, min(2 * size, LARGEST)
-        self._recent = [*self._recent, *reversed(recent)][-MOST:]
+        kept = [one for one in self._recent if one[0] not in erased]
+        self._recent = [*kept, *reversed(recent)][-MOST:]
         self._fresh += len(recent)
         if labels:
             self._relabel(place, dict(reversed(labels.items())))
+        if erased:  # nothing that is shown may come from what is gone
+            self._usual = {}
         if self._fresh >= OLD or not self._usual:
             self._summarise()
 
@@ -157,10 +166,10 @@ class Past:
         self._fresh = 0
         if len(self._recent) < LEAST:
             return
-        names = self._kinds or dict.fromkeys(self._recent[-1], True)
+        names = self._kinds or dict.fromkeys(self._recent[-1][1], True)
         found: dict[str, tuple[float, ...] | Counter[str]] = {}
         for name, numeric in names.items():
-            values = [record.get(name) for record in self._recent]
+            values = [record.get(name) for _, record in self._recent]
             if numeric:
                 numbers = [value for value in values if is_number(value)]
                 if len(numbers) >= LEAST:
@@ -191,7 +200,7 @@ class Past:
 
         With e the differences of the features, divided by their standard deviations where no map has done so, a
         likeness is 1 / (1 + sqrt(mean(e^2))): 1 where nothing differs, 1/2 where a feature differs by one standard
-        deviation on average.
+        deviation on average. Two levels of a column with many differ by one, whatever the numbers of their slots.
         """
         with self._lock:
             if not self._labelled:
@@ -200,6 +209,7 @@ class Past:
                 self._table = self._compared()
             cases, table, scale = self._table
             difference = (table - x) / scale
+            difference[:, self._slots] = difference[:, self._slots] != 0.0
             squares = np.einsum("ij,ij->i", difference, difference) / len(x)
             nearest = np.argpartition(squares, min(ALIKE, len(cases) - 1))[: ALIKE + 1]
             order = sorted((float(squares[k]), -int(k)) for k in nearest if cases[k].id != id)

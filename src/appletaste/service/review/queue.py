@@ -147,6 +147,10 @@ class Queue:
 
         What is new is read from the record, in small parts.
         """
+        if ids is None:  # also what was flagged or held before this process began
+            flagged = {*self.claims.escalations.ids, *self.claims.leases.ids}
+            self.claims.escalations.drop([id for id in flagged if id not in awaited])
+            self.claims.leases.drop([id for id in flagged if id not in awaited])
         gone = [id for id in (self._rows if ids is None else ids) if id in self._rows and id not in awaited]
         new = [id for id, since in awaited.items() if id not in self._rows or self[id].since != since]
         again = [id for id in new if id in self._rows]  # a label was withdrawn in between
@@ -262,8 +266,8 @@ def worth_now(stream: Stream, items: list[Waiting]) -> list[Waiting]:
         row = rows[item.id]
         event = unpack_event(row.kind, row.body, row.item, {})
         assert isinstance(event, Decided)
-        decision = event.decision
-        worth = stream.player.policy.look(decision.x, costs=decision.costs).worth if decision.round else math.nan
+        decision, known = event.decision, row.item is not None and event.decision.round
+        worth = stream.player.policy.look(decision.x, costs=decision.costs).worth if known else math.nan
         found.append(replace(item, worth=-math.inf if math.isnan(worth) else worth))
     return found
 

@@ -37,6 +37,7 @@ from ...records.states import Standing, after
 from ...records.stores.store import Place
 from ...streams import Audit, Budget
 from ...streams.answers import CALLER
+from ...streams.recovery import first_map
 from ...streams.snapshots import read_manifest
 from ...streams.staffing import staffing_of
 from ...times import DAY, instant, read_date
@@ -211,12 +212,22 @@ class ReadModel:
         self.writer, self.seq = writer, 0
         self.lock = threading.RLock()
         self.columns = Columns()
-        self.watch = Watch(writer.names)
+        began = first_map(writer.place)
+        #: The names of the features when the stream began: alarms are known by them, whatever takes a place since.
+        self._names = [] if began is None else began.names()
+        self.watch = Watch(self._names or None)
         #: The number of the event that raised each alarm of the watch.
         self.raised: list[int] = []
         #: Budgets and lanes with the row of the first decision that each holds for.
         self.staffing: list[tuple[int, Budget | None, Audit | None]] = []
         self._kept: dict[Any, tuple[Any, Any]] = {}
+
+    def called_now(self, text: str, feature: str | None) -> str:
+        """Return a text of an alarm with the name that its feature has by now."""
+        names = self.writer.names
+        if feature is None or names is None or feature not in self._names:
+            return text
+        return text.replace(feature, names[self._names.index(feature)])
 
     def catch_up(self) -> ReadModel:
         """Read the events that were written since; whoever asks holds no lock of the event loop."""
