@@ -90,6 +90,7 @@ def test_an_alarm_keeps_its_name_when_a_level_takes_a_place(tmp_path):
     at.Stream.create(store, "shop", policy, features=features, seed=3).close()
     with Running(store) as service:
         key = service.key()
+        service.ask("GET", S + "/alarms", key=key)  # watched from the first item on
         for start in range(0, 4000, 500):
             kinds = "abcd" if start < 2000 else "abcdzz"
             rows = [
