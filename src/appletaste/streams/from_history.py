@@ -234,11 +234,9 @@ def _teach(
     """Let the policy learn the labels of a history, in its order, each with the time of its item."""
     known = [None if label < 0 else int(label) for label in labels.tolist()]
     for start in range(0, len(table), BLOCK):
-        block = features.transform_many(table[start : start + BLOCK], update=False)
-        for row, x in enumerate(block, start):
-            label = known[row]
-            if label is not None:
-                player.teach(x, label, time=None if times is None else float(times[row]))
+        rows = slice(start, start + BLOCK)
+        block = features.transform_many(table[rows], update=False)
+        player.learn_history(block, known[rows], None if times is None else times[rows].tolist())
     return History.of(known)
 
 
