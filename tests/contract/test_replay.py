@@ -290,7 +290,9 @@ def test_a_stream_in_its_own_order(capsys):
         rows = {row["policy"]: row for row in json.loads(out)}
         costs.append(rows["voi"]["cost_per_1000"]["mean"])
         assert costs[-1] < min(rows[name]["cost_per_1000"]["mean"] for name in ("never", "always"))
-    assert costs[1] < 0.8 * costs[0]  # costs are gains here; full information keeps 0.82 of its own
+    # costs are gains here. Full information keeps 0.82 of its own, voi kept 0.85 before strangers were doubted: the
+    # bank changes all the time, and hardly anything pays in its first half (docs/decisions/0020)
+    assert costs[1] < 0.75 * costs[0]
 
 
 def test_limited_reviewers_and_an_audit_lane(rng):

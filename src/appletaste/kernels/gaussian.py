@@ -98,6 +98,19 @@ def score_awaiting(x: Vector, belief: Matrix, awaited: Matrix) -> tuple[float, f
     return score_item(x, awaited)
 
 
+@reduction_kernel
+def variance_of(x: Vector, belief: Matrix) -> float:
+    """Return x'Vx, and leave no trace."""
+    total = 0.0
+    for i in range(x.size):
+        if x[i] != 0.0:
+            row, part = belief[COVARIANCE + i], 0.0
+            for j in range(i):
+                part += row[j] * x[j]
+            total += x[i] * (2.0 * part + row[i] * x[i])
+    return max(total, 0.0)
+
+
 @kernel
 def expect_awaiting(x: Vector, belief: Matrix, awaited: Matrix) -> None:
     """Shrink V of what is awaited as a label at x will, by the mean of the belief."""

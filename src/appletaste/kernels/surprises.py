@@ -31,11 +31,12 @@ import math
 import numpy as np
 
 from ._jit import Blocks, Indices, Matrix, Vector, Word, kernel, part, reduction_kernel
-from .gaussian import COVARIANCE, DIRECTION, MODE, VARIED, expect_awaiting, score_awaiting
+from .gaussian import COVARIANCE, DIRECTION, MODE, VARIED, expect_awaiting, score_awaiting, variance_of
 from .information import normal_outlook
 from .linear import dot
 from .random import drawn
 from .renewal import INTERCEPT, PSEUDO
+from .strangers import join, strange
 from .value import (
     AHEAD,
     COUNTED,
@@ -46,6 +47,7 @@ from .value import (
     acting,
     add_item,
     forms,
+    in_doubt,
     remember,
     shrink_memory,
     weigh,
@@ -183,7 +185,7 @@ def enforce(prior: Matrix, slab: Matrix) -> None:
 
 
 # Rows of what is told of many items, a column for each item; and how many there are.
-PROBABILITY, CHANCE, PRICE, VALUE, COLUMN, OMEGA, TOLD = range(7)
+PROBABILITY, CHANCE, PRICE, VALUE, COLUMN, OMEGA, STRANGER, TOLD = range(8)
 
 
 @part
@@ -341,12 +343,14 @@ def weigh_many_surprises(
     alarm_price: float,
     catch_gain: float,
     awaiting: bool,
+    known: Matrix,
+    waiting: Matrix,
     told: Matrix,
 ) -> None:
     """Do what ``weigh_many`` does, with surprises in mind, and write what ``judge_surprise`` tells of each item.
 
-    Where no means are given the items are scored here, in turn: with ``awaiting``, each act shrinks ``awaited`` for
-    those behind it.
+    Where no means are given the items are scored here, in turn. With ``awaiting``, each act shrinks ``awaited`` for
+    those behind it and joins the crowd of those ``waiting``; some items are strangers to what is ``known``.
     """
     for k in range(items.shape[0]):
         x = items[k]
@@ -380,9 +384,13 @@ def weigh_many_surprises(
             alarm_price,
             catch_gain,
         )
+        stranger = strange(x, variance_of(x, belief), variance, known, waiting) if awaiting else 0.0
+        if stranger > 0.0:
+            probability, chance, price = in_doubt(stranger, chance, price, value, alarm_price, catch_gain, settings)
         told[PROBABILITY, k], told[CHANCE, k], told[PRICE, k], told[VALUE, k] = probability, chance, price, value
-        told[COLUMN, k], told[OMEGA, k] = column, omega
+        told[COLUMN, k], told[OMEGA, k], told[STRANGER, k] = column, omega, stranger
         act = drawn(action_key, first_round + k, probability)
         remember_both(x, act, memory, opened, settings, share, boundary, inflow, other_boundary)
         if act and awaiting:
             expect_awaiting(x, belief, awaited)
+            join(x, waiting)

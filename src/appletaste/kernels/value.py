@@ -177,6 +177,25 @@ def acting(price: float, value: float, scale: float, settings: Vector) -> float:
     return 1.0 if price <= value else 0.0
 
 
+@kernel
+def in_doubt(
+    stranger: float,
+    chance: float,
+    price: float,
+    value: float,
+    alarm_price: float,
+    catch_gain: float,
+    settings: Vector,
+) -> tuple[float, float, float]:
+    """Return the probability of acting, the chance and the price, of an item that is a stranger to this share.
+
+    The chance of a stranger is 1/2; the price of acting is linear in the chance (``kernels.strangers``).
+    """
+    chance += stranger * (0.5 - chance)
+    price += stranger * (0.5 * (alarm_price - catch_gain) - price)
+    return acting(price, value, abs(alarm_price) + abs(catch_gain), settings), chance, price
+
+
 @part
 def remember(
     x: Vector, act: bool, memory: Matrix, settings: Vector, share: float, boundary: float, inflow: float

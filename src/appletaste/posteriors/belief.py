@@ -98,6 +98,10 @@ class Score(Protocol):
     def variance(self) -> float:
         """Var z = x'Vx."""
 
+    @property
+    def stranger(self) -> float:
+        """The share in which the labels that have arrived do not speak for the item (``kernels.strangers``)."""
+
     def above(self, cut: float) -> float:
         """Return P(z >= cut)."""
 

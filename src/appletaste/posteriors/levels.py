@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError, OptionError
 from ..features.levels import FIRST, LAST, SLOTS
-from ..kernels import gaussian, levels, renewal
+from ..kernels import gaussian, levels, renewal, strangers
 from ..kernels._jit import Indices
 from ..kernels.linear import BLOCK
 from ..keys import Key
@@ -116,6 +116,11 @@ class LevelWaiting(Waiting):
         self.hold(key, x)
         if self._fresh:
             self._gains[key] = self._expect(x, self._awaited, self._pending)
+            strangers.join(self._plain(x), self._crowd)
+
+    def _plain(self, x: Vector) -> Vector:
+        """Return the places of an item that hold quantities."""
+        return self.belief.dense(x)
 
     def _expect(self, x: Vector, awaited: Vector, pending: Growing) -> Vector:
         grow_to(pending, int(self.belief.slots_of(x).max()))
@@ -133,19 +138,24 @@ class LevelWaiting(Waiting):
 
     def score(self, x: Vector) -> LevelScore:
         """Return how the score of x will be distributed about today's mean once the labels on their way are seen."""
-        awaited = self._now()
-        awaited[gaussian.MEAN, :] = self.belief.matrix[gaussian.MEAN]
-        pending = self._pending if awaited is self._awaited else self._pending_aside
-        return self.belief.asked(x, awaited, pending.array)
+        belief, awaited = self.belief, self._now()
+        awaited[gaussian.MEAN, :] = belief.matrix[gaussian.MEAN]
+        mine = awaited is self._awaited
+        pending, crowd = (self._pending, self._crowd) if mine else (self._pending_aside, self._crowd_aside)
+        variance = belief.asked(x, belief.matrix, belief.none).variance
+        found = belief.asked(x, awaited, pending.array)
+        found.stranger = strangers.strange(self._plain(x), variance, found.variance, self._labelled(), crowd)
+        return found
 
     def _compute(self, awaited: Vector) -> None:
         """Compute V_w and the precisions on their way from the belief, one item that waits after another."""
         mine = awaited is self._awaited
         pending, found = self._pending if mine else self._pending_aside, {}
         pending.array[:] = 0.0
-        awaited[:] = self.belief.matrix
+        awaited[:], crowd = self.belief.matrix, self._emptied(awaited)
         for key, x in self.items.items():
             found[key] = self._expect(x, awaited, pending)
+            strangers.join(self._plain(x), crowd)
         if mine:
             self._gains = found
 
@@ -213,7 +223,7 @@ class LevelBelief(LaplaceBelief):
         self._told, self._effects = LevelLabels(self._kept, self._places), Growing(ROOM, columns, 3)
         self._scales, self._next = np.ones(columns), 0
         self._z, self._parts, self._logs = np.zeros(width), np.zeros((3, columns)), np.zeros(len(SCALES))
-        self._none = np.zeros((0, columns))  # no label is on its way
+        self.none = np.zeros((0, columns))  #: no label is on its way
 
     @property
     def labels(self) -> LevelLabels:
@@ -243,7 +253,7 @@ class LevelBelief(LaplaceBelief):
     def effects(self, x: Vector) -> list[Effect]:
         """Return what is believed of the levels of an item, one for each column with many levels."""
         self._check(x)
-        levels.look_up(x, self._places, self._effects.array, self._scales, self._none, self._parts)
+        levels.look_up(x, self._places, self._effects.array, self._scales, self.none, self._parts)
         found = []
         for c, place in enumerate(self.slots):
             slot, mean, variance = self._parts[:, c].tolist()
@@ -266,7 +276,7 @@ class LevelBelief(LaplaceBelief):
         self._check(x)
         if self.waiting is not None:
             return self.waiting.score(x)  # type: ignore[return-value]
-        return self.asked(x, self._belief, self._none)
+        return self.asked(x, self._belief, self.none)
 
     def asked(self, x: Vector, belief: Vector, pending: Vector) -> LevelScore:
         """Return how the score of x is distributed, with another covariance and precision on its way."""
@@ -283,7 +293,7 @@ class LevelBelief(LaplaceBelief):
         )
         for k, x in enumerate(items):
             self._check(x)
-            found = self.asked(x, self._belief, self._none)
+            found = self.asked(x, self._belief, self.none)
             scores.means[k], scores.variances[k] = found.mean, found.variance
             scores.directions[k], scores.levels[k] = found.direction(), found.parts
         return scores
@@ -301,6 +311,10 @@ class LevelBelief(LaplaceBelief):
         arrays = self._effects.array, self._scales, pending, awaited, self._z, self._parts, gains
         levels.expect_levels(x, self._kept, self._places, *arrays)
         return gains
+
+    def dense(self, x: Vector) -> Vector:
+        """Return the places of an item that hold quantities."""
+        return x[self._kept]
 
     def slots_of(self, x: Vector) -> Vector:
         """Return the slots of an item."""
@@ -323,7 +337,7 @@ class LevelBelief(LaplaceBelief):
             self._places,
             effects,
             self._scales,
-            self._none,
+            self.none,
             self._belief,
             raw,
             scaled,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kernels import gaussian as kernels
+from ..kernels import strangers
 from .belief import Arrays, Doubt, Vector
 from .scores import NormalScore
 
@@ -27,10 +28,15 @@ class Waiting:
     V_w, so that nothing is paid twice for one piece of knowledge (Desautels, Krause & Burdick 2014 do so for Gaussian
     processes). An act takes one step of rank one; when its label arrives, the real information takes the place of the
     expected, and V_w stays until it is computed afresh.
+
+    The labels that arrive first may be of another kind than those to come. So the items that wait, and those whose
+    labels are known, are kept as crowds, and a score says how far its item is a stranger (``kernels.strangers``).
     """
 
     def __init__(self, belief: GaussianBelief | WideBelief) -> None:
         self.belief = belief
+        #: Whether items may be strangers; streams of old know none.
+        self.strangers = True
         #: What waits, by its round.
         self.items: dict[int, Vector] = {}
         self._awaited = np.zeros_like(belief.matrix)  # laid out as a belief, for its kernels: V_w in the place of V
@@ -41,6 +47,28 @@ class Waiting:
         self._seen = 0
         self._fades = belief.fades
         self._width = belief.matrix.shape[1]  # of items
+        self._crowd, self._crowd_aside = self._no_crowd(), self._no_crowd()  # of what waits, as old as V_w is
+        self._known, self._counted = self._no_crowd(), 0  # of the labels, as far as they are counted
+
+    def _no_crowd(self) -> Vector:
+        """Return a crowd of nobody."""
+        return np.zeros((2, len(self._plain(self.belief.mean)) + 1))
+
+    def _plain(self, x: Vector) -> Vector:
+        """Return the places of an item that hold quantities."""
+        return x
+
+    def _labelled(self) -> Vector:
+        """Return the crowd of the labels known; to a belief that keeps none nobody is a stranger."""
+        labels = self.belief.labels
+        if labels is not None and labels.n > self._counted and self.strangers:
+            strangers.join_labels(labels.features, self._counted, labels.n, self._known)
+            self._counted = labels.n
+        return self._known
+
+    def crowds(self) -> tuple[Vector, Vector]:
+        """Return the crowd of the labels known, and that of what waits with V_w as it is."""
+        return self._labelled(), self._crowd
 
     def __len__(self) -> int:
         return len(self.items)
@@ -50,6 +78,7 @@ class Waiting:
         self.hold(key, x)
         if self._fresh:
             kernels.expect_awaiting(x, self.belief.matrix, self._awaited)
+            strangers.join(x, self._crowd)
 
     def hold(self, key: int, x: Vector) -> None:
         """Keep an item whose label is on its way; V_w has taken its step, or takes it elsewhere."""
@@ -69,9 +98,11 @@ class Waiting:
         """
         if belief is not self.belief:
             self.belief, self._fresh = belief, False
+            self._known, self._counted = self._no_crowd(), 0
             if self._awaited.shape != belief.matrix.shape:
                 self._awaited, self._aside = np.zeros_like(belief.matrix), np.zeros_like(belief.matrix)
                 self._direction, self._width = self._awaited[kernels.DIRECTION], belief.matrix.shape[1]
+                self._crowd, self._crowd_aside = self._no_crowd(), self._no_crowd()
 
     def put(self, items: Vector) -> None:
         """Take the items that wait in another form, in their order."""
@@ -90,6 +121,7 @@ class Waiting:
             "rounds": np.array(list(self.items), dtype=np.int64),
             "items": np.array(list(self.items.values()), dtype=np.float64).reshape(-1, self._width),
             "awaited": awaited,
+            **({"crowd": self._crowd.copy()} if self.strangers else {}),
             "progress": np.array([self.current, self._seen], dtype=np.int64),
         }
 
@@ -97,7 +129,7 @@ class Waiting:
         """Take back what ``arrays`` returned."""
         items = np.ascontiguousarray(arrays["items"], dtype=np.float64)
         self.items = dict(zip(arrays["rounds"].tolist(), items, strict=True))
-        self._awaited[:] = arrays["awaited"]
+        self._awaited[:], self._crowd[:] = arrays["awaited"], arrays.get("crowd", 0.0)  # streams of old have none
         fresh, self._seen = arrays["progress"].tolist()
         self._fresh, self._fades = bool(fresh), self.belief.fades
 
@@ -106,12 +138,15 @@ class Waiting:
 
         Asking leaves no trace: where V_w is due to be computed afresh, that is done aside, and ``settle`` does it.
         """
+        belief = self.belief.matrix
         if self._fresh and self._fades == self.belief.fades:
-            mean, variance = kernels.score_awaiting(x, self.belief.matrix, self._awaited)
-            return NormalScore(mean, variance, self._direction, self._doubt(self._awaited))
-        aside = self._now()
-        mean, variance = kernels.score_awaiting(x, self.belief.matrix, aside)
-        return NormalScore(mean, variance, aside[kernels.DIRECTION], self._doubt(aside))
+            awaited, direction, crowd = self._awaited, self._direction, self._crowd
+        else:
+            awaited = self._now()
+            direction, crowd = awaited[kernels.DIRECTION], self._crowd_aside
+        mean, variance = kernels.score_awaiting(x, belief, awaited)
+        stranger = strangers.strange_item(x, belief, variance, self._labelled(), crowd)
+        return NormalScore(mean, variance, direction, self._doubt(awaited), stranger)
 
     def doubt_of_all(self) -> Doubt | None:
         """Return what it takes to ask for surprises with V_w as it is; None: there are none, or V_w is due afresh."""
@@ -146,6 +181,12 @@ class Waiting:
     def _compute(self, awaited: Vector) -> None:
         """Compute V_w from the belief, one item that waits after another."""
         awaited[:] = self.belief.matrix
-        kernels.expect_many(
-            np.array(list(self.items.values()), dtype=np.float64).reshape(-1, awaited.shape[1]), awaited
-        )
+        items = np.array(list(self.items.values()), dtype=np.float64).reshape(-1, awaited.shape[1])
+        kernels.expect_many(items, awaited)
+        strangers.join_many(items, self._emptied(awaited))
+
+    def _emptied(self, awaited: Vector) -> Vector:
+        """Return the crowd that belongs to V_w, or to the one aside, of nobody."""
+        crowd = self._crowd if awaited is self._awaited else self._crowd_aside
+        crowd[:] = 0.0
+        return crowd

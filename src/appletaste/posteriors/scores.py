@@ -38,6 +38,8 @@ class DrawnScore:
     """A score as points z_m with weights w_m, one per draw."""
 
     __slots__ = ("information_points", "points")
+    #: Labels on their way are kept in mind under a Gaussian alone.
+    stranger = 0.0
 
     def __init__(self, points: Points, information_points: Points) -> None:
         #: For expected regrets, and for the information gain: mostly the same ones.
@@ -98,10 +100,14 @@ _W /= _W.sum()
 class NormalScore:
     """z ~ N(mean, variance), and V x."""
 
-    __slots__ = ("_direction", "_doubt", "mean", "variance")
+    __slots__ = ("_direction", "_doubt", "mean", "stranger", "variance")
 
-    def __init__(self, mean: float, variance: float, direction: Vector, doubt: Doubt | None = None) -> None:
+    def __init__(
+        self, mean: float, variance: float, direction: Vector, doubt: Doubt | None = None, stranger: float = 0.0
+    ) -> None:
         self.mean, self.variance, self._direction, self._doubt = mean, variance, direction, doubt
+        #: The share in which the labels that have arrived do not speak for the item.
+        self.stranger = stranger
 
     def above(self, cut: float) -> float:
         """Return P(z >= cut), in closed form."""
@@ -197,6 +203,7 @@ class MixtureScore:
     """
 
     __slots__ = ("_components", "_systems", "_x")
+    stranger = 0.0
 
     def __init__(self, x: Vector, systems: Vector, components: Vector) -> None:
         self._x, self._systems, self._components = x, systems, components
@@ -253,6 +260,7 @@ class ExactScore:
     """
 
     __slots__ = ("_across", "_anchor", "_scores", "_steps", "mean", "variance")
+    stranger = 0.0
 
     def __init__(
         self,

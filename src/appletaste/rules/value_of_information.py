@@ -19,12 +19,13 @@ from ..kernels import value as kernels
 from ..kernels._jit import Word
 from ..posteriors import Arrays, Belief, Doubt, NormalScores, Score, Vector
 from .rule import Verdict
-from .value_of_levels import LevelJudge
+from .value_of_levels import LevelJudge, in_doubt
 
 #: Items are remembered one by one while there is at most one for so many features, with as many features as this.
 FEATURES_PER_ITEM, WIDE = 4, 256
 #: In the place of means, variances, outlooks and directions, where the kernel finds them itself.
 NO_MOMENTS = (np.empty(0), np.empty(0), np.empty((0, 4)), np.empty((0, 0)))
+NO_CROWDS = np.empty((0, 0)), np.empty((0, 0))
 AHEAD = {"shared": kernels.SHARED, "lindy": kernels.LINDY, "double": kernels.DOUBLE}
 
 
@@ -155,9 +156,10 @@ class ValueJudge:
                 settings,
             )
         probability, price, value, share, boundary, inflow = found
-        why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
+        if score.stranger > 0.0:
+            probability, chance, price = in_doubt(score, chance, price, value, costs, settings)
         memo = x, share, boundary, inflow, None
-        return new_tuple(Verdict, (probability, why, chance, value - price, memo))
+        return _verdict(probability, chance, price, value, -1, 0.0, score.stranger, memo)
 
     def _judge_surprise(self, score: Score, costs: Costs, x: Vector, round_: int, doubt: Doubt) -> Verdict:
         """Judge with the one coefficient in mind that may be far larger than the others, of which this item tells."""
@@ -180,7 +182,10 @@ class ValueJudge:
             costs.catch_gain,
         )
         probability, price, value, share, boundary, inflow, surprising, column, omega = found
-        return _verdict(probability, chance, price, value, column, omega, (x, share, boundary, inflow, surprising))
+        if score.stranger > 0.0:
+            probability, chance, price = in_doubt(score, chance, price, value, costs, self._settings)
+        memo = x, share, boundary, inflow, surprising
+        return _verdict(probability, chance, price, value, column, omega, score.stranger, memo)
 
     def commit(self, verdict: Verdict, act: bool) -> None:
         """Take the item into the memory."""
@@ -209,7 +214,7 @@ class ValueJudge:
         if doubt is not None:
             outlooks = scores.outlooks(costs)
             moments = scores.means, scores.variances, outlooks, scores.directions
-            told = self._weigh_surprises(moments, doubt, costs, items, first_round, key, False)
+            told = self._weigh_surprises(moments, doubt, costs, items, first_round, key, None)
             return np.array(told[surprises.PROBABILITY])
         probabilities = np.empty(len(items))
         kernels.weigh_many(
@@ -232,8 +237,8 @@ class ValueJudge:
         doubt = belief.doubt_of_all() if self._doubts else None
         if doubt is None or belief.clock is not None:  # it may forget in between
             return None
-        table, awaiting = np.array(items), belief.waiting is not None
-        told = self._weigh_surprises(NO_MOMENTS, doubt, costs, table, first_round, key, awaiting)
+        crowds = None if belief.waiting is None else belief.waiting.crowds()
+        told = self._weigh_surprises(NO_MOMENTS, doubt, costs, np.array(items), first_round, key, crowds)
         return [_verdict(*one) for one in told.T.tolist()]
 
     def _weigh_surprises(
@@ -244,9 +249,12 @@ class ValueJudge:
         items: Vector,
         first_round: int,
         key: Word,
-        awaiting: bool,
+        crowds: tuple[Vector, Vector] | None,
     ) -> Vector:
-        """Return what is told of many items, a column for each, in the order that ``_verdict`` takes."""
+        """Return what is told of many items, a column for each, in the order that ``_verdict`` takes.
+
+        ``crowds`` are the items known and those that wait; None: no label is on its way.
+        """
         told = np.empty((surprises.TOLD, len(items)))
         surprises.weigh_many_surprises(
             key,
@@ -260,7 +268,8 @@ class ValueJudge:
             costs.score_threshold,
             costs.alarm_price,
             costs.catch_gain,
-            awaiting,
+            crowds is not None,
+            *(crowds or NO_CROWDS),
             told,
         )
         return told
@@ -299,12 +308,21 @@ class ValueJudge:
 
 
 def _verdict(
-    probability: float, chance: float, price: float, value: float, column: float, omega: float, memo: Any = None
+    probability: float,
+    chance: float,
+    price: float,
+    value: float,
+    column: float,
+    omega: float,
+    stranger: float,
+    memo: Any = None,
 ) -> Verdict:
     """Return what is thought of an item, in whose ``column`` a surprise is probable (omega); -1: in none."""
     why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
     if column >= 0:
         why["surprise"], why["surprising_feature"] = omega, float(column)
+    if stranger > 0.0:
+        why["stranger"] = stranger
     return new_tuple(Verdict, (probability, why, chance, value - price, memo))
 
 

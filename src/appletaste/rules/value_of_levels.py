@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..costs import Costs
 from ..decision import new_tuple
 from ..errors import OptionError
+from ..kernels import value as kernels
 from ..kernels._jit import Word
 from ..kernels.levels import SLOT, TIMES, remember_levels, weigh_levels
 from ..posteriors import Arrays, Belief, NormalScores, Score, Vector
@@ -19,6 +20,13 @@ from .rule import Verdict, drawn
 
 #: Slots that there is room for at first.
 ROOM = 256
+
+
+def in_doubt(
+    score: Score, chance: float, price: float, value: float, costs: Costs, settings: Vector
+) -> tuple[float, float, float]:
+    """Return the probability of acting, the chance and the price, of an item that is a stranger in part."""
+    return kernels.in_doubt(score.stranger, chance, price, value, costs.alarm_price, costs.catch_gain, settings)
 
 
 class LevelJudge:
@@ -55,7 +63,11 @@ class LevelJudge:
             self._settings,
         )
         probability, price, value, share, boundary, inflow = found
-        why = {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
+        why = {}
+        if score.stranger > 0.0:
+            probability, chance, price = in_doubt(score, chance, price, value, costs, self._settings)
+            why["stranger"] = score.stranger
+        why |= {"chance_positive": chance, "price_of_acting": price, "value_of_label": value}
         memo = x[self._kept], score.parts[SLOT].copy(), share, boundary, inflow
         return new_tuple(Verdict, (probability, why, chance, value - price, memo))
 

@@ -26,6 +26,10 @@ class Awaiting(Player):
     decides exactly as the policy does. Policies on a Gaussian posterior are helped (``voi``, ``ucb``, ``ids``, ``ts``,
     ...); others are passed through. A ``Desk`` takes one in the place of a policy.
 
+    The labels that arrive first may be of another kind than those that wait, and then the model speaks with confidence
+    of items that it knows nothing of. So ``voi`` doubts an item that is more like those that wait than like those that
+    are known (``strangers``): its chance is partly 1/2, as it was before the first label.
+
     Examples
     --------
     >>> import appletaste as at
@@ -38,10 +42,10 @@ class Awaiting(Player):
     True
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, strangers: bool = True) -> None:
         if not isinstance(policy, Policy):
             raise InputError(f"Awaiting wraps a policy, as appletaste.policy makes it, got {type(policy).__name__}")
-        self._policy = policy
+        self._policy, self._strangers = policy, strangers
         self._waiting: Waiting | None = None
         self._expected()
 
@@ -56,6 +60,8 @@ class Awaiting(Player):
         if waiting is not None and waiting.belief is belief:
             return waiting
         self._waiting = waiting = None if belief is None else belief.expecting(waiting)
+        if waiting is not None:
+            waiting.strangers = self._strangers
         if waiting is not None and waiting.items:
             n_features = self._policy.n_features
             own = np.array([x[:n_features] for x in waiting.items.values()])
@@ -179,7 +185,8 @@ class Awaiting(Player):
 
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, for saving."""
-        return {"kind": "awaiting", "policy": self._policy.header()}
+        known = {"strangers": True} if self._strangers else {}  # a header of old, which has none, stays as it was
+        return {"kind": "awaiting", "policy": self._policy.header(), **known}
 
     def arrays(self) -> Arrays:
         """Return the policy and what is on its way, for saving."""
@@ -196,9 +203,9 @@ class Awaiting(Player):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the policy and what is on its way, for ``copy.deepcopy`` and other processes (as ``Policy`` does)."""
-        return {"policy": self._policy, "waiting": self._on_their_way()}
+        return {"policy": self._policy, "strangers": self._strangers, "waiting": self._on_their_way()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Continue from what ``__getstate__`` returned."""
-        Awaiting.__init__(self, state["policy"])
+        Awaiting.__init__(self, state["policy"], state["strangers"])
         self.restore(state["waiting"])

@@ -64,7 +64,7 @@ def rebuild_player(header: dict[str, Any], arrays: Arrays) -> Player:
 
 
 def _awaiting(header: dict[str, Any], arrays: Arrays) -> Awaiting:
-    awaiting = Awaiting(rebuild_policy(header["policy"], part_of(arrays, "policy")))
+    awaiting = Awaiting(rebuild_policy(header["policy"], part_of(arrays, "policy")), header.get("strangers", False))
     awaiting.restore(part_of(arrays, "waiting"))
     return awaiting
 
