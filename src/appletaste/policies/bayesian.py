@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
+from .._checks import number
 from ..costs import Costs
 from ..decision import Observation
+from ..kernels import bets
 from ..kernels._jit import Word
 from ..keys import Key
 from ..posteriors import Belief, Certificate, Posterior
 from ..rules import Judge, Rule
 from .items import check_width
-from .learner import Arrays, Learner, Vector, Verdict
+from .learner import LATER, Arrays, Change, Learner, Vector, Verdict
+
+#: Labels bet on after an alarm within which another says that half of the labels was not enough.
+SOON = 150
 
 
 @dataclass(frozen=True)
@@ -24,15 +29,26 @@ class Bayesian:
     """Ask a posterior for the score of the item and a rule for the probability of acting.
 
     PG-TS is ``Bayesian(Gibbs(), Thompson())``; PG-IDS is ``Bayesian(Gibbs(), InformationDirected())``.
+
+    Parameters
+    ----------
+    vigilance
+        The chance of a false alarm in a whole stream, if the model is right. Where labels are prompt they are bet on
+        (``kernels.bets``). When labels contradict the model, the older half of all labels is forgotten, and all from
+        before the change if the next alarm comes within 150 labels. 0: nothing is watched.
     """
 
     posterior: Posterior
     rule: Rule
+    vigilance: float = field(default=0.0, metadata=LATER)
+
+    def __post_init__(self) -> None:
+        number("vigilance", self.vigilance, least=0.0, most=1.0)
 
     def start(self, n_features: int, key: Key) -> BayesianLearner:
         """Return the learner before the first item."""
         restart = partial(self.posterior.start, check_width(n_features), key)
-        return BayesianLearner(restart, self.rule.start(n_features))
+        return BayesianLearner(restart, self.rule.start(n_features), vigilance=self.vigilance)
 
 
 class BayesianLearner(Learner):
@@ -40,12 +56,20 @@ class BayesianLearner(Learner):
 
     belief: Belief
 
-    def __init__(self, restart: Callable[[], Belief], judge: Judge, belief: Belief | None = None) -> None:
+    def __init__(
+        self, restart: Callable[[], Belief], judge: Judge, belief: Belief | None = None, vigilance: float = 0.0
+    ) -> None:
         self._restart = restart
         self.belief, self.rule = belief or restart(), judge
         self.keeps_labels = self.belief.labels is not None
         self._forgets = self.belief.clock is not None
         self.timed, self.slots = self.belief.timed, self.belief.slots
+        self._vigilance = vigilance
+        self.watches = vigilance > 0.0 and self.keeps_labels and not self._forgets
+        self._bets = np.zeros(bets.ENTRIES)
+        self._bets[bets.ALARM] = -1.0
+        self._changes: list[Change] = []
+        self._forgotten = 0  # labels: places are counted with them
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return the probability of acting on x, and why."""
@@ -106,24 +130,64 @@ class BayesianLearner(Learner):
         moment = observation.time if self.timed else float(observation.round) if observation.round else None
         self.belief.learn(observation.x, observation.label, moment)
 
-    def item(self, place: int) -> Vector | None:
-        """Return the item of the label learnt at a place in the order of learning."""
+    @property
+    def changes(self) -> Sequence[Change]:
+        """When labels contradicted the model, and how many were forgotten."""
+        return tuple(self._changes)
+
+    def learn_prompt(self, observation: Observation) -> None:
+        """Learn a label that has come promptly, after betting on it, and forget what labels contradict."""
+        x, label, round_, _ = observation
+        belief, state, place = self.belief, self._bets, self._places()
+        score = belief.score(x, round_)
+        began = bets.bet(score.mean, score.variance, float(label), place, self._vigilance, state)
+        belief.learn(x, label)
+        if began < 0:
+            return
+        before = min(max(0, began - self._forgotten), place - self._forgotten)  # some may be forgotten, or withdrawn
+        again = state[bets.ALARM] >= 0.0 and state[bets.COUNT] - state[bets.ALARM] < SOON
+        drop = before if again else min(before, (place + 1 - self._forgotten) // 2)
+        state[bets.ALARM] = state[bets.COUNT]
+        self._changes.append(Change(round_, drop))
+        self.belief = belief.relearn(dict.fromkeys(range(drop)), self._restart())
+        self._forgotten += drop
+
+    def _places(self) -> int:
+        """Return the place of the next label, with those that were forgotten."""
         labels = self.belief.labels
-        return None if labels is None else labels.item(place)
+        return self._forgotten + (0 if labels is None else labels.n)
+
+    def item(self, place: int) -> Vector | None:
+        """Return the item of the label learnt at a place in the order of learning; None: it was forgotten."""
+        labels, place = self.belief.labels, place - self._forgotten
+        return None if labels is None or place < 0 else labels.item(place)
 
     def revise(self, changes: Mapping[int, int | None]) -> None:
         """Believe what the stored labels say with those at some places changed (None: removed).
 
-        What the rule remembers of items stays.
+        What the rule remembers of items stays, and what was bet. A label that was forgotten changes nothing.
         """
-        self.belief = self.belief.relearn(changes, self._restart())
+        known = {place - self._forgotten: label for place, label in changes.items() if place >= self._forgotten}
+        if known or not changes:
+            self.belief = self.belief.relearn(known, self._restart())
+        self._forgotten -= sum(place < self._forgotten and label is None for place, label in changes.items())
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
         remembered = {f"rule.{name}": array for name, array in self.rule.arrays().items()}
-        return {**self.belief.arrays(), **remembered}
+        return {**self.belief.arrays(), **remembered, **self._watched()}
+
+    def _watched(self) -> Arrays:
+        """Return the bets and the changes, for saving."""
+        if not self.watches:
+            return {}
+        changes = np.array(self._changes, dtype=np.int64).reshape(-1, 2)
+        return {"bets": np.append(self._bets, self._forgotten), "changes": changes}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self.belief.restore(arrays)
+        if self.watches:
+            self._bets[:], self._forgotten = arrays["bets"][:-1], int(arrays["bets"][-1])
+            self._changes = [Change(*pair) for pair in arrays["changes"].tolist()]
         self.rule.restore({name[5:]: array for name, array in arrays.items() if name.startswith("rule.")})

@@ -23,7 +23,7 @@ from ..keys import Key
 from ..posteriors import Arrays, Belief, Certificate, Vector
 from ..rules import Verdict
 
-__all__ = ["Added", "Arrays", "Learner", "Method", "Vector", "Verdict"]
+__all__ = ["Added", "Arrays", "Change", "Learner", "Method", "Vector", "Verdict"]
 
 
 class Added(NamedTuple):
@@ -32,6 +32,13 @@ class Added(NamedTuple):
     places: NDArray[np.intp]  #: in the items that the posterior takes
     made_of: tuple[int, ...] = ()  #: of each column that they are made of, one place in the items as they are given
     name: str = ""  #: where they are made of all columns
+
+
+class Change(NamedTuple):
+    """When labels contradicted the model, and how many were forgotten."""
+
+    round: int
+    forgotten: int
 
 
 class Learner(ABC):
@@ -47,8 +54,15 @@ class Learner(ABC):
     timed = False
     #: The places of an item that hold slots of levels.
     slots: tuple[int, ...] = ()
+    #: Whether labels are watched, so that those that contradict the model are noticed.
+    watches = False
     #: The posterior; None: there is none to look at.
     belief: Belief | None = None
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        """When labels contradicted the model, and how many were forgotten; empty: never, or nobody looks."""
+        return ()
 
     @abstractmethod
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
@@ -69,6 +83,10 @@ class Learner(ABC):
     @abstractmethod
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
+
+    def learn_prompt(self, observation: Observation) -> None:
+        """Learn one label that has come promptly, as those of its time do: evidence for or against the model."""
+        self.learn(observation)
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: judge one by one."""
@@ -126,13 +144,18 @@ class Method(Protocol):
         """Return the learner before the first item."""
 
 
+#: The metadata of a setting that came later: at its default it is left out, and a record of old stays as it was.
+LATER = {"later": True}
+
+
 def encode(value: Any) -> Any:
     """Return settings as JSON: a dataclass becomes an object with its kind and its fields."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kind = type(value)
         if not kind.__module__.startswith("appletaste."):
             raise SaveFileError(f"cannot save {kind.__name__}: only the settings of this package have a saved form")
-        return {"kind": kind.__name__, **{f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}}
+        fields = [f for f in dataclasses.fields(value) if not f.metadata or getattr(value, f.name) != f.default]
+        return {"kind": kind.__name__, **{f.name: encode(getattr(value, f.name)) for f in fields}}
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):

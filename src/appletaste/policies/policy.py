@@ -314,7 +314,10 @@ class Policy(Player):
         try:
             if not rounds.awaits(round_, x):
                 raise rounds.refusal(round_)
-            learner.learn(observation)
+            if learner.watches and rounds.prompt(round_):
+                learner.learn_prompt(observation)
+            else:
+                learner.learn(observation)
             rounds.learnt(round_, learner.keeps_labels)
         finally:
             alone.user = before

@@ -68,10 +68,10 @@ def laplace(
     return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
 
 
-def paired(posterior: Laplace, rule: Rule, pairs: Units) -> Method:
+def paired(posterior: Laplace, rule: Rule, pairs: Units, vigilance: float = 0.0) -> Method:
     """Return a policy on the Laplace posterior, with pairs of columns if they are to be looked for."""
     if pairs is None or pairs is False:
-        return Bayesian(posterior, rule)
+        return Bayesian(posterior, rule, vigilance)
     return Widened(posterior, rule, Pairs(pairs))
 
 
@@ -146,6 +146,7 @@ def voi(
     groups: Groups = None,
     surprises: float | None = None,
     pairs: Units = None,
+    vigilance: float = 1e-4,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
@@ -157,7 +158,7 @@ def voi(
         features=counted(groups),
         levels=slots_in(groups),
     )
-    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs)
+    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs, vigilance)
 
 
 def ids(

@@ -17,6 +17,9 @@ from .learner import Arrays, Learner
 
 #: What is kept of a round: 0 of a pass, 1 where the label was learnt, else a checksum of the item with this bit set.
 LEARNT, AWAITED = 1, 2
+#: Labels are prompt that come within so many items while no more than so many are awaited, but for a share of all items
+#: whose labels may never come.
+PROMPT, LOST = 100, 0.01
 #: Its stub knows no arrays; a checksum takes 0.1 us.
 _checksum: Callable[[Any], int] = crc32
 
@@ -35,17 +38,27 @@ class Rounds:
     False
     """
 
-    __slots__ = ("_kept", "_marks")
+    __slots__ = ("_kept", "_marks", "awaited")
 
     def __init__(self) -> None:
         #: One for each round, 4 bytes.
         self._marks = array("I")
         #: The round of each label that the learner keeps, in the order of learning: 8 bytes and 0.05 us each.
         self._kept = array("q")
+        #: How many labels are awaited.
+        self.awaited = 0
+
+    def prompt(self, round_: int) -> bool:
+        """Return whether the label of a round comes promptly, as others do.
+
+        Labels that come early where most are late are of another kind than the rest, and no evidence against a model.
+        """
+        return len(self._marks) - round_ <= PROMPT and self.awaited <= PROMPT + LOST * len(self._marks)
 
     def decided(self, x: Any, act: bool) -> None:
         """Take note of the next round."""
         self._marks.append(_checksum(x) | AWAITED if act else 0)
+        self.awaited += act
 
     def decided_many(self, acts: NDArray[np.bool_], items: Any) -> None:
         """Take note of rounds that were decided together."""
@@ -53,11 +66,13 @@ class Rounds:
         for k in np.flatnonzero(acts).tolist():
             marks[k] = _checksum(items[k]) | AWAITED
         self._marks.extend(marks.tolist())
+        self.awaited += int(acts.sum())
 
     def enacted(self, round_: int, x: Any, act: bool) -> None:
         """Take note that a round acted on x, or did not, whatever was decided; its label was not learnt yet."""
         if not 0 < round_ <= len(self._marks) or self._marks[round_ - 1] == LEARNT:
             raise self.refusal(round_)
+        self.awaited += act - bool(self._marks[round_ - 1])
         self._marks[round_ - 1] = _checksum(x) | AWAITED if act else 0
 
     def awaits(self, round_: int, x: Any) -> bool:
@@ -69,6 +84,7 @@ class Rounds:
         """Take note of a label that was learnt, and whether the learner keeps it; round 0: from elsewhere."""
         if round_:
             self._marks[round_ - 1] = LEARNT
+            self.awaited -= 1
         if kept:
             self._kept.append(round_)
 
@@ -91,6 +107,7 @@ class Rounds:
                 self._kept = array("q", (r for k, r in enumerate(self._kept) if found.get(k, 0) is not None))
         for decision, label in asked:
             if label is None:
+                self.awaited += 1
                 self._marks[decision.round - 1] = _checksum(check_item(decision.x, n_features, learner.slots)) | AWAITED
 
     def _places(self, decision: Decision, learner: Learner) -> list[int]:
@@ -137,6 +154,7 @@ class Rounds:
             raise InputError(f"{round_} rounds were played, and {len(arrays['awaited'])} of them are kept")
         self._kept = array("q", arrays["rounds"].tolist())
         self._marks = array("I", arrays["awaited"].tolist())
+        self.awaited = int(((arrays["awaited"] != 0) & (arrays["awaited"] != LEARNT)).sum())
 
 
 def _not_learnt(decision: Decision) -> FeedbackError:

@@ -15,6 +15,7 @@ from ..errors import Message, Remedy
 from ..features import Encoder
 from ..features.defaults import made_of_dates, made_of_score, unreadable_dates
 from ..history.labelled import BLOCKS, LabelledTable, Vectors, edges
+from ..policies.learner import Change
 from ..tables import Records
 from ..tables.records import WARM_UP
 from ..tables.values import written_otherwise
@@ -70,6 +71,22 @@ def stopped_notes(found: Tally, moved: Sequence[str | None]) -> list[str]:
         f"{100 * positives[-2:].mean():.1f} % of items there are positive. The likely reason: {reason}. Labels of "
         "items that are passed never arrive, so an audit lane or half_life is needed to find back"
     ]
+
+
+def change_notes(changes: Sequence[Change]) -> tuple[str, ...]:
+    """Return a note on labels that contradicted the model; or none.
+
+    Examples
+    --------
+    >>> change_notes([Change(4257, 706), Change(4310, 620)])[0]
+    'noticed at item 4257 that labels contradict the model, and forgot 706 older ones (1 more time after that)'
+    """
+    if not changes:
+        return ()
+    first, more = changes[0], len(changes) - 1
+    again = f" ({more} more time{'s' if more > 1 else ''} after that)" if more else ""
+    older = f"forgot {first.forgotten} older ones"
+    return (f"noticed at item {first.round} that labels contradict the model, and {older}{again}",)
 
 
 def column_notes(stream: LabelledTable) -> list[str]:

@@ -29,7 +29,7 @@ from ..tables import Records
 from .comparators import FULL_INFORMATION, known_acts, make
 from .delays import Delay
 from .history import History, encode_after
-from .notes import label_notes
+from .notes import change_notes, label_notes
 from .tally import Tally, tally
 
 #: The last encoded order in this process, with and without many levels: policies of one order meet the same vectors.
@@ -198,6 +198,7 @@ class Pass:
         observed = np.array([entry.state == OBSERVED for entry in rows], dtype=bool)
         if not plan.shuffled:
             notes += label_notes(observed, np.array([entry.decision.chance for entry in rows]), labels)
+        notes += change_notes(ledger.player.policy.learner.changes)
         found = tally(acts, labels, costs, seconds, int(acts.sum()), int(observed.sum()), notes)
         if not self.logged:
             return found, None
