@@ -149,22 +149,31 @@ def test_a_saved_policy_goes_on_bit_for_bit(changed, tmp_path):
     assert_same(state_of(policy), state_of(player))
 
 
-def test_a_stream_with_a_change_verifies(tmp_path):
+def test_a_stream_notices_as_its_rehearsal_does(tmp_path):
+    """Closed and opened again after every 250 items, before, between and after alarms."""
     X, labels = turning(1000, 500, 2)
-    stream = at.Stream.create("memory", "turning", at.streams.Awaiting(watchful(2)), seed=2)
+    address = str(tmp_path / "shop.db")
+    at.Stream.create(address, "turning", at.streams.Awaiting(watchful(2)), seed=2).close()
     ledger = at.streams.Ledger(at.streams.Awaiting(watchful(2)))
-    for t, (x, label) in enumerate(zip(X, labels, strict=True)):
-        assert stream.decide(x, id=str(t)).probability == ledger.decide(x, id=str(t)).probability
-        if ledger.entries[str(t)].decision.act:
-            stream.label(str(t), int(label))
-            ledger.label(str(t), int(label))
-    assert stream.player.policy.learner.changes == ledger.player.policy.learner.changes != ()
-    assert stream.verify().decisions == len(X)
-    found = at.replay(
-        {"x": X[:, 1], "z": X[:, 2], "bad": labels}, "bad", costs={"miss": 3, "false_alarm": 1, "hit": 0}, order="as is"
-    )
+    for begin in range(0, 1000, 250):
+        with at.Stream.open(address, "turning") as stream:
+            for t in range(begin, begin + 250):
+                one, other = stream.decide(X[t], id=str(t)), ledger.decide(X[t], id=str(t))
+                assert (one.act, one.probability, one.chance) == (other.act, other.probability, other.chance)
+                if one.act:
+                    stream.label(str(t), int(labels[t]))
+                    ledger.label(str(t), int(labels[t]))
+            changes = stream.player.policy.learner.changes
+    assert changes == ledger.player.policy.learner.changes != ()
+    with at.Stream.open(address, "turning") as stream:
+        assert stream.verify().decisions == 1000
+
+
+def test_a_replay_says_when():
+    X, labels = turning(1000, 500, 2)
+    table = {"x": X[:, 1], "z": X[:, 2], "bad": labels}
+    found = at.replay(table, "bad", costs={"miss": 3, "false_alarm": 1, "hit": 0}, order="as is")
     assert any("labels contradict the model" in str(note) for note in found.notes)
-    stream.close()
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 2.0, "often", float("nan")])
