@@ -226,6 +226,7 @@ def explain(
             spent=known.spent,
             audit=decision is not None and decision.audit,
             surprising=surprising_feature(known.why, features),
+            stranger=known.why.get("stranger", 0.0),
         ),
         contributions=tuple(sorted(parts, key=lambda part: -abs(part.value))),
         base=float(mean @ average),

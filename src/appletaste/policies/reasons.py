@@ -27,6 +27,8 @@ REASONS = {
     PASS: "passed: acting is expected to cost more than passing",
 }
 
+#: A stranger by at least this share is called one.
+NOTED = 0.1
 #: A value of the label below this share of the costs is rounding.
 SLIGHT = 1e-9
 
@@ -51,12 +53,14 @@ def reason_of(
     spent: bool = False,
     audit: bool = False,
     surprising: str = "",
+    stranger: float = 0.0,
 ) -> Reason:
     """Return why an item was acted on or passed, from what was known when it was decided.
 
     With mu = P(positive) acting saves s = catch_gain mu - alarm_price (1 - mu) now, and its label may be worth v more;
     ``worth`` is s + v. A pass with s + v > 0 that a budget made, by a shadow ``price`` of s + v or more or a budget
-    that was ``spent``, is CAPACITY. ``surprising`` names the feature whose effect the act was to find out.
+    that was ``spent``, is CAPACITY. ``surprising`` names the feature whose effect the act was to find out, and
+    ``stranger`` is the share in which the labels that have arrived do not speak for the item.
 
     Examples
     --------
@@ -67,6 +71,8 @@ def reason_of(
     acting, passing = costs.expected(True, chance), costs.expected(False, chance)
     value = 0.0 if math.isnan(worth) else worth - (passing - acting)
     compared = f"acting is expected to cost {acting:.4g} and passing {passing:.4g}"
+    if stranger >= NOTED:
+        compared += f" ({100 * stranger:.0f} % of the chance is doubt: labels of items like this are on their way)"
     if audit:
         return Reason(AUDIT, f"the audit lane acts on items like this with probability {probability:.3g}; {compared}")
     if act and costs.best(chance):
@@ -115,7 +121,8 @@ def reason_for(decision: Decision, features: FeatureMap | TransformerMap | None)
     if math.isnan(chance):
         return None
     surprising = surprising_feature(why, features) if "surprising_feature" in why else ""
-    return reason_of(act, probability, chance, costs, worth, price, spent, audit, surprising)
+    stranger = why.get("stranger", 0.0)
+    return reason_of(act, probability, chance, costs, worth, price, spent, audit, surprising, stranger)
 
 
 def parts_for(

@@ -5,6 +5,7 @@ import pytest
 
 import appletaste as at
 from appletaste.kernels import strangers
+from appletaste.policies.reasons import reason_for
 from appletaste.streams.saving import rebuild_player
 
 from ...players import assert_same, state_of
@@ -142,3 +143,13 @@ def test_what_is_strange_is_in_the_chance(in_doubt):
         assert one.chance == pytest.approx((1 - share) * other.chance + share / 2, rel=1e-12)
         price = COSTS.alarm_price - (COSTS.alarm_price + COSTS.catch_gain) * one.chance
         assert one.why["price_of_acting"] == pytest.approx(price, rel=1e-9)
+
+
+def test_a_reason_says_so(in_doubt):
+    player, items = in_doubt
+    shares = [player.look(x).why.get("stranger", 0.0) for x in items]
+    strange, usual = items[int(np.argmax(shares))], items[int(np.argmin(shares))]
+    told = f"{100 * max(shares):.0f} % of the chance is doubt: labels of items like this are on their way"
+    assert told in at.explain(player, strange).reason.words
+    assert told in reason_for(player.decide(strange), None).words
+    assert "doubt" not in at.explain(player, usual).reason.words
