@@ -24,7 +24,8 @@ UP, DOWN, EVEN, BETS = range(4)
 STAKE, PLACE, FIRST, COUNT, ALARM, ENTRIES = 0, BETS, 2 * BETS, 3 * BETS, 3 * BETS + 1, 3 * BETS + 2
 #: By how much the log-odds are bet to be off, and H.
 SHIFT, HEAD = 2.0, 500.0
-#: A chance is kept this far from 0 and 1, so that one label never decides.
+#: A chance is kept this far from 0 and 1, so that one label never decides. Beyond, nobody bets that the model is not
+#: sure enough: with the chance so kept that bet would win a little with each label of a model that is right.
 EDGE = 1e-4
 
 
@@ -34,10 +35,13 @@ def bet(mean: float, variance: float, label: float, place: int, rate: float, sta
 
     Return the place of the label with which the labels began to contradict the model, if that is certain; else -1.
     """
-    p = min(max(sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0)), EDGE), 1.0 - EDGE)
+    said = sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0))
+    p = min(max(said, EDGE), 1.0 - EDGE)
     odds = math.log(p / (1.0 - p))
     state[COUNT] += 1.0
     for one in range(BETS):
+        if (one == UP and said > p) or (one == DOWN and said < p):
+            continue
         q = sigmoid(odds + SHIFT if one == UP else odds - SHIFT if one == DOWN else 0.0)
         if state[STAKE + one] <= 0.0:
             state[STAKE + one], state[PLACE + one], state[FIRST + one] = 0.0, place, state[COUNT]

@@ -61,6 +61,12 @@ def test_the_stakes_are_those_of_the_formula(rng):
         assert wanted <= found <= wanted + 12  # the best beginning is followed, not all of them
 
 
+@pytest.mark.parametrize("sure", [20.0, -20.0])
+def test_a_model_that_is_sure_and_right_is_left_alone(sure):
+    state = np.zeros(bets.ENTRIES)
+    assert max(bets.bet(sure, 0.0, float(sure > 0), k, 0.05, state) for k in range(400_000)) == -1
+
+
 def test_false_alarms_are_as_rare_as_is_said():
     """200 streams in which nothing is wrong, at a rate of 5 %; at most that and three standard errors."""
     alarms = 0
