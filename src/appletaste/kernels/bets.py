@@ -8,13 +8,19 @@ goes on (Ville 1939). Here w_j = H / ((j + H - 1) (j + H)), a third of it for ea
 followed, which can only be slower: the logarithm of a stake is kept at 0 until it grows, as a cumulative sum does (Page
 1954). For bets that notice a change see Shin, Ramdas & Rinaldo (2024), E-detectors, *New England Journal of Statistics
 in Data Science*.
+
+Labels that come late are bet on by blocks of items that were decided one after the other, as soon as nearly all labels
+of a block are there: which come first says something of what they are. Those still missing count as the worst that they
+could be, on average over the others. Late labels of one time are alike, so that a stake grows by the power 0.7 of the
+above; the power of a fair bet is no better than fair. They are learnt before they are bet on, since the question is
+whether the model of today contradicts them; that makes a bet worth less, never more.
 """
 
 from __future__ import annotations
 
 import math
 
-from ._jit import Vector, kernel
+from ._jit import Vector, kernel, part
 from .logistic import sigmoid
 
 #: More positives than the model says, fewer, and that it knows nothing.
@@ -29,26 +35,70 @@ SHIFT, HEAD = 2.0, 500.0
 EDGE = 1e-4
 
 
-@kernel
-def bet(mean: float, variance: float, label: float, place: int, rate: float, state: Vector) -> int:
-    """Bet on a label of which the model says N(mean, variance), by MacKay's formula, and which is learnt at a place.
+#: The power of bets on late labels, chosen on two hotels (docs/decisions/0021).
+ALIKE = 0.7
 
-    Return the place of the label with which the labels began to contradict the model, if that is certain; else -1.
-    """
-    said = sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0))
+
+@part
+def grown(one: int, said: float, label: float) -> float:
+    """Return the logarithm by which the stake of a bet grows with a label of which the model says a chance."""
     p = min(max(said, EDGE), 1.0 - EDGE)
+    if (one == UP and said > p) or (one == DOWN and said < p):
+        return 0.0
     odds = math.log(p / (1.0 - p))
+    q = sigmoid(odds + SHIFT if one == UP else odds - SHIFT if one == DOWN else 0.0)
+    return math.log(q / p) if label > 0.5 else math.log((1.0 - q) / (1.0 - p))
+
+
+@part
+def chance_of(mean: float, variance: float) -> float:
+    """Return P(positive) of a score N(mean, variance), by MacKay's formula."""
+    return float(sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0)))
+
+
+@part
+def bet_on(said: float, label: float, place: int, power: float, rate: float, state: Vector) -> int:
+    """Bet on a label; return where labels began to contradict the model, or -1."""
     state[COUNT] += 1.0
     for one in range(BETS):
-        if (one == UP and said > p) or (one == DOWN and said < p):
-            continue
-        q = sigmoid(odds + SHIFT if one == UP else odds - SHIFT if one == DOWN else 0.0)
         if state[STAKE + one] <= 0.0:
             state[STAKE + one], state[PLACE + one], state[FIRST + one] = 0.0, place, state[COUNT]
-        state[STAKE + one] += math.log(q / p) if label > 0.5 else math.log((1.0 - q) / (1.0 - p))
+        state[STAKE + one] += power * grown(one, said, label)
         j = state[FIRST + one]
         if state[STAKE + one] >= math.log(BETS / rate * (j + HEAD - 1.0) * (j + HEAD) / HEAD):
             for other in range(BETS):
                 state[STAKE + other] = 0.0
             return int(state[PLACE + one])
+    return -1
+
+
+@kernel
+def bet(mean: float, variance: float, label: float, place: int, rate: float, state: Vector) -> int:
+    """Bet on a label of which the model says N(mean, variance), and which is learnt at a place.
+
+    Return the place of the label with which the labels began to contradict the model, if that is certain; else -1.
+    """
+    return bet_on(chance_of(mean, variance), label, place, 1.0, rate, state)
+
+
+@kernel
+def bet_late(
+    means: Vector, variances: Vector, labels: Vector, places: Vector, missing: int, rate: float, state: Vector
+) -> int:
+    """Bet on the labels of a block that came late, of which some are missing; return what ``bet`` returns.
+
+    After an alarm the rest of the block is let be.
+    """
+    n = labels.size
+    for k in range(n):
+        began = bet_on(chance_of(means[k], variances[k]), labels[k], int(places[k]), ALIKE, rate, state)
+        if began >= 0:
+            return began
+    if missing > 0:
+        for one in range(BETS):
+            worst = 0.0
+            for k in range(n):
+                said = chance_of(means[k], variances[k])
+                worst += min(grown(one, said, 0.0), grown(one, said, 1.0))
+            state[STAKE + one] += missing * ALIKE * worst / n
     return -1

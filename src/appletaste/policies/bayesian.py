@@ -33,9 +33,10 @@ class Bayesian:
     Parameters
     ----------
     vigilance
-        The chance of a false alarm in a whole stream, if the model is right. Where labels are prompt they are bet on
-        (``kernels.bets``). When labels contradict the model, the older half of all labels is forgotten, and all from
-        before the change if the next alarm comes within 150 labels. 0: nothing is watched.
+        The chance of a false alarm in a whole stream, if the model is right. Labels are bet on (``kernels.bets``):
+        prompt ones before they are learnt, late ones once nearly all of their time have come. When prompt labels
+        contradict the model, the older half of all labels is forgotten, and all from before the change if the next
+        alarm comes within 150 labels; when late ones do, all from before the change. 0: nothing is watched.
     """
 
     posterior: Posterior
@@ -142,14 +143,31 @@ class BayesianLearner(Learner):
         score = belief.score(x, round_)
         began = bets.bet(score.mean, score.variance, float(label), place, self._vigilance, state)
         belief.learn(x, label)
-        if began < 0:
+        if began >= 0:
+            again = state[bets.ALARM] >= 0.0 and state[bets.COUNT] - state[bets.ALARM] < SOON
+            self._forget(began, round_, everything=again)
+
+    def weigh_late(self, places: Sequence[int], missing: int, round_: int) -> None:
+        """Bet on labels that came late and were learnt at these places, the last of a block but for those missing."""
+        belief, labels, known = self.belief, self.belief.labels, [place for place in places if place >= self._forgotten]
+        if labels is None or not known:
             return
-        before = min(max(0, began - self._forgotten), place - self._forgotten)  # some may be forgotten, or withdrawn
-        again = state[bets.ALARM] >= 0.0 and state[bets.COUNT] - state[bets.ALARM] < SOON
-        drop = before if again else min(before, (place + 1 - self._forgotten) // 2)
-        state[bets.ALARM] = state[bets.COUNT]
+        at = np.array(known) - self._forgotten
+        scores = [belief.score(labels.item(place), round_) for place in at.tolist()]
+        means, variances = np.array([[score.mean, score.variance] for score in scores]).T.copy()
+        taken = np.array(known, dtype=np.float64)
+        began = bets.bet_late(means, variances, labels.values[at], taken, missing, self._vigilance, self._bets)
+        if began >= 0:
+            self._forget(began, round_, everything=True)
+
+    def _forget(self, began: int, round_: int, everything: bool) -> None:
+        """Forget labels from before the one with which a contradiction began: all, or no more than the older half."""
+        labels = self._places() - self._forgotten
+        before = min(max(0, began - self._forgotten), labels)  # some may be forgotten, or withdrawn
+        drop = before if everything else min(before, labels // 2)
+        self._bets[bets.ALARM] = self._bets[bets.COUNT]
         self._changes.append(Change(round_, drop))
-        self.belief = belief.relearn(dict.fromkeys(range(drop)), self._restart())
+        self.belief = self.belief.relearn(dict.fromkeys(range(drop)), self._restart())
         self._forgotten += drop
 
     def _places(self) -> int:

@@ -88,6 +88,9 @@ class Learner(ABC):
         """Learn one label that has come promptly, as those of its time do: evidence for or against the model."""
         self.learn(observation)
 
+    def weigh_late(self, places: Sequence[int], missing: int, round_: int) -> None:  # noqa: B027 (nobody watches)
+        """Hold late labels, learnt at these places, against the model: of their block so many are missing."""
+
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on; None: judge one by one."""
         return None

@@ -314,11 +314,14 @@ class Policy(Player):
         try:
             if not rounds.awaits(round_, x):
                 raise rounds.refusal(round_)
-            if learner.watches and rounds.prompt(round_):
+            late = learner.watches and not rounds.prompt(round_)
+            if learner.watches and not late:
                 learner.learn_prompt(observation)
             else:
                 learner.learn(observation)
             rounds.learnt(round_, learner.keeps_labels)
+            if late and (whole := rounds.late(round_)) is not None:
+                learner.weigh_late(*whole, self.round)
         finally:
             alone.user = before
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 from zlib import crc32
@@ -20,6 +21,10 @@ LEARNT, AWAITED = 1, 2
 #: Labels are prompt that come within so many items while no more than so many are awaited, but for a share of all items
 #: whose labels may never come.
 PROMPT, LOST = 100, 0.01
+#: Late labels are evidence by blocks of so many rounds, as soon as this share of the acts in a block has labels.
+BLOCK, WHOLE = 25, 0.9
+#: And while no more are awaited than this share of those learnt: else those that come first have made the model.
+FEW = 0.5
 #: Its stub knows no arrays; a checksum takes 0.1 us.
 _checksum: Callable[[Any], int] = crc32
 
@@ -38,13 +43,15 @@ class Rounds:
     False
     """
 
-    __slots__ = ("_kept", "_marks", "awaited")
+    __slots__ = ("_kept", "_late", "_marks", "awaited")
 
     def __init__(self) -> None:
         #: One for each round, 4 bytes.
         self._marks = array("I")
         #: The round of each label that the learner keeps, in the order of learning: 8 bytes and 0.05 us each.
         self._kept = array("q")
+        #: Of blocks that are not whole yet, where the labels that came late are among those kept.
+        self._late: dict[int, list[int]] = {}
         #: How many labels are awaited.
         self.awaited = 0
 
@@ -54,6 +61,33 @@ class Rounds:
         Labels that come early where most are late are of another kind than the rest, and no evidence against a model.
         """
         return len(self._marks) - round_ <= PROMPT and self.awaited <= PROMPT + LOST * len(self._marks)
+
+    def late(self, round_: int) -> tuple[list[int], int] | None:
+        """Take note of a label that came late and was learnt last; return what is evidence now, if anything is.
+
+        That is where the late labels of its block are among those kept, once the block is whole, and how many labels of
+        the block are missing.
+
+        Examples
+        --------
+        >>> rounds, item = Rounds(), np.ones(2)
+        >>> for _ in range(200):
+        ...     rounds.decided(item, act=True)
+        >>> for round_ in range(1, 174):
+        ...     rounds.learnt(round_, kept=True)
+        ...     found = rounds.late(round_)
+        >>> len(found[0]), found[1]
+        (23, 2)
+        """
+        first = (round_ - 1) // BLOCK * BLOCK
+        marks, late = self._marks[first : first + BLOCK], self._late.setdefault(first, [])
+        late.append(len(self._kept) - 1)
+        passes, known = marks.count(0), marks.count(LEARNT)
+        if len(marks) < BLOCK or known < WHOLE * (BLOCK - passes):
+            return None
+        del self._late[first]
+        was_whole = known - 1 >= WHOLE * (BLOCK - passes)
+        return None if was_whole or self.awaited > FEW * len(self._kept) else (late, BLOCK - passes - known)
 
     def decided(self, x: Any, act: bool) -> None:
         """Take note of the next round."""
@@ -105,6 +139,11 @@ class Rounds:
             if found:
                 learner.revise(found)
                 self._kept = array("q", (r for k, r in enumerate(self._kept) if found.get(k, 0) is not None))
+                gone = sorted(place for place, label in found.items() if label is None)
+                self._late = {
+                    block: [place - bisect_left(gone, place) for place in late if place not in gone]
+                    for block, late in self._late.items()
+                }
         for decision, label in asked:
             if label is None:
                 self.awaited += 1
@@ -146,6 +185,11 @@ class Rounds:
         return {
             "rounds": np.array(self._kept, dtype=np.int64),
             "awaited": np.array(self._marks, dtype=np.uint32),
+            **(
+                {"late": np.array([k for late in self._late.values() for k in late], dtype=np.int64)}
+                if self._late
+                else {}
+            ),
         }
 
     def restore(self, arrays: Arrays, round_: int) -> None:
@@ -154,6 +198,9 @@ class Rounds:
             raise InputError(f"{round_} rounds were played, and {len(arrays['awaited'])} of them are kept")
         self._kept = array("q", arrays["rounds"].tolist())
         self._marks = array("I", arrays["awaited"].tolist())
+        self._late = {}
+        for place in arrays["late"].tolist() if "late" in arrays else ():
+            self._late.setdefault((self._kept[place] - 1) // BLOCK * BLOCK, []).append(place)
         self.awaited = int(((arrays["awaited"] != 0) & (arrays["awaited"] != LEARNT)).sum())
 
 
