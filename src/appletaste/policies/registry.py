@@ -59,7 +59,7 @@ OPTION_HELP = {
     "rao_blackwell": "average over the Gaussians of the sweeps instead of over draws: the same answer with less noise",
     "draws": "least number of Metropolis steps before each decision",
     "switch": "number of labels after which Metropolis steps replace the Gibbs sweeps; none: max(100, 1.5 d^2)",
-    "vigilance": "chance of a false alarm: prompt labels that contradict the model make it forget older ones; 0: off",
+    "vigilance": "chance of a false alarm: labels that contradict the model make it forget older ones; 0: off",
     "prior": "appletaste.posteriors.Gaussian(mean, covariance, region), or a number v for N(0, v I)",
     "weight": "lambda, what a nat of information may cost in squared regret; 0.05 suits costs of about 1",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
