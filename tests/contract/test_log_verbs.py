@@ -212,7 +212,7 @@ def test_periods(capsys, log, tmp_path):
         (["what-if", "LOG", "--threshold", "7"], "threshold on the chance is in [0, 1]"),
         (["what-if", "LOG", "--costs", "miss=1"], "false_alarm is missing"),
         (["what-if", "LOG", "--capacity", "many"], "capacity is 120/day"),
-        (["what-if", "LOG", "--audit", "2 per cent"], "audit is a share"),
+        (["what-if", "LOG", "--audit", "2 per cent"], "audit is auto, 0 or a share"),
         (["plan-audit", "LOG", "--margin", "0"], "margin"),
         (["example", "LOG"], "is there already"),
     ],

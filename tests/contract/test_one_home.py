@@ -95,6 +95,22 @@ def test_other_policies_are_rehearsed_as_they_run(policy, tables):
     assert repr([row[FIELDS.index("chance")] for row in decided]) == repr(log.chance.tolist())
 
 
+def test_audits_that_pay_are_usual_in_both(tables):
+    """Nobody said how many: as many as pay, in the order of time and in a stream, the same ones."""
+    past, new = tables
+    given = {"costs": COSTS, "seed": SEED, **ROLES}
+    log = at.replay(new, "fraud", history=past, drop=["order"], policies=["voi"], log="voi", **given).log
+    stream = at.streams.from_history(past, "fraud", id="order", teach=True, **given).create("memory", NAME)
+    assert stream.audit == at.Audit.of("auto")
+    decided = play_stream(stream, new)
+    for field in ("probability", "act", "audit"):
+        assert [row[FIELDS.index(field)] for row in decided] == getattr(log, field).tolist()
+    floors = log.probability[~log.act]
+    assert 0.005 < floors.mean() < 0.011
+    bare = at.streams.from_history(past, "fraud", id="order", teach=True, audit=0, **given).create("memory", NAME)
+    assert bare.audit is None
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_stream_that_was_killed_goes_on_as_its_rehearsal(kind, tables, rehearsed, tmp_path, monkeypatch):
     past, new = tables

@@ -148,6 +148,8 @@ def test_without_teach_and_with_labels_at_once_nothing_is_learnt_or_awaited(shop
         "--labels-at-once",
         "--policy",
         "ts",
+        "--audit",
+        "0",
         "--json",
     ]
     code, out, _ = call(capsys, *arguments)

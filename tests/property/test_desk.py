@@ -51,13 +51,13 @@ def test_no_cap_is_ever_exceeded(name, window, acts, per_day, both, gaps, seed):
     acts=st.integers(2, 10),
     per_day=st.integers(1, 8),
     kind=st.sampled_from(["share", "day", "both"]),
-    placed=st.booleans(),
+    placed=st.sampled_from(["by rate", "even", "auto"]),
     gaps=st.lists(st.floats(-0.2, 0.3), min_size=60, max_size=60),
     seed=st.integers(0, 10_000),
 )
 def test_a_lane_without_a_budget_shares_the_caps(name, window, acts, per_day, kind, placed, gaps, seed):
     share = None if kind == "day" else min(acts, window) / window
-    lane = at.Audit(rate=0.05) if placed else at.Audit(floor=0.05)
+    lane = {"by rate": at.Audit(rate=0.05), "even": at.Audit(floor=0.05), "auto": at.Audit.of("auto")}[placed]
     budget = at.Budget(per_day=None if kind == "share" else per_day, share=share, window=window, day=1.0, recent=20)
     desk = at.Desk(at.policy(name, n_features=2, costs=COSTS, seed=seed), budget, lane)
     items, times, made = np.random.default_rng(seed).normal(size=(60, 2)), np.cumsum(gaps), []

@@ -81,7 +81,7 @@ def test_what_cannot_be_is_said(ask):
         assert ask("POST", SHOP + "/what-if", body).status == 422, body
     for path, body in (
         ("capacity", {"capacity": "x/day"}),
-        ("audit", {"audit": "0%"}),
+        ("audit", {"audit": "-1%"}),
         ("audit", {}),
         ("capacity", {}),
     ):

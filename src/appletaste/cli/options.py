@@ -200,7 +200,12 @@ def add_desk_options(group: Any) -> None:
         help="reviewers: 120/day or 'Mon-Fri 120, Sat 40' (with --time), or 5%% of any 1,000",
     )
     group.add_argument("--time-zone", metavar="ZONE", help="where the days of --capacity begin, e.g. Europe/Berlin")
-    group.add_argument("--audit", metavar="P%", help="audit this share of what is passed, e.g. 2%%")
+    group.add_argument(
+        "--audit",
+        metavar="P%",
+        help="audit this share of what is passed, e.g. 2%%; auto: as many as pay, 1%% at most, which is usual in the "
+        "order of time and for streams; 0: none",
+    )
 
 
 def add_score(table: Any) -> None:

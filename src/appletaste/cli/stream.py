@@ -161,12 +161,13 @@ def _name(args: argparse.Namespace) -> str:
 
 def _vectors(args: argparse.Namespace) -> Any:
     from ..policies import policy
+    from ..streams.audit import AUTO
     from ..streams.staffing import Staffing, seat
     from .arguments import parse_entries, parse_one_sheet
 
     (entry,) = parse_entries([args.policy])
     alone = policy(entry.name, n_features=args.n_features, costs=parse_one_sheet(args.costs), **entry.options)
-    staffing = Staffing.of(args.capacity, args.audit, args.time_zone)
+    staffing = Staffing.of(args.capacity, AUTO if args.audit is None else args.audit, args.time_zone)
     if staffing is not None:
         staffing.check(timed=True)
     return seat(alone, staffing, late=not args.labels_at_once)
@@ -213,6 +214,10 @@ def _prepared(args: argparse.Namespace, seed: int | None) -> Prepared:
 
 def _told(args: argparse.Namespace, made: Prepared) -> list[str]:
     """Return what a stream begins with, in sentences."""
+    from ..evaluate.answers import brief
+    from ..streams import Desk
+    from ..streams.staffing import audit_text
+
     columns = ", ".join(made.features.decides_by)
     lines = [f"decides by {len(made.features.decides_by)} columns, fitted on {made.rows:,} rows: {columns}"]
     taught = (
@@ -225,8 +230,16 @@ def _told(args: argparse.Namespace, made: Prepared) -> list[str]:
         lines.append(f"costs by item: {', '.join(given)}")
     lines.append(f"acting pays from a chance of {usual:.3g} on{'' if sheet is None else ', at the average costs'}")
     limits = [f"capacity {args.capacity}"] if args.capacity else []
-    limits += [f"audits {args.audit}"] if args.audit else []
-    lines.append(", ".join(limits) or "no limit on acts, and no audits: what is passed is never seen")
+    audit = made.player.audit if isinstance(made.player, Desk) else None
+    if audit is None:
+        limits += ["no audits: what is passed is never seen"]
+    elif audit.spend:
+        limits += [f"audits of what is passed, as many as pay: {100 * audit.rate:g} % at most"]
+        limits[-1] += "" if made.audits_cost is None else f", for {brief(made.audits_cost)} for 1,000 items at most"
+        limits[-1] += " (--audit 0: none)"
+    else:
+        limits += [f"audits {audit_text(audit)}"]
+    lines.append(", ".join(limits))
     return lines
 
 

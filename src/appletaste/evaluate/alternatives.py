@@ -18,6 +18,7 @@ from ..errors import InputError, Message, OptionError, Remedy
 from ..logs.decision_log import DecisionLog
 from ..policies import Policy
 from ..streams import Audit, Budget, Stream
+from ..streams.audit import Bill
 from ..streams.staffing import Share, Staffing, audit_text, capacity_text
 from ..times import DAY, dates_in
 from .answers import Refusal
@@ -206,7 +207,7 @@ def with_staff(wanted: Floats, plan: Plan, log: DecisionLog, days: NDArray[np.in
     >>> with_staff(np.array([0.0, 0.0, 0.0, 1.0]), Plan(audit=Audit(rate=0.1)), log, None)
     array([0.1, 0.1, 0.1, 1. ])
     """
-    rates = None if plan.audit is None else _audit_rates(plan.audit, log)
+    rates = None if plan.audit is None else _audit_rates(plan.audit, log, wanted)
     if plan.budget is None:
         return wanted if rates is None else np.maximum(wanted, rates)
     if log.chance is None or np.isnan(log.chance).any():
@@ -223,9 +224,20 @@ def with_staff(wanted: Floats, plan: Plan, log: DecisionLog, days: NDArray[np.in
     return np.maximum(acts, np.minimum(rates, left) if shared else rates)
 
 
-def _audit_rates(audit: Audit, log: DecisionLog) -> Floats:
-    """Return the share of audits among items like each one: that of its stratum or its chance, or the common one."""
-    found = np.full(len(log), max(audit.rate, audit.floor))
+def _audit_rates(audit: Audit, log: DecisionLog, wanted: Floats) -> Floats:
+    """Return the share of audits among items like each one: that of its stratum or its chance, or the common one.
+
+    ``wanted`` is the probability of acting without audits, which says what audits cost where they have to pay.
+    """
+    common = max(audit.rate, audit.floor)
+    if audit.spend and log.chance is not None:
+        positive, negative = changes(log, slice(None))
+        chance = np.asarray(log.chance[:])
+        known = ~np.isnan(chance)
+        if known.any():
+            bill = Bill.of(chance[known], -positive[known], negative[known], 1.0 - wanted[known])
+            common = max(min(audit.rate, bill.affords(audit.spend)), audit.floor)
+    found = np.full(len(log), common)
     if audit.floors and log.chance is not None:
         chance = np.asarray(log.chance[:])
         by_chance = np.asarray(audit.floors)[np.searchsorted(audit.edges, chance, side="left")]

@@ -124,6 +124,14 @@ def beside(answer: Answer, truth: float | None) -> Answer:
     return replace(answer, truth=truth) if isinstance(answer, Estimate) and truth is not None else answer
 
 
+def minus(cost: Answer) -> Answer:
+    """Return a cost as a saving."""
+    if isinstance(cost, Refusal):
+        return cost
+    truth = None if cost.truth is None else 0.0 - cost.truth
+    return Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, cost.level, cost.assumes, truth)
+
+
 def positives_among(log: DecisionLog, chosen: NDArray[np.bool_]) -> float | None:
     """Return how many of the chosen items are positive, if the log knows.
 

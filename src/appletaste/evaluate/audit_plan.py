@@ -19,8 +19,7 @@ from .answers import Estimate
 from .arrival import labelled_shares
 from .by_design import by_design
 from .by_model import cold, surprise
-from .missed import FLOOR
-from .support import check_question, settled, support_of
+from .support import FLOOR, check_question, settled, support_of
 
 #: Positives that the audits must be expected to find: with fewer, no interval around their number is to be trusted.
 LEAST_FOUND = 10.0

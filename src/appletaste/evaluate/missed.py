@@ -7,6 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from .._files import for_json
 from ..errors import InputError
 from ..logs.coded import counts_of
 from ..logs.decision_log import DecisionLog, Log, opened
@@ -23,11 +24,10 @@ from .answers import (
 )
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
+from .constants import Constant, better_constant
 from .money_missed import MoneyMissed, money_missed
-from .support import check_question, support_of
+from .support import FLOOR, check_question, support_of
 
-#: Decisions whose probability of acting was smaller are ignored: the log says nothing about such items.
-FLOOR = 1e-3
 #: Columns whose values can be asked about one by one.
 PARTS = ("stratum", "policy")
 #: Standard errors from which on labels that arrive unequally are spoken of.
@@ -53,9 +53,11 @@ class Missed:
     money: MoneyMissed  #: what the positives that were passed come to, by design
     unequal_arrival: float = 0.0  #: by how many standard errors labels of likelier items arrive more, or less, often
     truth: float | None = None  #: positives among all passes, where the log knows, as that of a replay does
+    constant: Constant | None = None  #: acting on every item, or passing every item, where that surely costs less
 
     def __str__(self) -> str:
         lines = [
+            *([] if self.constant is None else [str(self.constant)]),
             f"{self.decisions:,} decisions, {self.passes:,} passes",
             f"missed, by design:    {self.design.missed}",
             f"recall, by design:    {self.design.recall}",
@@ -102,6 +104,7 @@ class Missed:
         bounds = {"total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
         found |= {"model": self.model.as_dict(), "money": self.money.as_dict()}
         found |= {} if self.truth is None else {"truth": self.truth}
+        found |= {"constant": None if self.constant is None else for_json(self.constant._asdict())}
         return found | {name: ends and list(ends) for name, ends in bounds.items()}
 
 
@@ -130,7 +133,8 @@ def missed(
     rounds whose labels have arrived. There M = sum over seen positives of (1 - p) / (p q) (Horvitz & Thompson 1952;
     Hájek 1971), with intervals that allow for policies that learn and for few positives (``stand_ins``). The whole gets
     bounds: the unsupported passes may all be positive, or none. ``money`` is what the missed positives come to by the
-    costs of each item (``money_missed``). ``policy``: its posterior, once it has learnt, gives
+    costs of each item (``money_missed``). ``constant`` says so where always or never acting would surely have cost less
+    than what was done, and comes first in print. ``policy``: its posterior, once it has learnt, gives
     the model-based answer instead of the logged chances.
 
     ``by="stratum"`` (or ``"policy"``) answers for each stratum by itself, in a dict; items without one are under "".
@@ -173,6 +177,7 @@ def missed(
         money=money_missed(log, support, level, design.missed),
         unequal_arrival=support.arrival.unequal,
         truth=passed_positives,
+        constant=better_constant(log, level, floor),
     )
 
 
@@ -220,4 +225,4 @@ def _label_bounds(log: DecisionLog, floor: float, level: float) -> tuple[float, 
     return ends[0].low, ends[1].high
 
 
-__all__ = ["ASSUMES", "FLOOR", "Missed", "missed"]
+__all__ = ["ASSUMES", "Missed", "missed"]

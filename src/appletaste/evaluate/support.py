@@ -38,6 +38,8 @@ from ..times import DAY, instant
 from .answers import Refusal, brief
 from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, block_shares
 
+#: Decisions whose probability of acting was smaller are ignored: the log says nothing about such items.
+FLOOR = 1e-3
 #: Where one band of probabilities ends and the next begins.
 EDGES = np.array([1e-3, 1e-2, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 0.999])
 #: The bound below which a log is not believed, in any of its bands.

@@ -20,9 +20,8 @@ from ..streams.staffing import Share
 from .alternatives import Change, OwnThreshold, Plan, acting_probabilities, days_for, with_staff
 from .answers import Answer, Estimate, Refusal, beside, brief, cost_of_acting, per_cent
 from .arrival import Arrival
-from .missed import FLOOR
 from .questions import Question, changed
-from .support import Support, check_question, excluded, settled_rows, support_of
+from .support import FLOOR, Support, check_question, excluded, settled_rows, support_of
 from .weights import (
     Draws,
     Errors,

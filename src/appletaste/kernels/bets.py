@@ -1,13 +1,13 @@
 """Bets that the chances of a model are wrong: they win nothing in the long run if the chances are right.
 
 Of a label y that arrives the model says p before the label is learnt. One bet is that the odds are e^2 times those of
-p, another that they are e^-2 times those, a third that they are even. With q the chance so changed, a stake grows by
-q / p if y = 1 and by (1 - q) / (1 - p) if y = 0. If the p are right the expected growth is 1, so stakes w_j put down at
-the j-th label, with sum_j w_j = 1, together exceed 1 / alpha with a chance of at most alpha, however long the stream
-goes on (Ville 1939). Here w_j = H / ((j + H - 1) (j + H)), a third of it for each bet. Only the best beginning is
-followed, which can only be slower: the logarithm of a stake is kept at 0 until it grows, as a cumulative sum does (Page
-1954). For bets that notice a change see Shin, Ramdas & Rinaldo (2024), E-detectors, *New England Journal of Statistics
-in Data Science*.
+p, another that they are e^-2 times those, three more that the model knows nothing and the chance is 1/2, 1/8 or 1/32.
+With q the chance so changed, a stake grows by q / p if y = 1 and by (1 - q) / (1 - p) if y = 0. If the p are right the
+expected growth is 1, so stakes w_j put down at the j-th label, with sum_j w_j = 1, together exceed 1 / alpha with a
+chance of at most alpha, however long the stream goes on (Ville 1939). Here w_j = H / ((j + H - 1) (j + H)), a fifth of
+it for each bet. Only the best beginning is followed, which can only be slower: the logarithm of a stake is kept at 0
+until it grows, as a cumulative sum does (Page 1954). For bets that notice a change see Shin, Ramdas & Rinaldo (2024),
+E-detectors, *New England Journal of Statistics in Data Science*.
 
 Labels that come late are bet on by blocks of items that were decided one after the other, as soon as nearly all labels
 of a block are there: which come first says something of what they are. Those still missing count as the worst that they
@@ -23,8 +23,9 @@ import math
 from ._jit import Vector, kernel, part
 from .logistic import sigmoid
 
-#: More positives than the model says, fewer, and that it knows nothing.
-UP, DOWN, EVEN, BETS = range(4)
+#: More positives than the model says, fewer, and from ``RATE`` on that it knows nothing but a rate.
+UP, DOWN, RATE, BETS = 0, 1, 2, 5
+RATES = (0.5, 0.125, 0.03125)
 # Entries of ``state``: of each bet the logarithm of the stake, the place of the label with which it began, the number
 # of that label among those bet on; then how many were bet on, and how many before the last alarm (-1: none yet).
 STAKE, PLACE, FIRST, COUNT, ALARM, ENTRIES = 0, BETS, 2 * BETS, 3 * BETS, 3 * BETS + 1, 3 * BETS + 2
@@ -43,10 +44,10 @@ ALIKE = 0.7
 def grown(one: int, said: float, label: float) -> float:
     """Return the logarithm by which the stake of a bet grows with a label of which the model says a chance."""
     p = min(max(said, EDGE), 1.0 - EDGE)
-    if (one == UP and said > p) or (one == DOWN and said < p):
+    if (one != DOWN and said > p) or (one != UP and said < p):
         return 0.0
     odds = math.log(p / (1.0 - p))
-    q = sigmoid(odds + SHIFT if one == UP else odds - SHIFT if one == DOWN else 0.0)
+    q = RATES[one - RATE] if one >= RATE else sigmoid(odds + SHIFT if one == UP else odds - SHIFT)
     return math.log(q / p) if label > 0.5 else math.log((1.0 - q) / (1.0 - p))
 
 

@@ -15,8 +15,9 @@ from typing import Any
 from ..drift.alarms import FEATURES
 from ..errors import AppleTasteError
 from ..evaluate import Estimate, Refusal, WhatIf, plan_audit
+from ..evaluate.constants import scarce
 from ..evaluate.support import contradiction
-from .estimates import overdue_labels, scarce, value_of_a_review
+from .estimates import overdue_labels, value_of_a_review
 from .facts import Facts
 from .words import Writer, count, ends
 

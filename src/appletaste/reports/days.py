@@ -17,17 +17,17 @@ from .._files import for_json
 from ..errors import DataError, Message, OptionError, Remedy
 from ..evaluate import Refusal
 from ..evaluate.alternatives import thresholds_of
-from ..evaluate.answers import Answer
+from ..evaluate.answers import Answer, minus
 from ..evaluate.arrival import arrival_of
 from ..evaluate.by_design import by_design
-from ..evaluate.missed import FLOOR
-from ..evaluate.support import excluded, settled, support_of
+from ..evaluate.constants import better_constant
+from ..evaluate.support import FLOOR, excluded, settled, support_of
 from ..evaluate.what_if import logged_cost
 from ..logs import DecisionLog
 from ..logs.decision_log import Log, opened
 from ..records.events import PENDING
 from ..times import DAY, instants
-from .facts import minus, share
+from .facts import share
 from .periods import as_day
 
 #: The confidence of intervals where nobody says another.
@@ -68,7 +68,7 @@ class Total(Numbers):
     missed: Answer  #: positives that were passed, by design
     recall: Answer
     label_delay_days: float | None  #: in the middle; None: no label has a time
-    notes: tuple[str, ...]  #: what to know of cost and saved
+    notes: tuple[str, ...]  #: what to know of cost and saved; first, that a constant would have cost less
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,8 @@ def total_of(
     found = _numbers(log, level, explored)
     if not len(log):
         return Total(**found, missed=NOTHING, recall=NOTHING, label_delay_days=None, notes=())
-    notes = []
+    constant = better_constant(log, level)
+    notes = [] if constant is None else [str(constant)]
     left_out = len(log) - len(settled(log))
     if left_out:
         notes.append(f"cost and saved: {excluded(left_out)}")

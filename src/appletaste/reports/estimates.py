@@ -76,11 +76,6 @@ def value_of_a_review(log: DecisionLog, level: float) -> Review | None:
     return Review(value, reviews, daily, seen, labels) if value > 0.0 else None
 
 
-def scarce(log: DecisionLog) -> bool:
-    """Return whether acts had a price: a capacity that was not enough."""
-    return log.price is not None and bool(np.nansum(log.price[:]) > 0.0)
-
-
 def _medians(groups: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the median of each group."""
     order = np.lexsort((values, groups))

@@ -15,13 +15,12 @@ from .._files import for_json
 from ..drift import DriftReport, check
 from ..evaluate import Estimate, Missed, Refusal, WhatIf, missed
 from ..evaluate.alternatives import Acting, OwnThreshold
-from ..evaluate.answers import Answer, beside, design_beside, positives_among
+from ..evaluate.answers import Answer, beside, design_beside, minus, positives_among
 from ..evaluate.arrival import Arrival, arrival_of
 from ..evaluate.by_design import by_design
-from ..evaluate.missed import FLOOR
 from ..evaluate.money_missed import money_missed
 from ..evaluate.questions import changes
-from ..evaluate.support import Support, settled_rows, support_of
+from ..evaluate.support import FLOOR, Support, settled_rows, support_of
 from ..evaluate.together import Together, together
 from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
@@ -325,14 +324,6 @@ def added(one: Answer, other: Answer) -> Answer:
     ends = (one.value + other.value, one.low + other.low, one.high + other.high)
     truth = None if one.truth is None or other.truth is None else one.truth + other.truth
     return Estimate(*ends, other.level, other.assumes, truth)
-
-
-def minus(cost: Answer) -> Answer:
-    """Return a cost as a saving."""
-    if isinstance(cost, Refusal):
-        return cost
-    truth = None if cost.truth is None else 0.0 - cost.truth
-    return Estimate(0.0 - cost.value, 0.0 - cost.high, 0.0 - cost.low, cost.level, cost.assumes, truth)
 
 
 def share(count: int, total: int, level: float) -> Answer:

@@ -12,11 +12,11 @@ from typing import Any
 
 from .._files import for_json
 from ..evaluate import Estimate
-from ..evaluate.answers import Answer, known_truth
+from ..evaluate.answers import Answer, known_truth, minus
+from ..evaluate.constants import Constant, scarce, surest
 from ..pages.page import Table, html_picture
 from .advice import Advice, advise
-from .estimates import scarce
-from .facts import Facts, Slice, minus
+from .facts import Facts, Slice
 from .money import (
     HANDFUL,
     Outcome,
@@ -289,18 +289,17 @@ def better_constant(facts: Facts, money: Writer) -> str:
     >>> print(better_constant(gather(at.DecisionLog.from_rows(rows)), Currency()))
     Acting on every item would have cost ..., what was done ...: ... more (... to ...), with 400 acts instead of 200.
     """
-    rivals = [("Passing", minus(facts.whole.saved), 0.0)]
+    logged_acts, rivals = facts.everything.logged_acts, [(False, minus(facts.whole.saved), 0.0)]
     if not scarce(facts.log):
-        rivals.append(("Acting on", facts.everything.saving, facts.everything.acts))
-    sure = []
-    for way, saving, acts in rivals:
-        answer = facts.together.widened(saving)
-        if isinstance(answer, Estimate) and answer.low > 0.0:
-            sure.append((answer.value, way, answer, acts))
-    if not sure:
+        rivals.append((True, facts.everything.saving, facts.everything.acts))
+    widened = ((always, facts.together.widened(saving), acts) for always, saving, acts in rivals)
+    best = surest(
+        Constant(always, one, acts, logged_acts) for always, one, acts in widened if isinstance(one, Estimate)
+    )
+    if best is None:
         return ""
-    gain, way, answer, acts = max(sure, key=lambda rival: rival[0])
-    stake, saved = facts.whole.at_stake, facts.whole.saved
+    way, answer, acts = "Acting on" if best.always else "Passing", best.saving, best.acts
+    gain, stake, saved = answer.value, facts.whole.at_stake, facts.whole.saved
     more = f"{money(gain)} more ({ends(answer, money)})"
     taken = f", with {count(acts)} acts instead of {count(facts.everything.logged_acts)}"
     if isinstance(stake, Estimate) and isinstance(saved, Estimate):

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ..drift import Alarm
 from ..evaluate import Estimate, Refusal
-from ..evaluate.answers import Answer, known_truth
+from ..evaluate.answers import Answer, known_truth, minus
 from ..evaluate.support import excluded
 from ..logs.coded import Coded, counts_of
 from ..logs.lazy import each_batch
 from ..pages.page import Table
 from . import pictures as pictures
-from .facts import Facts, Slice, minus
+from .facts import Facts, Slice
 from .words import (
     HEADINGS,
     Currency,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import number
 from ..errors import OptionError
@@ -16,6 +17,7 @@ from ..policies import Prospect
 from ..posteriors import Arrays
 from .budget import Budget, share_of
 
+Floats = NDArray[np.float64]
 #: Of a rate this share is the floor of every item; the rest goes where an audit tells most for its cost.
 EVEN = 0.25
 #: Of the mean chance this share is added to every chance, since the model may be wrong.
@@ -24,6 +26,9 @@ DOUBT = 0.1
 LEAST_COST = 0.05
 #: Passed items that the means of a lane go back over, and over which floors above the rate are made up for.
 MEMORY, MADE_UP = 500, 200
+#: The lane whose audits must pay: how it is called, the most that is audited, what it may cost, and the part that it
+#: may take of a budget that is a share of the items.
+AUTO, MOST, SPEND, PART = "auto", 0.01, 0.01, 0.1
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,10 @@ class Audit:
     rate
         The share of what the policy passes that is audited, on average: a quarter of the rate everywhere, the rest
         where an audit tells most for what it costs (``Lane``).
+    spend
+        What audits may cost, as a share of what the better of always and never acting costs beyond hindsight, by the
+        model; the rate is then at most ``rate``, less where false alarms are dear, and at most a tenth of a budget
+        that is a share of the items. 0: whatever the rate costs.
     strata
         Other floors, for items that are said to be in one of these strata.
     edges, floors
@@ -62,6 +71,7 @@ class Audit:
     floors: tuple[float, ...] = ()
     budget: Budget | None = None
     rate: float = 0.0
+    spend: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strata", dict(self.strata))
@@ -69,6 +79,11 @@ class Audit:
         object.__setattr__(self, "floors", tuple(self.floors))
         number("floor", self.floor, least=0.0, most=1.0)
         number("rate", self.rate, least=0.0, most=1.0)
+        number("spend", self.spend, least=0.0)
+        if self.spend and not self.rate:
+            raise OptionError(
+                "spend lowers the rate of a lane: give the most that may be audited as well, rate=0.01 say"
+            )
         if self.rate and (self.edges or self.floors):
             raise OptionError("a lane places its audits by a rate, or by the floors of a plan: give one of them")
         for name, floor in self.strata.items():
@@ -97,18 +112,65 @@ class Audit:
     def settings(self) -> dict[str, Any]:
         """Return what makes the lane again, as JSON."""
         own = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if not self.spend:
+            del own["spend"]  # a setting that came later: records of old stay as they are
         return own | {"budget": None if self.budget is None else self.budget.settings()}
 
     @staticmethod
-    def of(text: str) -> Audit:
-        """Return the lane that audits a share of what is passed, such as ``2%``."""
-        return Audit(rate=share_of(text, "audit"))
+    def of(text: str) -> Audit | None:
+        """Return the lane that audits a share of what is passed, such as ``2%``; ``auto``: as many as pay; 0: none.
+
+        Examples
+        --------
+        >>> Audit.of("auto").rate, Audit.of("auto").spend, Audit.of("2%").rate, Audit.of("0")
+        (0.01, 0.01, 0.02, None)
+        """
+        if text == AUTO:
+            return Audit(rate=MOST, spend=SPEND)
+        if text.removesuffix("%").strip("0.") == "" and "0" in text:
+            return None
+        return Audit(rate=share_of(text, "audit", f"{AUTO}, 0 or "))
 
     @staticmethod
     def from_settings(settings: dict[str, Any]) -> Audit:
         """Return the lane that ``settings`` described."""
         budget = settings["budget"]
         return Audit(**{**settings, "budget": None if budget is None else Budget.from_settings(budget)})
+
+
+@dataclass
+class Bill:
+    """What auditing each pass would cost, and what the two constants cost beyond hindsight; by the model, of late."""
+
+    items: float = 0.0  #: that the means go back over
+    never: float = 0.0  #: the mean of what passing an item costs, if it is positive
+    always: float = 0.0  #: the mean of what acting on an item costs, if it is negative
+    audits: float = 0.0  #: the mean cost of acting on an item as far as it is passed
+
+    def add(self, prospect: Prospect, passed: float, price: float) -> None:
+        """Take an item into the means, which is passed with a probability at a shadow price."""
+        chance, gain, alarm = prospect.chance, prospect.costs.catch_gain, prospect.costs.alarm_price
+        if chance != chance:  # no model
+            return
+        gain, alarm = max(gain, 0.0), max(alarm, 0.0)
+        dear = max(price + alarm * (1.0 - chance) - gain * chance, LEAST_COST * (price + alarm))
+        self.items = min(self.items + 1.0, MEMORY)
+        share = 1.0 / self.items
+        self.never += share * (gain * chance - self.never)
+        self.always += share * (alarm * (1.0 - chance) - self.always)
+        self.audits += share * (passed * dear - self.audits)
+
+    @staticmethod
+    def of(chance: Floats, gain: Floats, alarm: Floats, passed: Floats) -> Bill:
+        """Return the bill of many items: chances, what acting saves and costs, and the probability of passing each."""
+        gain, alarm = np.maximum(gain, 0.0), np.maximum(alarm, 0.0)
+        dear = np.maximum(alarm * (1.0 - chance) - gain * chance, LEAST_COST * alarm)
+        each = gain * chance, alarm * (1.0 - chance), passed * dear
+        return Bill(float(len(chance)), *(float(np.mean(one)) for one in each))
+
+    def affords(self, spend: float) -> float:
+        """Return the share of passes that can be audited for a share of what the better constant costs."""
+        return spend * min(self.never, self.always) / self.audits if self.audits > 0.0 else math.inf
 
 
 class Lane:
@@ -118,6 +180,7 @@ class Lane:
     estimated number missed, and an audit costs what it takes from the best use of a review, the shadow price less
     the worth of the item. For a given cost the least variance has f proportional to sqrt(c / cost) (Neyman 1934). The
     constant makes the mean over passed items the rate; where both move, what was above the rate is made up for later.
+    ``share`` is that of a budget that the lane shares.
 
     Examples
     --------
@@ -127,24 +190,32 @@ class Lane:
     0.1
     """
 
-    def __init__(self, audit: Audit) -> None:
+    def __init__(self, audit: Audit, share: float | None = None) -> None:
         self.audit = audit
+        self._most = audit.rate if share is None or not audit.spend else min(audit.rate, PART * share)
         self._passed = 0.0  # items, an item that is acted on with probability p counting as 1 - p
         self._use = self._chance = 0.0  # their means: of sqrt(c / cost), and of c
         self._above = 0.0  # by how much their floors were above the rate, in all
         #: The mean floor of what was passed: how often an audit is to be expected.
-        self.mean = max(audit.floor, audit.rate)
+        self.mean = max(audit.floor, self._most)
+        self._bill = Bill()
+
+    @property
+    def rate(self) -> float:
+        """The share of passes that is audited now: that of the lane, or what its spending affords."""
+        spend = self.audit.spend
+        return min(self._most, self._bill.affords(spend)) if spend else self._most
 
     def floor(self, prospect: Prospect, price: float) -> float:
         """Return the floor of an item at a shadow price."""
         audit, stratum, chance = self.audit, prospect.stratum, prospect.chance
         if not audit.rate or (stratum is not None and stratum in audit.strata):
             return audit.floor_of(stratum, chance)
-        use = self._use_of(prospect, price)
-        if not (self._use > 0.0 and use == use):
-            return max(audit.floor, audit.rate)
-        due = min(max(1.0 - self._above / (MADE_UP * audit.rate), 0.0), 2.0)
-        return max(audit.floor, min(audit.rate * (EVEN + (1.0 - EVEN) * due * use / self._use), 1.0))
+        use, rate = self._use_of(prospect, price), self.rate
+        if not (self._use > 0.0 and use == use and rate):
+            return max(audit.floor, rate)
+        due = min(max(1.0 - self._above / (MADE_UP * rate), 0.0), 2.0)
+        return max(audit.floor, min(rate * (EVEN + (1.0 - EVEN) * due * use / self._use), 1.0))
 
     def _use_of(self, prospect: Prospect, price: float) -> float:
         """Return sqrt(c / cost) of an item; NaN where there is no model."""
@@ -158,6 +229,8 @@ class Lane:
     def note(self, prospect: Prospect, price: float) -> None:
         """Take an item that was decided into the means, as far as the policy passed it."""
         passed = 1.0 - prospect.probability
+        if self.audit.spend:
+            self._bill.add(prospect, passed, price)
         if passed <= 0.0:
             return
         use = self._use_of(prospect, price)
@@ -166,21 +239,24 @@ class Lane:
         self._passed = min(self._passed + passed, MEMORY)
         share = 1.0 if first else passed / max(self._passed, 1.0)
         self.mean += share * (floor - self.mean)
-        self._above += passed * (floor - self.audit.rate)
+        self._above += passed * (floor - self.rate)
         if use == use:
             self._use += share * (use - self._use)
             self._chance += share * (prospect.chance - self._chance)
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        return {"means": np.array([self._passed, self._use, self._chance, self._above, self.mean])}
+        bill = {"bill": np.array(astuple(self._bill))} if self.audit.spend else {}
+        return {"means": np.array([self._passed, self._use, self._chance, self._above, self.mean]), **bill}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self._passed, self._use, self._chance, self._above, self.mean = arrays["means"].tolist()
+        if "bill" in arrays:
+            self._bill = Bill(*arrays["bill"].tolist())
 
     def take_over(self, before: Lane) -> None:
         """Go on from what another lane has seen; what was above its rate is nothing to this one."""
         self.restore(before.arrays())
         if self.audit != before.audit:
-            self._above, self.mean = 0.0, max(self.audit.floor, self.audit.rate)
+            self._above, self.mean = 0.0, max(self.audit.floor, self.rate)

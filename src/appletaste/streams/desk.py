@@ -52,12 +52,13 @@ class Desk(Player):
         self.player, self.budget, self.audit = policy, budget, audit
         self._policy = policy.policy
         self._acts = None if budget is None else Pace(budget)
-        self._lane = None if audit is None else Lane(audit)
         own = None if audit is None else audit.budget
         self._audits = None if own is None else Spent(own)
         #: Whether audits are among the acts that the budget allows.
         self.shared = audit is not None and budget is not None and own is None
-        mean, share = 0.0 if self._lane is None else self._lane.mean, None if budget is None else budget.share
+        share = None if budget is None else budget.share
+        self._lane = None if audit is None else Lane(audit, share if self.shared else None)
+        mean = 0.0 if self._lane is None else self._lane.mean
         if self.shared and share is not None and mean >= share:
             raise OptionError(
                 f"audits at rate {mean:g} would use the whole review budget (share={share:g}). Lower the rate, or "

@@ -34,6 +34,7 @@ from ..records.stores import Store
 from ..tables import Records, read_records
 from ..tables.records import check_column
 from ..tables.values import as_level
+from .audit import AUTO, Bill
 from .reader import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
 from .staffing import Share, Staffing, check_forgetting, seat
 from .stream import Stream
@@ -56,6 +57,7 @@ class Prepared:
     history: History | None  #: what was learnt of it; None: nothing was taught
     notes: tuple[str, ...]
     seed: int | None  #: of the player; None: a secret one
+    audits_cost: float | None = None  #: the most that audits which must pay cost for 1,000 items, by the history
 
     def create(self, store: str | PathLike[str] | Store, name: str, **settings: Any) -> Stream:
         """Make the stream in a store (``Stream.create``, whose other settings may be given)."""
@@ -115,7 +117,8 @@ def from_history(
         When the labels of the history arrived; no feature. A label without such a time has not arrived, and is not
         learnt. Policies that forget by the time go by that of the item, whenever its label arrived.
     capacity, audit, time_zone
-        Limited reviewers and audits, as ``replay`` takes them: ``120/day`` or ``5%``; ``2%``.
+        Limited reviewers and audits, as ``replay`` takes them in the order of time: ``120/day`` or ``5%``; ``2%``,
+        ``auto`` (the default: as many as pay, 1 % at most) or ``0``.
     late
         Whether labels arrive late; the policy then keeps in mind which labels are on their way (``Awaiting``).
     teach
@@ -144,7 +147,7 @@ def from_history(
     _check_apart({**roles, "time of the label": label_time}, drop)
     sheet = CostsByItem.of(costs)
     by_item = sheet if isinstance(sheet, CostsByItem) else None
-    staffing = Staffing.of(capacity, audit, time_zone)
+    staffing = Staffing.of(capacity, AUTO if audit is None else audit, time_zone)
     past = read_labelled(
         source,
         label,
@@ -190,6 +193,7 @@ def from_history(
         history,
         _notes(past, labels, features, counted),
         own_seed,
+        _audits_cost(past, labels, usual, staffing),
     )
 
 
@@ -226,6 +230,20 @@ def _check_apart(roles: Mapping[str, str | None], drop: Sequence[str]) -> None:
 def _arrived(stream: LabelledTable) -> NDArray[np.int8]:
     """Return the labels that have arrived; where a column says when, one without a time has not."""
     return stream.labels if stream.told is None else np.where(np.isinf(stream.told), UNKNOWN, stream.labels)
+
+
+def _audits_cost(
+    past: LabelledTable, labels: NDArray[np.int8], usual: Costs, staffing: Staffing | None
+) -> float | None:
+    """Return what audits that must pay cost for 1,000 items at most, by the labels of a history; None: no such."""
+    if staffing is None or staffing.audit is None or not staffing.audit.spend:
+        return None
+    known, sheet = labels >= 0, usual if past.costs is None else past.costs
+    if not known.any():
+        return None
+    gain, alarm = (np.broadcast_to(one, labels.shape)[known] for one in (sheet.catch_gain, sheet.alarm_price))
+    bill = Bill.of(labels[known].astype(np.float64), gain, alarm, np.ones(int(known.sum())))
+    return 1000.0 * staffing.audit.spend * min(bill.never, bill.always)
 
 
 def _teach(

@@ -16,7 +16,7 @@ from ..costs import Costs
 from ..errors import Message, OptionError, Remedy
 from ..policies import Player, Policy
 from ..times import DAY
-from .audit import Audit
+from .audit import AUTO, Audit
 from .awaiting import Awaiting
 from .budget import NAMES, Budget, Calendar
 from .desk import Desk
@@ -75,15 +75,15 @@ class Staffing:
         """Return the staffing from text; None if there is none.
 
         A capacity such as ``120/day``, ``5%`` or ``Mon-Fri 120, Sat 40``, with the zone whose days are meant; audits
-        such as ``2%``. A number is a share.
+        such as ``2%``, ``auto`` (as many as pay, 1 % at most) or ``0``. A number is a share.
         """
         capacity, audit = _text(capacity, "capacity"), _text(audit, "audit")
         if time_zone is not None and (capacity is None or capacity.endswith("%")):
             told = " says when a day begins, for a capacity such as 120/day or Mon-Fri 120, Sat 40: give one with "
             raise OptionError(Message(Remedy("time_zone"), told, Remedy("capacity")))
-        if capacity is None and audit is None:
-            return None
         lane = None if audit is None else Audit.of(audit)
+        if capacity is None and lane is None:
+            return None
         return Staffing(None if capacity is None else Budget.of(capacity, time_zone), lane)
 
     def check(self, timed: bool, day: float | None = DAY, dated: bool = True) -> None:
@@ -169,10 +169,12 @@ def audit_text(audit: Audit | None) -> str | None:
 
     Examples
     --------
-    >>> audit_text(Audit(rate=0.02)), audit_text(Audit(floor=0.125)), audit_text(None)
-    ('2%', '12.5%', None)
+    >>> audit_text(Audit(rate=0.02)), audit_text(Audit(floor=0.125)), audit_text(Audit.of("auto")), audit_text(None)
+    ('2%', '12.5%', 'auto', None)
     """
-    return None if audit is None else _per_cent(max(audit.rate, audit.floor))
+    if audit is None:
+        return None
+    return AUTO if audit == Audit.of(AUTO) else _per_cent(max(audit.rate, audit.floor))
 
 
 def _per_cent(share: float) -> str:

@@ -196,7 +196,7 @@ def test_times_that_are_numbers():
 
 def test_what_cannot_be_asked_is_said():
     log = day_log()
-    for given in ({"capacity": "some"}, {"capacity": "x/day"}, {"audit": "200%"}, {"audit": "0%"}, {"capacity": True}):
+    for given in ({"capacity": "some"}, {"capacity": "x/day"}, {"audit": "200%"}, {"audit": "-1%"}, {"capacity": True}):
         with pytest.raises(at.errors.OptionError, match=next(iter(given))):
             at.what_if(log, **given)
     with pytest.raises(at.errors.OptionError, match="threshold=, costs=, capacity=, audit="):

@@ -106,8 +106,8 @@ def test_bets_on_a_late_block_are_those_of_the_formula(rng):
     state = np.zeros(bets.ENTRIES)
     state[bets.STAKE : bets.STAKE + bets.BETS] = 30.0  # far from 0, and no alarm at so small a rate
     assert bets.bet_late(means, variances, labels, np.arange(n) * 1.0, missing, 1e-300, state) == -1
-    for one, shift in enumerate((2, -2, None)):
-        q = np.full(n, 0.5) if shift is None else 1 / (1 + np.exp(-np.log(p / (1 - p)) - shift))
+    shifted = [1 / (1 + np.exp(-np.log(p / (1 - p)) - shift)) for shift in (2, -2)]
+    for one, q in enumerate([*shifted, 1 / 2, 1 / 8, 1 / 32]):
         won, lost = np.log(q / p), np.log((1 - q) / (1 - p))
         wanted = 30.0 + 0.7 * (np.where(labels == 1, won, lost).sum() + missing * np.minimum(won, lost).mean())
         assert state[bets.STAKE + one] == pytest.approx(wanted, rel=1e-12)

@@ -116,13 +116,14 @@ def test_the_likely_reason():
 
 
 def test_a_stream_that_turns_round_stops_a_policy():
-    """What paid does not pay any more, and what pays now did not: nobody acts, so nobody is told."""
+    """What paid does not pay any more, and what pays now did not: nobody acts, so nobody is told; but for audits."""
     rng, rows = np.random.default_rng(2), 6000
     old = rng.random(rows) < 0.5
     bad = (rng.random(rows) < np.where(old == (np.arange(rows) < 600), 0.7, 0.01)).astype(int)
-    result = at.replay(
-        {"kind": np.where(old, "old", "new").tolist(), "bad": bad}, "bad", costs=COSTS, order="as is", policies=["ids"]
-    )
+    table, asked = {"kind": np.where(old, "old", "new").tolist(), "bad": bad}, {"order": "as is", "policies": ["ids"]}
+    audited = at.replay(table, "bad", costs=COSTS, **asked)
+    assert audited["ids"].blocks()[-1]["act_rate"] > 0.4
+    result = at.replay(table, "bad", costs=COSTS, audit=0, **asked)
     assert result["ids"].blocks()[-1]["act_rate"] < 0.02
     told = [note for note in result.notes if "nearly stopped acting" in note]
     assert len(told) == 1  # not of what it is measured against

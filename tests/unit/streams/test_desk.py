@@ -246,6 +246,54 @@ def test_a_rate_is_the_mean_of_floors_that_follow_use_over_cost():
     assert Lane(at.Audit(floor=0.03, rate=0.04, strata={"new": 0.5})).floor(likely._replace(stratum="new"), 0.1) == 0.5
 
 
+def test_audits_that_must_pay_cost_no_more_than_their_share():
+    """At each price of a false alarm: a hundredth of the better constant's cost, a hundredth of the passes at most."""
+    chances = np.random.default_rng(4).beta(1, 20, size=4000)
+    rates = []
+    for alarm in (0.02, 0.3, 4.0):
+        costs = at.Costs(miss=1.0, false_alarm=alarm, hit=0.0)
+        seen = at.Desk(at.policy("never", n_features=3, costs=costs)).look(np.ones(3))
+        lane, floors = Lane(at.Audit.of("auto")), []
+        assert lane.floor(seen._replace(chance=0.1, worth=0.1 - 0.9 * alarm), 0.0) == 0.01
+        for c in chances:
+            one = seen._replace(chance=c, worth=c - alarm * (1 - c), probability=float(c > alarm / (1 + alarm)))
+            floors.append(lane.floor(one, 0.0))
+            lane.note(one, 0.0)
+        passed = chances <= alarm / (1 + alarm)
+        price = np.where(passed, alarm * (1 - chances) - chances, 0.0)[500:]
+        better = min(chances[500:].mean(), alarm * (1 - chances[500:]).mean())
+        spent = np.array(floors[500:]) * price
+        assert spent.mean() < 0.01 * better + 3 * spent.std() / np.sqrt(len(spent))
+        rates.append(np.array(floors)[500:][passed[500:]].mean())
+        again = Lane(lane.audit)
+        again.restore(lane.arrays())
+        assert again.floor(one, 0.0) == lane.floor(one, 0.0)
+    assert rates[0] > 0.007  # cheap: the rate itself, or what there is to spend
+    assert rates[1] < 0.5 * rates[0]
+    assert rates[2] < 0.25 * rates[1]
+
+
+def test_audits_that_must_pay_take_a_tenth_of_a_share_at_most():
+    """Else the usual lane would be refused, or take all reviews, where reviews are few."""
+    policy = make("voi", {})
+    assert Lane(at.Audit.of("auto"), 0.005).mean == pytest.approx(0.0005)
+    with pytest.raises(OptionError, match="whole review budget"):
+        at.Desk(policy, at.Budget(share=0.005), at.Audit(rate=0.01))
+    desk = at.Desk(policy, at.Budget(share=0.005), at.Audit.of("auto"))
+    items = np.random.default_rng(1).normal(size=(4000, 3))
+    assert 10 < sum(desk.decide(x).act for x in items) <= 20
+
+
+def test_a_lane_whose_audits_must_pay_says_what_it_is():
+    lane = at.Audit.of("auto")
+    assert at.Audit.from_settings(lane.settings()) == lane
+    assert "spend" not in at.Audit(rate=0.02).settings()  # or records of old would be others
+    with pytest.raises(OptionError, match="the most that may be audited"):
+        at.Audit(spend=0.01)
+    for none in ("0", "0%", "0.0", "0.00%"):
+        assert at.Audit.of(none) is None
+
+
 def test_what_a_policy_acts_on_is_no_part_of_the_rate():
     lane, one = Lane(at.Audit(rate=0.04)), prospects([0.3], at.Desk(make("never", {})))[0]
     before = lane.arrays()["means"].tolist()

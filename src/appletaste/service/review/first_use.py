@@ -32,6 +32,7 @@ from ...history.roles import with_labels
 from ...records.stores import Store
 from ...replays import ReplayResult, replay
 from ...streams import Stream
+from ...streams.audit import AUTO
 from ...streams.from_history import Prepared, from_history
 from ...tables import Records, read_records
 from ...times import DAY
@@ -276,7 +277,7 @@ def costs_of(asked: Played) -> Costs | CostsByItem:
 
 def roles_of(asked: Played) -> dict[str, Any]:
     """Return how a file is read, as ``replay`` and ``from_history`` both take it."""
-    given = {"time": asked.time, "capacity": asked.capacity, "audit": asked.audit, "time_zone": asked.time_zone}
+    given = {"time": asked.time, "capacity": asked.capacity, "audit": asked.audit or AUTO, "time_zone": asked.time_zone}
     return {**given, **({} if asked.positive is None else {"positive": asked.positive})}
 
 

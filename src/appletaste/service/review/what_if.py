@@ -25,9 +25,11 @@ from .days import Amount, amount_of
 from .read_model import ReadModel
 
 CapacityText = Annotated[str, Meta(min_length=1, max_length=100, description="Such as 120/day, 5% or Mon-Fri 120.")]
-AuditText = Annotated[str, Meta(min_length=1, max_length=20, description="A share of passes, such as 2%.")]
+AuditText = Annotated[
+    str, Meta(min_length=1, max_length=20, description="A share of passes, such as 2%; auto: as many as pay; 0: none.")
+]
 Zone = Annotated[str, Meta(min_length=1, max_length=100, description="Such as Europe/Berlin.")]
-CAPACITY, AUDIT = "such as 120/day, 5% or Mon-Fri 120, Sat 40", "a share of passes such as 2%"
+CAPACITY, AUDIT = "such as 120/day, 5% or Mon-Fri 120, Sat 40", "a share of passes such as 2%, auto or 0"
 
 
 class WhatIf(Body, frozen=True):

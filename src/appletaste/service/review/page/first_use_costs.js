@@ -6,10 +6,10 @@ import { choice, costsProblem, field, OUTCOMES } from "./parts.js";
 export function costsOf(file) {
   const one = (sum) => ({ by: "sum", sum, share: "100", column: file.suggested.amount ?? "" });
   const written = { miss: one(""), false_alarm: one(""), hit: one(""), correct_pass: one("0") };
-  return { written, capacity: "", audit: "2", told() {
+  return { written, capacity: "", audit: "", told() {
     return { costs: Object.fromEntries(OUTCOMES.map(([name]) => [name, priceOf(written[name])])),
       ...(this.capacity.trim() && { capacity: `${Number(this.capacity)}/day` }),
-      ...(Number(this.audit) > 0 && { audit: `${Number(this.audit)}%` }) };
+      ...(this.audit.trim() && { audit: `${Number(this.audit)}%` }) };
   } };
 }
 

@@ -20,7 +20,7 @@ export async function show(root, context) {
     void loading.run();
   };
   replace(root, heading("Stream", "What was decided, what it saved, and what is missed. Intervals are 90 %.", tools),
-    problem, tiles, notes, place);
+    problem, notes, tiles, place);
   const asked = () => {
     const last = Date.parse(told?.last);
     if (range.value === "own") return { from: from.value, to: to.value };
