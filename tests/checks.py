@@ -94,3 +94,20 @@ def honesty_p(probabilities, acts, bins=10):
         count = int(acted[open_].sum())
         least = min(least, 2 * law[: count + 1].sum(), 2 * law[count:].sum())
     return least
+
+
+def same(now, then, where="") -> None:
+    """Compare what was found with what was kept; BLAS adds up in another order on another processor."""
+    assert type(now) is type(then), where
+    if isinstance(then, dict):
+        assert now.keys() == then.keys(), where
+        for name in then:
+            same(now[name], then[name], f"{where}/{name}")
+    elif isinstance(then, list):
+        assert len(now) == len(then), where
+        for k, (one, other) in enumerate(zip(now, then, strict=True)):
+            same(one, other, f"{where}/{k}")
+    elif isinstance(then, float):
+        np.testing.assert_allclose(now, then, rtol=1e-8, atol=1e-10, err_msg=where)
+    else:
+        assert now == then, where

@@ -16,6 +16,8 @@ import pytest
 import appletaste as at
 from appletaste.cli.main import build_parser, main
 
+from ..checks import same
+
 FOLDER = Path(__file__).parent / "copies"
 #: Words that a machine or a day decides.
 MOVING = {"items_per_second", "items/s", "seconds", "written", "versions", "created"}
@@ -102,23 +104,6 @@ def still(found):
     if isinstance(found, list):
         return [still(part) for part in found]
     return found.rsplit("/", 1)[-1] if isinstance(found, str) and found.startswith("/") else found
-
-
-def same(now, then, where="") -> None:
-    """Compare what was found with what was kept; sums may be added in another order on another processor."""
-    assert type(now) is type(then), where
-    if isinstance(then, dict):
-        assert now.keys() == then.keys(), where
-        for name in then:
-            same(now[name], then[name], f"{where}/{name}")
-    elif isinstance(then, list):
-        assert len(now) == len(then), where
-        for k, (one, other) in enumerate(zip(now, then, strict=True)):
-            same(one, other, f"{where}/{k}")
-    elif isinstance(then, float):
-        np.testing.assert_allclose(now, then, rtol=1e-8, atol=1e-10, err_msg=where)
-    else:
-        assert now == then, where
 
 
 def test_numbers_are_as_they_were(tmp_path, capsys):

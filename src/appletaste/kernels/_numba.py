@@ -13,6 +13,11 @@ in full.
 Numba's own cache tries for every kernel at every start whether it may write, imports all that compilation needs before
 it loads anything (SciPy's linear algebra with it, where there is one), and reads the intermediate code of what it
 loads, which only the compilation of a new caller needs. docs/decisions/0017-the-first-minute.md has the times.
+
+*Sums are grouped alike on all processors of a kind.* Numba optimises for the processor at hand, and one with wider
+registers would add up the long sums of a kernel in another order. A stream that was written on one machine would then
+not be the same, bit for bit, on another. So kernels are optimised for one processor, and machine code is made for that
+at hand.
 """
 
 from __future__ import annotations
@@ -24,12 +29,15 @@ import pickle
 import sys
 import time
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import numba
 from llvmlite import binding
+from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, compile_result
@@ -91,6 +99,36 @@ class InnerCompiler(Compiler):
         return super().compile_extra(func)
 
 
+#: The x86 processor that kernels are optimised for, with registers of eight numbers; where those of the processor at
+#: hand are shorter, two stand for one. Processors without ``HAS`` round products before they are added.
+COMMON, WIDE, HAS = "haswell", "+avx512f,+avx512vl,+avx512dq,+avx512bw,+avx512cd", ("avx2", "fma")
+
+
+@cache
+def common_processor() -> Any:
+    """Return the processor that kernels are optimised for; None: the one at hand, or the one that Numba was told."""
+    binding.initialize_native_target()  # as often as one likes
+    if config.CPU_NAME is not None or not binding.Target.from_default_triple().name.startswith("x86"):
+        return None
+    features = binding.get_host_cpu_features()
+    if not all(features.get(name) for name in HAS):
+        return None
+    target = binding.Target.from_triple(binding.get_process_triple())
+    made = {"opt": int(config.OPT), "reloc": "static", "codemodel": "jitdefault", "jit": True}
+    return target.create_target_machine(cpu=COMMON, features=WIDE, **made)
+
+
+@contextmanager
+def optimised_alike(codegen: Any) -> Iterator[None]:
+    """Let Numba optimise for the common processor meanwhile; machine code is written for the one at hand."""
+    own = codegen._tm
+    codegen._tm = common_processor() or own
+    try:
+        yield
+    finally:
+        codegen._tm = own
+
+
 class KernelDispatcher(CPUDispatcher):
     """Numba's dispatcher, which does not let Python call what has no machine code."""
 
@@ -103,7 +141,8 @@ class KernelDispatcher(CPUDispatcher):
                 del self.overloads[arguments]
             Depth.now += 1
             try:
-                return super().compile(sig)
+                with optimised_alike(self.targetdescr.target_context.codegen()):
+                    return super().compile(sig)
             finally:
                 Depth.now -= 1
 

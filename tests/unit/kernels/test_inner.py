@@ -1,7 +1,11 @@
 """A kernel that another calls has no machine code, the same numbers, and gets machine code when Python calls it."""
 
+import re
+
 import numba
+import numpy as np
 import pytest
+from llvmlite import binding
 
 from appletaste.kernels import _jit, _numba
 
@@ -71,3 +75,36 @@ def test_what_was_kept_without_machine_code_serves_a_caller_in_another_process(t
 
 def test_all_kernels_are_of_this_kind():
     assert all(type(kernel) is _numba.KernelDispatcher for kernel in _jit.KERNELS.values())
+
+
+def lanes(dispatcher):
+    """Return how many numbers are added at once where the sum is long."""
+    x = np.ones(100)
+    assert dispatcher(x) == 100.0
+    (found,) = dispatcher.overloads.values()
+    return max(int(width) for width in re.findall(r"<(\d+) x double>", found.library.get_llvm_str()))
+
+
+@pytest.mark.skipif(_numba.common_processor() is None, reason="kernels are optimised for the processor at hand")
+def test_sums_are_grouped_alike_on_all_processors(tmp_path):
+    def total(x):
+        found = 0.0
+        for k in range(x.size):
+            found += x[k]
+        return found
+
+    ours = numba.njit(pipeline_class=_numba.InnerCompiler, fastmath={"reassoc"})(total)
+    ours.__class__ = _numba.KernelDispatcher
+    assert lanes(ours) == 8
+    plain = numba.njit(fastmath={"reassoc"})(total)
+    before = (codegen := plain.targetdescr.target_context.codegen())._tm
+    lanes(plain)  # goes by the processor: 2, 4 or 8
+    assert codegen._tm is before
+    narrow = binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
+        cpu="haswell", opt=3, reloc="static", codemodel="jitdefault", jit=True
+    )
+    codegen._tm = narrow
+    try:
+        assert lanes(numba.njit(fastmath={"reassoc"})(total)) == 4  # so the width does follow the processor
+    finally:
+        codegen._tm = before
