@@ -40,14 +40,79 @@ from .logistic import (
 from .random import derive, normal
 from .sparse import is_sparse, square_forms
 
+#: Jacobi's rotations converge in fewer sweeps over a matrix than that.
+SWEEPS = 30
+
 
 @kernel
-def share_out(likely: Matrix, usual: Vector, strength: float, steps: int, shares: Matrix, weights: Vector) -> None:
-    """Write the chance of each scale for each group, [group, scale], given the likelihoods.
+def weigh_scales(
+    belief: Matrix, places: Indices, precision: float, scales: Vector, block: Matrix, logs: Vector
+) -> None:
+    """Write log L of each scale of a curve, up to a constant, from the belief that a prior of this precision made.
+
+    With V_pp = U diag(l) U', s = max(1 / l - precision, 0) and h = U'm_p / l (``posteriors.groups``)
+
+        log L(t) = 1/2 sum_i [t h_i^2 / (1 + t s_i) - log(1 + t s_i)].
+
+    U by Jacobi's rotations, which turn m_p along (Golub & Van Loan, 8.5), and not by LAPACK, whose last bits go by the
+    processor. Work: ``block`` [k + 1, k].
+    """
+    size = places.size
+    turned, largest = block[size], 0.0
+    for a in range(size):
+        turned[a] = belief[MODE, places[a]]
+        for b in range(size):
+            block[a, b] = belief[COVARIANCE + places[a], places[b]]
+        largest = max(largest, block[a, a])
+    for _ in range(SWEEPS):
+        beside = 0.0
+        for a in range(size):
+            for b in range(a):
+                beside = max(beside, abs(block[a, b]))
+                rotate(block, a, b, turned)
+        if beside <= 1e-15 * largest:
+            break
+    for j in range(scales.size):
+        logs[j] = 0.0
+        for a in range(size):
+            width = max(block[a, a], 1e-15 * largest)
+            told, grown = turned[a] / width, 1.0 + scales[j] * max(1.0 / width - precision, 0.0)
+            logs[j] += 0.5 * (scales[j] * told * told / grown - math.log(grown))
+
+
+@part
+def rotate(block: Matrix, a: int, b: int, turned: Vector) -> None:
+    """Turn two axes of a symmetric matrix so that nothing is left between them, and a vector along."""
+    between = block[a, b]
+    if between == 0.0:
+        return
+    slant = (block[b, b] - block[a, a]) / (2.0 * between)
+    tangent = math.copysign(1.0, slant) / (abs(slant) + math.hypot(slant, 1.0))
+    cosine = 1.0 / math.hypot(tangent, 1.0)
+    sine = tangent * cosine
+    for k in range(turned.size):
+        left, right = block[k, a], block[k, b]
+        block[k, a], block[k, b] = cosine * left - sine * right, sine * left + cosine * right
+    for k in range(turned.size):
+        left, right = block[a, k], block[b, k]
+        block[a, k], block[b, k] = cosine * left - sine * right, sine * left + cosine * right
+    block[a, b] = block[b, a] = 0.0
+    left, right = turned[a], turned[b]
+    turned[a], turned[b] = cosine * left - sine * right, sine * left + cosine * right
+
+
+@kernel
+def share_out(logs: Matrix, usual: Vector, strength: float, steps: int, shares: Matrix, weights: Vector) -> None:
+    """Write the chance of each scale for each group, [group, scale], given the log likelihoods, which are used up.
 
     How often a scale is met is learnt along, by EM from ``usual``, which counts as much as ``strength`` groups.
     """
-    groups, scales = likely.shape
+    likely = logs
+    groups, scales = logs.shape
+    for g in range(groups):
+        best = logs[g].max()
+        for s in range(scales):
+            likely[g, s] = math.exp(logs[g, s] - best)
     for s in range(scales):
         weights[s] = usual[s]
     for _ in range(steps):

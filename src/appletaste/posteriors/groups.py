@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..features.levels import SLOTS
 from ..features.numbers import OPEN
 from ..kernels import renewal as kernels
 from ..kernels.gaussian import COVARIANCE, MEAN, MODE
+from ..kernels.linear import invert
 from ..kernels.logistic import fit, make_work
 from .belief import Arrays, Vector
 from .label_table import Labels, next_renewal
@@ -81,31 +83,22 @@ class Groups:
             raise OptionError("groups need a prior of independent coefficients: give variances, not a matrix")
         curve = np.zeros(d)
         for usual, mine in _kinds_of(self.numbers):
-            curve[mine] = usual @ SCALES
+            curve[mine] = math.fsum(usual * SCALES)
         means = np.where(self.numbers == 0, prior.mean_vector(d), 0.0)
         return Gaussian(means, np.where(self.numbers == 0, variances, curve))
 
     def learn(self, belief: Vector, prior: Vector) -> None:
         """Give each curve the scale that the belief speaks for, and move belief and prior there."""
-        precisions = np.concatenate([prior[places[:, 0], places[:, 0]] for places in self.blocks])
-        logs = np.concatenate([self._evidence(places, belief, prior) for places in self.blocks])
-        likely, scales = np.exp(logs - logs.max(axis=1, keepdims=True)), np.empty(len(logs))
+        curves = [places for block in self.blocks for places in block]
+        precisions = np.array([prior[places[0], places[0]] for places in curves])
+        logs, scales = np.empty((len(curves), SCALES.size)), np.empty(len(curves))
+        for places, precision, row in zip(curves, precisions, logs, strict=True):
+            kernels.weigh_scales(belief, places, precision, SCALES, np.empty((len(places) + 1, len(places))), row)
         for usual, mine in self._kinds:
-            shares = np.ascontiguousarray(likely[mine])
-            kernels.share_out(shares.copy(), usual, STRENGTH, STEPS, shares, np.empty(len(usual)))
+            shares = np.empty((int(mine.sum()), SCALES.size))
+            kernels.share_out(logs[mine], usual, STRENGTH, STEPS, shares, np.empty(len(usual)))
             scales[mine] = (shares * SCALES).sum(axis=1)
         self._move(belief, prior, 1.0 / scales - precisions, precisions)
-
-    def _evidence(self, places: NDArray[np.intp], belief: Vector, prior: Vector) -> Vector:
-        """Return log L of every scale, [curve, scale]."""
-        inverse = np.linalg.inv(belief[COVARIANCE + places[:, :, None], places[:, None, :]])
-        told = np.einsum("gij,gj->gi", inverse, belief[MODE][places])
-        said = inverse - prior[places[:, 0], places[:, 0]][:, None, None] * np.eye(places.shape[1])
-        sizes, turns = np.linalg.eigh(0.5 * (said + said.transpose(0, 2, 1)))
-        sizes, squares = np.maximum(sizes, 0.0), np.einsum("gij,gi->gj", turns, told) ** 2
-        scales = SCALES[None, :, None]
-        grown = 1.0 + scales * sizes[:, None, :]
-        return np.asarray(0.5 * (scales * squares[:, None, :] / grown - np.log(grown)).sum(axis=2))
 
     def _move(self, belief: Vector, prior: Vector, gains: Vector, before: Vector) -> None:
         """Add to the precisions of curves: V becomes (V^-1 + D)^-1, m follows, curve by curve."""
@@ -144,8 +137,9 @@ class GroupScales:
             return False
         mode, d = self._belief[MODE], len(mean)
         fit(labels.features, labels.values, labels.n, mean, precision, mode, self._work, self._hessian)
-        root = np.linalg.solve(np.tril(self._hessian), np.eye(d))
-        self.move(mode, root.T @ root, precision)
+        covariance = np.empty((d, d))
+        invert(self._hessian, covariance, self._work)
+        self.move(mode, covariance, precision)
         self._due = next_renewal(labels.n)
         return True
 

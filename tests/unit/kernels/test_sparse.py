@@ -138,7 +138,7 @@ def test_a_precision_is_added_as_by_inversion(rng, size, gain):
 def test_scales_are_shared_out_by_bayes_with_weights_learnt_along(rng):
     likely, usual = rng.random((6, 4)), np.array([0.7, 0.1, 0.1, 0.1])
     shares, weights = np.empty_like(likely), usual
-    renewal.share_out(likely, usual, 5.0, 20, shares, np.empty(4))
+    renewal.share_out(np.log(likely) - 900.0, usual, 5.0, 20, shares, np.empty(4))
     for _ in range(20):
         expected = weights * likely / (likely @ weights)[:, None]
         weights = (5.0 * usual + expected.sum(axis=0)) / (5.0 + 6)
