@@ -108,13 +108,14 @@ COMMON, WIDE, HAS = "haswell", "+avx512f,+avx512vl,+avx512dq,+avx512bw,+avx512cd
 def common_processor() -> Any:
     """Return the processor that kernels are optimised for; None: the one at hand, or the one that Numba was told."""
     binding.initialize_native_target()  # as often as one likes
-    if config.CPU_NAME is not None or not binding.Target.from_default_triple().name.startswith("x86"):
+    settings: Any = config  # Numba fills this module when it is imported
+    if settings.CPU_NAME is not None or not binding.Target.from_default_triple().name.startswith("x86"):
         return None
     features = binding.get_host_cpu_features()
     if not all(features.get(name) for name in HAS):
         return None
     target = binding.Target.from_triple(binding.get_process_triple())
-    made = {"opt": int(config.OPT), "reloc": "static", "codemodel": "jitdefault", "jit": True}
+    made = {"opt": int(settings.OPT), "reloc": "static", "codemodel": "jitdefault", "jit": True}
     return target.create_target_machine(cpu=COMMON, features=WIDE, **made)
 
 
