@@ -16,7 +16,7 @@ $(VENV)/made:
 	touch $@
 
 $(VENV)/library: $(VENV)/made pyproject.toml constraints.txt
-	$(INSTALL) '.[plot]'
+	$(INSTALL) '.[plot,trees]'
 	touch $@
 
 $(VENV)/ready: $(VENV)/made pyproject.toml constraints.txt

@@ -60,7 +60,12 @@ BENCHES = {
     "files": Bench(
         "files.__main__", "five real files as replay plays them, beside other libraries", "an hour", "docs/replay.md"
     ),
-    "bending": Bench("files.bending", "curves on the same files, beside boosting", "ten minutes", "docs/curves.md"),
+    "trees": Bench(
+        "trees",
+        "what trees are worth beside a booster that is told every label, and what they take",
+        "ten minutes; --part speed is two",
+        "docs/trees.md",
+    ),
     "lines": Bench("lines", "what curves cost where nothing bends", "ten minutes", "docs/curves.md"),
     "levels": Bench(
         "levels", "columns with thousands of levels, against those of the first rows", "five minutes", "docs/curves.md"

@@ -91,7 +91,7 @@ def test_a_policy_that_forgets_by_the_time(around, options):
 
 
 @around
-@pytest.mark.parametrize("kind", ["curves", "levels", "pairs", "wide"])
+@pytest.mark.parametrize("kind", ["curves", "levels", "trees", "wide"])
 def test_longer_items(around, kind):
     if kind == "curves":
         _, _, items, labels = test_curves.made("voi", {})
@@ -99,11 +99,11 @@ def test_longer_items(around, kind):
     elif kind == "levels":
         _, _, items, labels = test_levels.made("voi")
         make_one = lambda: test_levels.made("voi")[0]  # noqa: E731
-    elif kind == "pairs":  # found after 250 labels, so that items become longer on the way
+    elif kind == "trees":  # they join after some hundred labels, so that items become longer on the way
         rng = np.random.default_rng(2)
         items = np.column_stack([np.ones(900), rng.normal(size=(900, 2))])
         labels = (rng.random(900) < 1 / (1 + np.exp(-3 * items[:, 1] * items[:, 2]))).astype(int)
-        make_one = lambda: at.policy("voi", n_features=3, costs=COSTS, pairs=[[[1]], [[2]]])  # noqa: E731
+        make_one = lambda: at.policy("voi", n_features=3, costs=COSTS, trees=True)  # noqa: E731
     else:
         items, labels = stream(300, n=150)
         make_one = lambda: at.policy("voi", n_features=300, costs=COSTS)  # noqa: E731

@@ -1,4 +1,4 @@
-"""``--score COLUMN`` and ``voi[pairs=true]`` on the command line, from a file to a decision."""
+"""``--score COLUMN``, and trees for columns that matter together, on the command line: from a file to a decision."""
 
 import csv
 import json
@@ -66,10 +66,10 @@ def test_what_cannot_be_a_score_is_refused_in_flags(folder, capsys, tmp_path, sc
     assert (said or "log-odds") in told
 
 
-def test_a_stream_with_a_score_and_pairs_decides_and_says_why(folder, capsys, tmp_path):
+def test_a_stream_with_a_score_and_trees_decides_and_says_why(folder, capsys, tmp_path):
     store = tmp_path / "vendor.db"
     make = ["stream", "create", store, "--history", folder / "past.csv", "--label", "bad", *COSTS, "--teach"]
-    code, *_ = call(capsys, *make, "--score", "risk", "--drop", "name", "--policy", "voi[pairs=true]")
+    code, *_ = call(capsys, *make, "--score", "risk", "--drop", "name")
     assert code == 0
     with at.Stream.open(store, "vendor", read_only=True) as stream:
         assert stream.features.score.name == "risk"
@@ -78,10 +78,13 @@ def test_a_stream_with_a_score_and_pairs_decides_and_says_why(folder, capsys, tm
     assert "risk = " in out
     bare = tmp_path / "bare.db"
     make[2] = bare
-    assert call(capsys, *make, "--drop", "risk", "--drop", "name", "--policy", "voi[pairs=true]")[0] == 0
+    assert call(capsys, *make, "--drop", "risk", "--drop", "name")[0] == 0
     with at.Stream.open(bare, "bare", read_only=True) as stream:
         policy = stream.player.policy
-        assert len(policy.learner.added()) == 1
-        said = at.explain(policy, {"a": 2.0, "b": 1.5}, stream.features).contributions[0].words
-    assert "a = " in said
-    assert " × b = " in said
+        assert policy.learner.forest is not None
+        told = at.explain(policy, {"a": 1.2, "b": 1.1}, stream.features)
+        assert [part.column for part in told.contributions] == ["a", "b"]
+        assert all(part.value > 0.5 for part in told.contributions)
+        other = at.explain(policy, {"a": 1.2, "b": -1.1}, stream.features)
+        assert other.score < 0.0 < told.score
+        assert stream.verify().events

@@ -64,7 +64,8 @@ def made(tmp_path_factory):
     orders = rows_of(folder / "orders.csv")
     write(folder / "past.csv", orders[:600])
     write(folder / "new.csv", without(orders[600:], *LATER))
-    desk = ["--teach", "--capacity", "5/day", "--audit", "5%"]
+    (folder / "seed").write_text("1")  # whether there are audits to look at is not left to chance
+    desk = ["--teach", "--capacity", "5/day", "--audit", "5%", "--seed-file", str(folder / "seed")]
     assert main(["stream", "create", f"{folder}/shop.db", "--history", f"{folder}/past.csv", *CREATE, *desk]) == 0
     return folder, orders
 

@@ -68,7 +68,8 @@ def to_arviz(
     key = Key(seed).at("arviz")
     theta = np.stack([_run(sampler, items, labels, key.at("chain", c)) for c in range(chains)])
     groups = {"posterior": {"theta": theta}, "observed_data": {"label": labels.astype(np.int8)}}
-    coords = {"feature": _names(names, items.shape[1])}
+    trees = isinstance(source, Policy) and source.learner.forest is not None
+    coords = {"feature": _names(names, items.shape[1] - trees) + ["trees"] * trees}
     dims = {"theta": ["feature"], "label": ["item"]}
     if int(arviz.__version__.partition(".")[0]) >= 1:
         return arviz.from_dict(groups, coords=coords, dims=dims)

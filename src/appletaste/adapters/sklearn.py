@@ -19,7 +19,6 @@ from ..policies.items import check_dense, usual_costs
 from ..policies.recipes import as_prior, laplace
 from ..posteriors import Adf, Exact, Gibbs, Posterior, Vector
 from ..tables.label_column import PAIRS
-from .stacked_score import StackedScore
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -29,7 +28,7 @@ try:
 except ImportError:
     raise MissingExtraError("a scikit-learn classifier (scikit-learn 1.6 or newer)", "sklearn") from None
 
-__all__ = ["PosteriorClassifier", "StackedScore"]
+__all__ = ["PosteriorClassifier"]
 
 #: Posteriors by name; each takes a prior, which is None where nobody has chosen one.
 POSTERIORS: dict[str, Any] = {

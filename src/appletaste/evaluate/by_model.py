@@ -151,9 +151,9 @@ def by_model(log: DecisionLog, support: Support, level: float, policy: Policy | 
         raise InputError(
             f"x has {log.x.shape[1]} features and the policy {student.n_features}: is it another stream's?"
         )
-    if student.learner.added():
+    if student.learner.forest is not None:
         return Refusal(
-            f"{student.name} has added features to the items of the log (pairs)", "leave policy out: one is fitted"
+            f"{student.name} has trees, whose score is not in the items of the log", "leave policy out: one is fitted"
         )
     if posterior.has_levels:
         asked = np.union1d(np.flatnonzero(passed), np.concatenate([band.rows for band in bands]))
@@ -223,7 +223,9 @@ def fitted(log: DecisionLog, labelled: Floats) -> Policy:
     """Return a policy that has learnt the labels of the log, in order, from the features of the labelled items."""
     costs = Costs(miss=1.0, false_alarm=1.0, hit=0.0)  # the posterior does not look at costs
     slots = [SLOTS if hold_slots(column) else 0 for column in labelled.T]
-    student = make_policy("ts", n_features=labelled.shape[1], costs=costs, groups=slots if any(slots) else None)
+    student = make_policy(
+        "ts", n_features=labelled.shape[1], costs=costs, groups=slots if any(slots) else None, trees=False
+    )
     known = np.flatnonzero(log.labelled)
     order = np.argsort(log.round[known], kind="stable")
     for x, label in zip(labelled[order], log.label[known][order].tolist(), strict=True):

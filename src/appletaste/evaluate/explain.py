@@ -111,9 +111,10 @@ def explain(
     The score is z = x'theta with theta ~ (m, V), the posterior of now. With r the average item, a column with the
     places J adds m_J'(x - r)_J, with variance (x - r)_J' V_JJ (x - r)_J, and the base is m'r; together they are the
     posterior mean m'x exactly. The levels of a category are one column, and so are a number and its indicator of
-    missing values; a pair of columns that the policy has found is a part of its own. A level of a column with many
-    levels adds its effect, measured from none (docs/curves.md); its labels are counted in its words. This is the
-    Shapley value of a linear model whose columns are taken as independent (Štrumbelj & Kononenko 2014).
+    missing values. A level of a column with many levels adds its effect, measured from none (docs/curves.md); its
+    labels are counted in its words. This is the Shapley value of a linear model whose columns are taken as independent
+    (Štrumbelj & Kononenko 2014). Where trees take part, each column adds its share of their score besides, the
+    path-dependent Shapley value (Lundberg et al. 2020), and the base has what all items have in common in that score.
 
     Parameters
     ----------
@@ -193,6 +194,7 @@ def explain(
         raise InputError(f"features make vectors of {features.n_features}, the policy takes {len(x)}: not its own map?")
     mean, covariance = _moments(owner)
     average = average_item(features, len(x), reference)
+    found = parts_for(owner, features, x, average, record)
     parts = [
         Contribution(
             part.column,
@@ -200,14 +202,16 @@ def explain(
             float(mean[part.places] @ part.values),
             _deviation(covariance[np.ix_(part.places, part.places)], part.values),
         )
-        for part in parts_for(owner, features, x, average, record)
+        for part in found.columns
     ]
     effects = owner.posterior.effects(x)
     for effect in effects:
         column, words = level_words(features, x, effect.place, record)
         told = f"{words} ({effect.labels} label{'' if effect.labels == 1 else 's'})"
-        parts.append(Contribution(column, told, effect.mean, math.sqrt(effect.variance)))
-    wide, average = owner.learner.widened(np.stack([x, average]))
+        share = float(found.trees[effect.place])
+        sd = math.hypot(math.sqrt(effect.variance), share * math.sqrt(covariance[-1, -1]))
+        parts.append(Contribution(column, told, effect.mean + float(mean[-1]) * share, sd))
+    wide, average = owner.learner.widened_one(x), found.base
     then = None if decision is None or math.isnan(decision.chance) else decision.chance
     chance = prospect.chance
     act = None if decision is None else decision.act

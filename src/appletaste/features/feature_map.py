@@ -20,7 +20,7 @@ from ..tables.files import as_record, is_frame
 from ..tables.records import Records, check_column, listed, read_records
 from .columns import Category, Column, ColumnEntries, Hashed, Hasher, LevelColumn
 from .dates import Date, Days
-from .interactions import HashedProduct, Product, Unit, product_of, units_of
+from .interactions import HashedProduct, Product, product_of
 from .levels import SLOTS, Open
 from .numbers import OPEN, Number, Score
 from .ramps import Curve
@@ -214,18 +214,6 @@ class FeatureMap:
     def grouped(self) -> bool:
         """Whether the policy must be given ``groups``: some places are ramps of curves, or hold slots of levels."""
         return any(self.groups)
-
-    @property
-    def units(self) -> tuple[Unit, ...]:
-        """The columns as pairs are made of them, for ``pairs=features.units`` of a policy.
-
-        Examples
-        --------
-        >>> import appletaste as at
-        >>> at.Encoder(curves=True).fit({"age": [20, 30, 70], "job": ["chef", "pilot", "chef"]}).units
-        (((5, 6),), ((2,), (3,), (4,)))
-        """
-        return units_of(self)
 
     @property
     def score(self) -> Score | None:
@@ -529,5 +517,6 @@ def vector(name: str, values: ArrayLike, width: int) -> NDArray[np.float64]:
     """Return values as a vector, or say how many there must be."""
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != (width,):
-        raise InputError(f"{name} must have {width} numbers, one for each feature, got shape {numbers.shape}")
+        trees = "; the last is of trees: see appletaste.explain" if numbers.shape == (width + 1,) else ""
+        raise InputError(f"{name} must have {width} numbers, one for each feature, got shape {numbers.shape}{trees}")
     return numbers

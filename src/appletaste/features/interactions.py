@@ -1,21 +1,12 @@
-"""Products of two columns: every entry of the one times every entry of the other.
-
-Pairs that are looked for are made of a few functions of each column (docs/curves.md).
-"""
+"""Products of two columns: every entry of the one times every entry of the other."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .columns import Category, Column, ColumnEntries, Entries, Hasher
-from .dates import Date, Days
-from .numbers import Number
-
-if TYPE_CHECKING:
-    from .feature_map import FeatureMap
-
+from .columns import Column, ColumnEntries, Entries, Hasher
 
 TIMES = " × "
 
@@ -87,30 +78,3 @@ def product_of(one: Column, two: Column, hasher: Hasher) -> Product | HashedProd
     if one.hashed or two.hashed:
         return HashedProduct(one, two, hasher)
     return Product(one, two)
-
-
-#: One column: its functions, each the places that are added up.
-Unit = tuple[tuple[int, ...], ...]
-
-
-def units_of(features: FeatureMap) -> tuple[Unit, ...]:
-    """Return the functions of each column that has places of its own.
-
-    A number that bends has two, how far above and how far below its typical value it is in rank: the ramps to either
-    side, added up. Another number has its line, a category its levels, a date its cycles and days. What is hashed has
-    none, and neither has an interaction.
-    """
-    ramps = {curve.column.name: curve for curve in features.curves}
-    units: list[Unit] = []
-    for column in features.columns:
-        curve = ramps.get(column.name)
-        if curve is not None:
-            below = tuple(range(curve.start, curve.start + curve.reference))
-            above = tuple(range(curve.start + curve.reference, curve.start + len(curve.names)))
-            units.append(tuple(side for side in (below, above) if side))
-        elif isinstance(column, Number):
-            units.append(((column.start,),))
-        elif isinstance(column, Date | Days | Category):
-            own = len(column.usual()) or len(column.names)
-            units.append(tuple((column.start + place,) for place in range(own)))
-    return tuple(unit for unit in units if unit)

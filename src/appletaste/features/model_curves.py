@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,22 @@ from .feature_map import INTERCEPT, FeatureMap
 from .views import View, pairs_of, views_of
 
 Floats = NDArray[np.float64]
+
+
+class TreesAdd(NamedTuple):
+    """What trees add besides at each value of a column, over items with labels: to trees all of an item matters."""
+
+    mean: tuple[float, ...]
+    low: tuple[float, ...]  #: one item in ten is below
+    high: tuple[float, ...]  #: and one in ten above
+
+
+class Interaction(NamedTuple):
+    """Two columns that trees take together."""
+
+    one: str
+    two: str
+    strength: float  #: what they add beyond the sum of each, root mean square over items with labels
 
 
 @dataclass(frozen=True)
@@ -38,6 +54,7 @@ class ColumnCurve:
     labels: tuple[int, ...] | None = None  #: labels in each bin or of each level; None: not known
     missing: tuple[float, float] | None = None  #: mean and spread where the value is missing; None: it never was
     missing_seen: int = 0
+    trees: TreesAdd | None = None  #: None: no trees look at the column
 
     @property
     def by_level(self) -> bool:
@@ -59,7 +76,8 @@ class ColumnCurve:
     def as_dict(self) -> dict[str, Any]:
         """Return the curve with its bands, for JSON."""
         bands = {f"{end}_{100 * share:.0f}": ends for share in (0.5, 0.9) for end, ends in self._ends(share)}
-        return {**vars(self), **bands}
+        trees = None if self.trees is None else self.trees._asdict()
+        return {**vars(self), **bands, "trees": trees}
 
     def _ends(self, share: float) -> Iterator[tuple[str, list[float]]]:
         low, high = self.band(share)
@@ -68,12 +86,17 @@ class ColumnCurve:
 
 @dataclass(frozen=True)
 class ModelCurves:
-    """The curves of all columns, those that move the score most first; the score is their sum above the base."""
+    """The curves of all columns, those that move the score most first; the score is their sum above the base.
+
+    Where trees take part their score comes on top, which is no sum over columns; the base has that of the typical item.
+    """
 
     columns: tuple[ColumnCurve, ...]
     base: float  #: the score of the typical item, which has the typical value in every column
     base_spread: float
     not_drawn: tuple[str, ...] = ()  #: names of features that no curve is of
+    pairs: tuple[Interaction, ...] = ()  #: of columns that trees take together, the strongest first
+    typical: Floats = field(default_factory=lambda: np.zeros(0), compare=False)  #: the vector of the typical item
 
     def __iter__(self) -> Iterator[ColumnCurve]:
         return iter(self.columns)
@@ -111,7 +134,8 @@ def curves_of(
     left = tuple(name for place, name in enumerate(names) if place not in drawn and name != INTERCEPT)
     columns = [_curve(view, mean, covariance, items) for view in views]
     ordered = tuple(sorted(columns, key=lambda column: -column.moves))  # columns that move alike stay in their order
-    return ModelCurves(ordered, float(mean @ typical), float(_spreads(typical[None, :], covariance)[0]), left)
+    spread = float(_spreads(typical[None, :], covariance)[0])
+    return ModelCurves(ordered, float(mean @ typical), spread, left, typical=typical)
 
 
 def _curve(view: View, mean: Floats, covariance: Floats | None, items: Floats | None) -> ColumnCurve:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,10 +60,18 @@ def average_item(features: Map, width: int, items: ArrayLike | None = None) -> F
     return reference
 
 
-def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, Any] | None = None) -> list[Part]:
+def parts_of(
+    features: Map,
+    x: Floats,
+    reference: Floats,
+    record: Mapping[str, Any] | None = None,
+    trees: Floats | None = None,
+) -> list[Part]:
     """Return the parts of a vector; with the intercept at the reference, x = reference + the sum of the parts.
 
     Columns with many levels have no part: what a level adds is an effect of its own (``level_words`` names it).
+    ``trees`` is what each place of the vector has in the score of the trees, a feature behind the others: the part of a
+    column then has a share of this feature, too. Shares of columns with many levels are left to those who name them.
 
     Examples
     --------
@@ -75,7 +83,7 @@ def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, A
     """
     if not isinstance(features, FeatureMap):
         names = [f"feature {place}" for place in range(1, len(x) + 1)] if features is None else features.names()
-        plain = [_part(name, f"{name} = {x[k]:.4g}", [k], x, reference) for k, name in enumerate(names)]
+        plain = [_part(name, f"{name} = {x[k]:.4g}", [k], x, reference, trees) for k, name in enumerate(names)]
         return [part for part in plain if part.values.any()]
     found = [_part(INTERCEPT, INTERCEPT, [0], x, reference)] if features.encoder.intercept else []
     cells = {} if record is None else features.cells(record)
@@ -87,48 +95,14 @@ def parts_of(features: Map, x: Floats, reference: Floats, record: Mapping[str, A
     for column in features.columns:
         if not column.hashed and not isinstance(column, Open):
             places = [*_places(column), *ramps.get(column.name, ())]
-            found.append(_part(column.name, said[column.name], places, x, reference))
+            found.append(_part(column.name, said[column.name], places, x, reference, trees))
     for product in features.products:
         if not product.hashed:
             one, two = product.one.name, product.two.name
-            found.append(_part(one + TIMES + two, said[one] + TIMES + said[two], _places(product), x, reference))
-    found += _hashed(features, x, record)
+            places = _places(product)
+            found.append(_part(one + TIMES + two, said[one] + TIMES + said[two], places, x, reference, trees))
+    found += _hashed(features, x, record, trees)
     return [part for part in found if part.values.any()]
-
-
-def added_part(
-    features: Map,
-    x: Floats,
-    reference: Floats,
-    places: NDArray[np.intp],
-    made_of: tuple[int, ...],
-    name: str = "",
-    record: Mapping[str, Any] | None = None,
-) -> Part:
-    """Return the part of features that were added behind those of a map, made of the columns with these places.
-
-    Examples
-    --------
-    >>> import appletaste as at
-    >>> features = at.Encoder().fit([{"age": 30, "job": "student"}, {"age": 50, "job": "retired"}])
-    >>> x = np.append(features.transform({"age": 50, "job": "retired"}), 1.0)  # and a product of both
-    >>> added_part(features, x, np.zeros(6), np.array([5]), (1, 2)).words
-    'age = 50 × job = retired'
-    """
-    named = [_column_at(features, x, place, record) for place in made_of] or [(name, name)]
-    columns, words = (TIMES.join(each) for each in zip(*named, strict=True))
-    return Part(columns, words, places, x[places] - reference[places])
-
-
-def _column_at(features: Map, x: Floats, place: int, record: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Return the name of the column that has a place, and what it says of an item."""
-    if not isinstance(features, FeatureMap):
-        name = f"feature {place + 1}" if features is None else features.names()[place]
-        return name, f"{name} = {x[place]:.4g}"
-    ramps = {curve.column.name: _places(curve) for curve in features.curves}
-    column = next(c for c in features.columns if place in [*_places(c), *ramps.get(c.name, ())])
-    cell = None if record is None else features.cells(record)[column.name]
-    return column.name, column.words(x[column.start : column.start + len(column.names)], cell, record is not None)
 
 
 def level_words(features: Map, x: Floats, place: int, record: Mapping[str, Any] | None = None) -> tuple[str, str]:
@@ -141,21 +115,37 @@ def level_words(features: Map, x: Floats, place: int, record: Mapping[str, Any] 
     return f"feature {place + 1}", f"level {x[place] - FIRST:.0f} of feature {place + 1}"
 
 
-def _part(column: str, words: str, places: list[int], x: Floats, reference: Floats) -> Part:
+def _part(
+    column: str, words: str, places: list[int], x: Floats, reference: Floats, trees: Floats | None = None
+) -> Part:
     where = np.array(places, dtype=np.intp)
-    return Part(column, words, where, x[where] - reference[where])
+    values = x[where] - reference[where]
+    if trees is not None and trees[where].any():
+        where, values = np.append(where, len(x)), np.append(values, trees[where].sum())
+    return Part(column, words, where, values)
 
 
 def _places(block: Column | Product | HashedProduct | Curve) -> list[int]:
     return list(range(block.start, block.start + len(block.names)))
 
 
-def _hashed(features: FeatureMap, x: Floats, record: Mapping[str, Any] | None) -> list[Part]:
-    """Return what is hashed: by its own name where the record is known, else by its place."""
+def _hashed(features: FeatureMap, x: Floats, record: Mapping[str, Any] | None, trees: Floats | None) -> list[Part]:
+    """Return what is hashed: by its own name where the record is known, else by its place.
+
+    Trees look at what an item lacks, too; that is one part.
+    """
     if not features.hashed:
         return []
     start = len(x) - features.hashed
     if record is None:
-        return [_part(f"hashed {k}", f"hashed {k}", [start + k], x, 0.0 * x) for k in range(features.hashed)]
+        return [_part(f"hashed {k}", f"hashed {k}", [start + k], x, 0.0 * x, trees) for k in range(features.hashed)]
     entries = [entry for entry in features.named_entries(record) if entry[1] >= start]
-    return [Part(name, name.replace("=", " = "), np.array([place]), np.array([v])) for name, place, v in entries]
+    found = [Part(name, name.replace("=", " = "), np.array([place]), np.array([v])) for name, place, v in entries]
+    if trees is None:
+        return found
+    first = {place: k for k, (_, place, _) in reversed(list(enumerate(entries)))}
+    for place, k in first.items():
+        found[k] = replace(found[k], places=np.array([place, len(x)]), values=np.append(found[k].values, trees[place]))
+    absent = np.setdiff1d(np.arange(start, len(x)), list(first))
+    rest = Part("other levels", "levels that the item does not have", np.array([len(x)]), trees[absent].sum()[None])
+    return [*found, rest]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from ..decision import UNKNOWN
 from ..errors import DataError, InputError, Message, OneClassWarning, OptionError, Remedy
 from ..features import Encoder, FeatureMap, TransformerMap
 from ..features.defaults import OF_A_MATRIX
-from ..features.interactions import Unit
 from ..policies.items import check_items
 from ..tables import Records, read_records
 from ..tables.label_column import SOME_LABELS
@@ -286,14 +285,11 @@ def _level(value: Any) -> str:
     return "missing" if value is None or value != value else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-class Places(NamedTuple):
-    """What a policy may know of the places of a vector."""
-
-    groups: tuple[int, ...] | None  #: where some are ramps of curves (``FeatureMap.groups``)
-    units: tuple[Unit, ...]  #: the columns as pairs are made of them (``FeatureMap.units``)
+#: What a policy may know of the places of a vector: which are ramps of curves, or hold slots (``FeatureMap.groups``).
+Groups: TypeAlias = tuple[int, ...] | None
 
 
-def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, Places]:
+def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, Groups]:
     """Return the vectors of a stream, and what is known of their places.
 
     What the encoder has to know it takes from the first rows alone. Vectors are dense up to 1 GiB and sparse beyond.
@@ -301,23 +297,18 @@ def encode(encoder: Any, records: Records | Vectors, time: str | None = None) ->
     if isinstance(records, Vectors):
         if encoder is not None:
             raise OptionError(OF_A_MATRIX)
-        return records.items, alone(records.items.shape[1])
+        return records.items, None
     if isinstance(encoder, Encoder):
         large = 8 * len(records) * encoder.fit(records, time=time).n_features > MOST_DENSE
         features, items = encoder.fit_transform(records, sparse=large, time=time)
-        return SparseRows(items) if large else np.asarray(items, dtype=np.float64), places_of(features)
+        return SparseRows(items) if large else np.asarray(items, dtype=np.float64), groups_of(features)
     made = np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64)
-    return made, alone(made.shape[1])
+    return made, None
 
 
-def alone(width: int) -> Places:
-    """Return what is known of the places of a vector where nobody says: each is a column by itself."""
-    return Places(None, tuple(((place,),) for place in range(width)))
-
-
-def places_of(features: FeatureMap) -> Places:
+def groups_of(features: FeatureMap) -> Groups:
     """Return what a map knows of the places of its vectors."""
-    return Places(features.groups if features.grouped else None, features.units)
+    return features.groups if features.grouped else None
 
 
 def edges(items: int, parts: int) -> NDArray[np.int64]:

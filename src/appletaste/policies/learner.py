@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..decision import Observation
@@ -22,16 +21,9 @@ from ..kernels._jit import Word
 from ..keys import Key
 from ..posteriors import Arrays, Belief, Certificate, Vector
 from ..rules import Verdict
+from .forest import Forest
 
-__all__ = ["Added", "Arrays", "Change", "Learner", "Method", "Vector", "Verdict"]
-
-
-class Added(NamedTuple):
-    """Features that a learner has added behind those of an item, which belong together."""
-
-    places: NDArray[np.intp]  #: in the items that the posterior takes
-    made_of: tuple[int, ...] = ()  #: of each column that they are made of, one place in the items as they are given
-    name: str = ""  #: where they are made of all columns
+__all__ = ["Arrays", "Change", "Learner", "Method", "Vector", "Verdict"]
 
 
 class Change(NamedTuple):
@@ -56,8 +48,15 @@ class Learner(ABC):
     slots: tuple[int, ...] = ()
     #: Whether labels are watched, so that those that contradict the model are noticed.
     watches = False
+    #: Trees whose score of an item is added to its features; None: there are none.
+    forest: Forest | None = None
     #: The posterior; None: there is none to look at.
     belief: Belief | None = None
+
+    @property
+    def due(self) -> bool:
+        """Whether trees are to be fitted to the labels now."""
+        return False
 
     @property
     def changes(self) -> Sequence[Change]:
@@ -110,10 +109,6 @@ class Learner(ABC):
     def widened_one(self, x: Vector) -> Vector:
         """Return one item as the posterior takes it."""
         return x
-
-    def added(self) -> tuple[Added, ...]:
-        """Return what features are added to items."""
-        return ()
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item; NaN: there is no model."""

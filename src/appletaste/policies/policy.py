@@ -24,6 +24,7 @@ from .learner import Arrays, Learner, Method, Verdict, encode
 from .player import Alone, Player, Prospect
 from .posterior import CurrentPosterior, model_curves
 from .rounds import Rounds
+from .trees import fit_trees
 
 _NAN = math.nan
 _FLOAT = np.dtype(np.float64)
@@ -73,6 +74,8 @@ class Policy(Player):
         self._charged = 0.0, costs, costs  # the price asked for last, of which costs, and what these are with it
         #: Lets one thread in at a time.
         self.alone = Alone("policy")
+        #: Whether trees are fitted as soon as they are due; where false somebody else sees to that.
+        self.fits_trees = True
         #: Whether it forgets by the time (``half_life="30d"``), and must be told it with every item.
         self.timed = self.learner.timed
         #: When it was told last, where it forgets by the time.
@@ -322,6 +325,8 @@ class Policy(Player):
             rounds.learnt(round_, learner.keeps_labels)
             if late and (whole := rounds.late(round_)) is not None:
                 learner.weigh_late(*whole, self.round)
+            if self.fits_trees and learner.due:
+                fit_trees(learner)
         finally:
             alone.user = before
 
@@ -360,14 +365,17 @@ class Policy(Player):
         >>> policy.chance([1.0]) > before
         True
         """
-        self._learn(
-            Observation.given(check_item(x, self.n_features, self.slots), label, instant(time) if self.timed else None)
-        )
+        came = instant(time) if self.timed else None
+        self._learn([Observation.given(check_item(x, self.n_features, self.slots), label, came)])
 
-    def _learn(self, observation: Observation) -> None:
+    def _learn(self, known: Iterable[Observation]) -> None:
+        """Learn labels from elsewhere; trees are fitted to all of them at once."""
         with self.alone:
-            self.learner.learn(observation)
-            self.rounds.learnt(0, self.learner.keeps_labels)
+            for observation in known:
+                self.learner.learn(observation)
+                self.rounds.learnt(0, self.learner.keeps_labels)
+            if self.fits_trees and self.learner.due:
+                fit_trees(self.learner)
 
     def learn_history(self, items: ArrayLike, labels: Iterable[Any], times: Sequence[float] | None = None) -> History:
         """Start from a history, [n, features]; rows whose label is None, NaN or -1 are skipped, and counted.
@@ -387,10 +395,9 @@ class Policy(Player):
         """
         table = check_items(items, self.n_features, self.slots)
         known = known_labels(labels, len(table))
-        for row, (x, label) in enumerate(zip(table, known, strict=True)):
-            if label is not None:
-                came = None if times is None or not self.timed else float(times[row])
-                self._learn(Observation.given(x, label, came))
+        came = [None] * len(table) if times is None or not self.timed else list(map(float, times))
+        rows = zip(table, known, came, strict=True)
+        self._learn(Observation.given(x, label, then) for x, label, then in rows if label is not None)
         return History.of(known)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,8 @@ from ..features.model_curves import ModelCurves, curves_of
 from ..keys import Key
 from ..posteriors import Belief, Score, Vector
 from ..posteriors.levels import Effect, LevelBelief
+from .dependence import with_trees
+from .forest import Forest
 from .items import check_item
 
 if TYPE_CHECKING:
@@ -36,9 +39,15 @@ def model_curves(posterior: CurrentPosterior, features: FeatureMap) -> ModelCurv
             "vectors of this policy, such as ledger.features"
         )
     labels = posterior.belief.labels
-    items = None if labels is None else labels.revised({})[0]
+    items = None if labels is None else np.ascontiguousarray(labels.revised({})[0][:, :width])
     mean, covariance = posterior.moments()
-    return curves_of(features, mean, covariance, items)
+    own = None if covariance is None else covariance[:width, :width]
+    found, forest = curves_of(features, mean[:width], own, items), posterior.forest
+    if forest is None or items is None or covariance is None:
+        return found
+    typical = forest.longer(found.typical)
+    base, spread = float(mean @ typical), float(np.sqrt(typical @ covariance @ typical))
+    return with_trees(replace(found, base=base, base_spread=spread), features, forest, float(mean[-1]), items)
 
 
 #: Draws behind the mean and the covariance of a posterior that is known by draws alone (``Gibbs``, ``Exact``).
@@ -88,8 +97,13 @@ class CurrentPosterior:
         return belief
 
     @property
+    def forest(self) -> Forest | None:
+        """The trees whose score is the last feature; None: no trees take part."""
+        return self._policy.learner.forest
+
+    @property
     def n_features(self) -> int:
-        """How many coefficients theta has."""
+        """How many features an item has; with trees theta has a coefficient more, the last."""
         return self._policy.n_features
 
     @property
@@ -104,7 +118,7 @@ class CurrentPosterior:
 
     @property
     def mean(self) -> Vector:
-        """E theta, [features]; features that the policy has added stand behind those of the items."""
+        """E theta, [features]; that of the score of trees, where these take part, stands behind those of the items."""
         found = self.belief.mean
         return np.array(self.draws().mean(axis=0) if found is None else found)
 
@@ -145,7 +159,7 @@ class CurrentPosterior:
         return self.belief.score(self.taken(x), self._policy.round + 1)
 
     def taken(self, x: ArrayLike) -> Vector:
-        """Return an item as the posterior takes it: with the features that the policy has added, if any (pairs)."""
+        """Return an item as the posterior takes it: with the score of its trees behind, if any take part."""
         item = check_item(x, self._policy.n_features, self._policy.slots)
         return np.array(self._policy.learner.widened_one(item))
 

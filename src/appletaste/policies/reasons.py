@@ -13,7 +13,7 @@ from ..costs import Costs
 from ..decision import Decision, new_tuple
 from ..errors import OptionError
 from ..features import FeatureMap, TransformerMap
-from ..features.parts import Part, added_part, average_item, level_words, parts_of
+from ..features.parts import Part, average_item, level_words, parts_of
 from .policy import Policy
 
 EXPLOIT, EXPLORE, AUDIT, CAPACITY, RANDOM, PASS = "EXPLOIT", "EXPLORE", "AUDIT", "CAPACITY", "RANDOM", "PASS"
@@ -125,20 +125,31 @@ def reason_for(decision: Decision, features: FeatureMap | TransformerMap | None)
     return reason_of(act, probability, chance, costs, worth, price, spent, audit, surprising, stranger)
 
 
+class Parts(NamedTuple):
+    """An item taken apart, as the posterior takes it: base and parts add up to it but for columns with many levels."""
+
+    columns: list[Part]
+    base: NDArray[np.float64]
+    trees: NDArray[np.float64]  #: the share of each place in the score of the trees, for columns with many levels
+
+
 def parts_for(
     policy: Policy,
     features: FeatureMap | TransformerMap | None,
     x: NDArray[np.float64],
     reference: NDArray[np.float64],
     record: Mapping[str, Any] | None = None,
-) -> list[Part]:
-    """Return the parts of an item: those of its columns, and those of what the policy has added to them (pairs)."""
-    found, added = parts_of(features, x, reference, record), policy.learner.added()
-    if added:
-        wide, usual = policy.learner.widened(np.stack([x, reference]))
-        more = (added_part(features, wide, usual, one.places, one.made_of, one.name, record) for one in added)
-        found += [part for part in more if part.values.any()]
-    return found
+) -> Parts:
+    """Return the parts of an item, one for each column, with its share of the score of the trees.
+
+    ``base`` is what they are measured from: the average item, with what all items have in common in that score.
+    """
+    forest = policy.learner.forest
+    base, trees = (None, np.zeros(len(x))) if forest is None else forest.explain(x)
+    found = parts_of(features, x, reference, record, None if forest is None else trees)
+    slots = set(policy.learner.slots)
+    columns = [part for part in found if part.places[0] not in slots]  # named by whoever knows effects of levels
+    return Parts(columns, reference if base is None else np.append(reference, base), trees)
 
 
 #: How many columns are named, and the least that one of them adds to the score.
@@ -176,10 +187,12 @@ class Wording:
         """Return the columns that say most of an item, in words; the record, where it is known, has the exact cells."""
         if self._mean is None:
             return ()
+        mean = self._mean
         found = parts_for(self._policy, self._features, x, self._average, record)
-        parts = [(float(self._mean[part.places] @ part.values), part.words) for part in found]
+        parts = [(float(mean[part.places] @ part.values), part.words) for part in found.columns]
         for effect in self._effects(x):
-            parts.append((effect.mean, level_words(self._features, x, effect.place, record)[1]))
+            adds = effect.mean + float(mean[-1] * found.trees[effect.place])
+            parts.append((adds, level_words(self._features, x, effect.place, record)[1]))
         parts.sort(key=lambda part: -abs(part[0]))
         leading = [part for part in parts[:MOST] if abs(part[0]) >= LEAST]
         return tuple(f"{words} {'raises' if adds > 0 else 'lowers'} the chance" for adds, words in leading)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +16,6 @@ from ..posteriors.half_life import Forgetting, HalfLife
 from ..rules import (
     EpsilonGreedy,
     InformationDirected,
-    Rule,
     Thompson,
     Traditional,
     UpperBound,
@@ -27,13 +25,10 @@ from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .learner import Method
-from .pairs import Pairs
 from .sup_logistic import SupLogistic
-from .widening import Widened
 
 Prior = Gaussian | float | None
 Groups = Sequence[int] | None
-Units = Sequence[Any] | bool | None
 
 
 def as_prior(prior: Prior) -> Gaussian:
@@ -68,11 +63,9 @@ def laplace(
     return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
 
 
-def paired(posterior: Laplace, rule: Rule, pairs: Units, vigilance: float = 0.0) -> Method:
-    """Return a policy on the Laplace posterior, with pairs of columns if they are to be looked for."""
-    if pairs is None or pairs is False:
-        return Bayesian(posterior, rule, vigilance)
-    return Widened(posterior, rule, Pairs(pairs))
+def with_trees(trees: bool | None, prior: Prior) -> bool:
+    """Return whether trees may take part: where nobody says, not beside a prior that somebody has chosen."""
+    return prior is None if trees is None else trees
 
 
 def counted(groups: Groups) -> int | None:
@@ -145,7 +138,7 @@ def voi(
     half_life: HalfLife = None,
     groups: Groups = None,
     surprises: float | None = None,
-    pairs: Units = None,
+    trees: bool | None = None,
     vigilance: float = 1e-4,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
@@ -158,7 +151,9 @@ def voi(
         features=counted(groups),
         levels=slots_in(groups),
     )
-    return paired(laplace(skew, adaptive, prior, half_life, groups, surprises), rule, pairs, vigilance)
+    return Bayesian(
+        laplace(skew, adaptive, prior, half_life, groups, surprises), rule, vigilance, with_trees(trees, prior)
+    )
 
 
 def ids(
@@ -169,10 +164,12 @@ def ids(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
-    pairs: Units = None,
+    trees: bool | None = None,
 ) -> Method:
     """Tunable information-directed sampling on the Laplace posterior, by quadrature."""
-    return paired(laplace(skew, adaptive, prior, half_life, groups), InformationDirected(weight), pairs)
+    return Bayesian(
+        laplace(skew, adaptive, prior, half_life, groups), InformationDirected(weight), trees=with_trees(trees, prior)
+    )
 
 
 def ids_traditional(
@@ -182,10 +179,10 @@ def ids_traditional(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
-    pairs: Units = None,
+    trees: bool | None = None,
 ) -> Method:
     """Traditional information-directed sampling on the Laplace posterior, by quadrature."""
-    return paired(laplace(skew, adaptive, prior, half_life, groups), Traditional(), pairs)
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Traditional(), trees=with_trees(trees, prior))
 
 
 def ts(
@@ -195,10 +192,10 @@ def ts(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
-    pairs: Units = None,
+    trees: bool | None = None,
 ) -> Method:
     """Thompson sampling on the Laplace posterior, its probability in closed form."""
-    return paired(laplace(skew, adaptive, prior, half_life, groups), Thompson(), pairs)
+    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Thompson(), trees=with_trees(trees, prior))
 
 
 def ucb(

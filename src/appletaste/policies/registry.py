@@ -23,10 +23,8 @@ from .bayesian import Bayesian
 from .cbp_side import CbpSide
 from .fixed import Constant, Oracle
 from .learner import Method, decode
-from .pairs import Pairs
 from .policy import Policy
 from .sup_logistic import SupLogistic
-from .widening import Widened
 
 #: Every kind of settings that a saved policy may name.
 SETTINGS: dict[str, Any] = {
@@ -34,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     for kind in (
         *(Ball, Box, Exact, Gaussian, Gibbs, Map, Laplace, Adf),
         *(Thompson, InformationDirected, Traditional, EpsilonGreedy, ValueOfInformation, UpperBound),
-        *(Bayesian, CbpSide, SupLogistic, Constant, Oracle, Widened, Pairs),
+        *(Bayesian, CbpSide, SupLogistic, Constant, Oracle),
     )
 }
 
@@ -78,7 +76,7 @@ OPTION_HELP = {
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
     "groups": "group of each feature (features.groups): 0, the number of a curve, or 1000000 for slots; none: all 0",
-    "pairs": "look for pairs of columns that say more together: features.units, or true in a replay and a new stream",
+    "trees": "fit small trees, and use them where labels speak for them; none: only where no prior is given",
     "half_life": "age at which a label counts half: a number of items, or a time such as 30d; none: never",
 }
 #: Options that mean something else in one policy.
@@ -191,9 +189,9 @@ class PolicySpec:
 
     @property
     def takes_levels(self) -> bool:
-        """Whether the policy keeps an effect for each level: none that forgets, or looks for surprises or pairs."""
+        """Whether the policy keeps an effect for each level: none that forgets, or looks for surprises."""
         able = keeps_levels(self.name)
-        return able and not any(self.options.get(option) for option in ("half_life", "surprises", "pairs"))
+        return able and not any(self.options.get(option) for option in ("half_life", "surprises"))
 
 
 def policy(

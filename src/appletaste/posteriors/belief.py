@@ -217,10 +217,15 @@ class Belief(ABC):
     def follow(self, other: Self) -> None:  # noqa: B027 (nothing else is carried)
         """Begin where another belief is, apart from its labels."""
 
-    def relearn(self, changes: Mapping[int, int | None], fresh: Self) -> Self:
+    def label_weights(self) -> Vector:
+        """Return how much each label counts."""
+        return np.ones(0 if self.labels is None else self.labels.n)
+
+    def relearn(self, changes: Mapping[int, int | None], fresh: Self, items: Vector | None = None) -> Self:
         """Return a fresh belief after the stored labels, with those at some places changed; None: removed.
 
-        They are learnt again in their order, at the price of one pass over all of them.
+        They are learnt again in their order, at the price of one pass over all of them. ``items``, where they are
+        given, take the place of those that are left: they may be longer.
         """
         if self.labels is None:
             raise OptionError(
@@ -228,7 +233,8 @@ class Belief(ABC):
                 "removed again; use a posterior that keeps labels, such as Laplace ('voi')"
             )
         fresh.follow(self)
-        for x, label in zip(*self.labels.revised(changes), strict=True):
+        stored, labels = self.labels.revised(changes)
+        for x, label in zip(stored if items is None else items, labels.tolist(), strict=True):
             fresh.learn(x, int(label))
         return fresh
 

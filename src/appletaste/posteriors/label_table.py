@@ -6,6 +6,8 @@ import math
 import mmap
 import sys
 from collections.abc import Mapping
+from copy import copy
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +62,12 @@ class Growing:
             self.array = self._fresh((length, *old.shape[1:]))
             self.array[: len(old)] = old
 
+    def held(self) -> Growing:
+        """Return the array as it is now, which does not grow."""
+        twin = Growing.__new__(Growing)
+        twin._pages, twin.array = None, self.array
+        return twin
+
 
 def grow_to(storage: Growing, place: int) -> None:
     """Make room for a place on the first axis; storage doubles."""
@@ -105,9 +113,22 @@ class Labels:
         self.values[self.n] = label
         self.n += 1
 
+    def as_now(self) -> Self:
+        """Return the table as it is now, for another thread to read: labels that come later are not in it.
+
+        Nothing is copied. While it is held, storage that grows is copied and not moved.
+        """
+        twin = copy(self)
+        twin._features, twin._values = self._features.held(), self._values.held()
+        return twin
+
     def item(self, place: int) -> Vector:
         """Return the item at a place, in the order they were stored."""
         return np.array(self.features[place // BLOCK, :, place % BLOCK])
+
+    def seen(self) -> Vector:
+        """Return the items as the Gaussian sees them, one row each."""
+        return self.arrays()["items"].astype(np.float64, copy=False)
 
     def revised(self, changes: Mapping[int, int | None]) -> tuple[Vector, Vector]:
         """Return items and labels with those at some places changed; None: removed."""

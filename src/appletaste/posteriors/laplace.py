@@ -70,6 +70,10 @@ class Laplace:
         if self.groups is not None:
             object.__setattr__(self, "groups", check_groups(self.groups))
 
+    def takes_more(self, n_features: int) -> bool:
+        """Return whether the coefficients are independent, so that one more can join them."""
+        return self.prior.variances(n_features) is not None
+
     def start(self, n_features: int, key: Key) -> LaplaceBelief | FadingLaplaceBelief | WideBelief:
         """Return the belief before the first label."""
         if self.groups is not None and SLOTS in self.groups:

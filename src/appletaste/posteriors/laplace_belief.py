@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,14 @@ NEGLIGIBLE = 2.0**-10
 SHARE_MORE, EVERY = 0.06, 16
 
 
+class Fitted(NamedTuple):
+    """The mode, and the prior with the scales that it has learnt: its precisions, and its mean."""
+
+    mode: Vector
+    precisions: Vector
+    mean: Vector
+
+
 class LaplaceBelief(GaussianBelief):
     """The Gaussian, the labels, and the pass that will renew it."""
 
@@ -78,10 +86,9 @@ class LaplaceBelief(GaussianBelief):
         """The labels learnt so far."""
         return self._labels
 
-    @property
-    def prior_now(self) -> tuple[Vector, Vector]:
-        """The precisions of the prior with the scales that it has learnt, and its mean."""
-        return np.array(self._prior[:-1].diagonal()), np.array(self._prior[-1])
+    def fitted(self) -> Fitted:
+        """Return the mode and the prior that it was found with."""
+        return Fitted(self._belief[kernels.MODE].copy(), *_prior_in(self._prior))
 
     def follow(self, other: LaplaceBelief) -> None:
         """Begin where another belief was apart from its labels: what it has warned of is not said again."""
@@ -219,12 +226,23 @@ class FadingLaplaceBelief(GaussianBelief):
         """Begin at the moment where another belief is."""
         self.clock.moments[:] = other.clock.moments
 
-    def relearn(self, changes: Mapping[int, int | None], fresh: FadingLaplaceBelief) -> FadingLaplaceBelief:
+    def label_weights(self) -> Vector:
+        """Return how much each label counts now."""
+        return self.clock.weights(self.label_moments)
+
+    def fitted(self) -> Fitted:
+        """Return the mode and the prior that it was found with."""
+        return Fitted(self._belief[kernels.MODE].copy(), *_prior_in(self._origin))
+
+    def relearn(
+        self, changes: Mapping[int, int | None], fresh: FadingLaplaceBelief, items: Vector | None = None
+    ) -> FadingLaplaceBelief:
         """Return a fresh belief after the stored labels, with those at some places changed, each as old as it is."""
         fresh.follow(self)
         kept = [place for place in range(self._labels.n) if changes.get(place, 0) is not None]
-        changed = zip(*self._labels.revised(changes), self.label_moments[kept].tolist(), strict=True)
-        for x, label, moment in changed:
+        stored, labels = self._labels.revised(changes)
+        told = zip(stored if items is None else items, labels.tolist(), self.label_moments[kept].tolist(), strict=True)
+        for x, label, moment in told:
             fresh.learn(x, int(label), moment)
         fresh.renew()
         return fresh
@@ -302,3 +320,8 @@ class FadingLaplaceBelief(GaussianBelief):
         self._due = int(arrays["due"])
         self.restore_moments(arrays)
         self.restore_slab(arrays)
+
+
+def _prior_in(rows: Vector) -> tuple[Vector, Vector]:
+    """Return the precisions and the mean of a prior that is kept as a matrix with its mean below."""
+    return np.array(rows[:-1].diagonal()), np.array(rows[-1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -56,6 +56,12 @@ class LevelLabels(Labels):
         if len(self._sites.array) < self.capacity:
             self._sites.grow(self.capacity)
 
+    def as_now(self) -> Self:
+        """Return the table as it is now; messages in it go on changing."""
+        twin = super().as_now()
+        twin._sites = self._sites.held()
+        return twin
+
     def item(self, place: int) -> Vector:
         """Return the item at a place, as it came."""
         return np.array(self._whole(super().item(place)[None], self.sites[place : place + 1])[0])
@@ -76,7 +82,7 @@ class LevelLabels(Labels):
         items[:, self._places] = FIRST + sites[:, : 3 * len(self._places) : 3]
         return items
 
-    def scaled(self) -> Vector:
+    def seen(self) -> Vector:
         """Return the items as the dense part sees them: times the scale, with the offset behind."""
         items, last = self.arrays()["items"].astype(np.float64), self.sites[: self.n, -2:]
         return np.column_stack([last[:, :1] * items, last[:, 1]])
@@ -382,7 +388,7 @@ class LevelBelief(LaplaceBelief):
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self._told.take(arrays)
-        super().restore({**arrays, "items": self._told.scaled()})
+        super().restore({**arrays, "items": self._told.seen()})
         self._effects = Growing(ROOM, len(self._places), 3)
         grow_to(self._effects, len(arrays["effects"]) - 1)
         self._effects.array[: len(arrays["effects"])] = arrays["effects"]

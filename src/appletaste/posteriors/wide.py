@@ -15,7 +15,7 @@ from ..keys import Key
 from .belief import Arrays, Belief, Certificate, Vector
 from .groups import Groups
 from .label_table import Labels, next_renewal
-from .laplace_belief import LaplaceBelief
+from .laplace_belief import Fitted, LaplaceBelief
 from .pending_labels import Waiting
 from .scores import NormalScore, NormalScores
 
@@ -57,12 +57,12 @@ class WideBelief(Belief):
         self.warned = False
         self.waiting = None
 
-    @property
-    def prior_now(self) -> tuple[Vector, Vector]:
-        """The precisions of the prior with the scales that it has learnt, and its mean."""
+    def fitted(self) -> Fitted:
+        """Return the mode and the prior that it was found with."""
         if self._now is not None:
-            return self._now.prior_now
-        return 1.0 / self._vectors[wide.SPREAD], np.array(self._vectors[wide.ORIGIN])
+            return self._now.fitted()
+        prior = 1.0 / self._vectors[wide.SPREAD], np.array(self._vectors[wide.ORIGIN])
+        return Fitted(self._vectors[kernels.MODE].copy(), *prior)
 
     @property
     def labels(self) -> Labels:

@@ -136,6 +136,18 @@ class StaffingChanged(NamedTuple):
     id: str = ""
 
 
+class Adopted(NamedTuple):
+    """From here on the policy decides with these trees, fitted on the labels learnt first; or with none."""
+
+    labels: int  #: that they were fitted on
+    sha256: str  #: of the model; empty: the labels do not speak for trees, and there are none from here on
+    evidence: float | None  #: log Bayes factor; None: nothing better could be fitted; what was in use stays
+    losses: list[float]  #: mean log loss on held-out labels: of the trees, and of the share of positives
+    model: bytes = b""  #: ``policies.forest.Forest``
+    time: float | str | None = None
+    id: str = ""
+
+
 Event = (
     Decided
     | Labelled
@@ -150,6 +162,7 @@ Event = (
     | ModeChanged
     | CostsChanged
     | StaffingChanged
+    | Adopted
 )
 #: Every kind of event by its name in files.
 KINDS: dict[str, Any] = {
@@ -166,4 +179,5 @@ KINDS: dict[str, Any] = {
     "mode": ModeChanged,
     "costs": CostsChanged,
     "staffing": StaffingChanged,
+    "adopted": Adopted,
 }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..costs_by_item import CostColumns
-from ..history.labelled import Places, alone
+from ..history.labelled import Groups
 from ..policies import Bayesian, Policy, PolicySpec, find, policy
 from ..posteriors import Gaussian, Laplace
 from ..rules import EpsilonGreedy
@@ -54,10 +54,10 @@ def within(
 
 
 FULL_INFORMATION = "full-information"
+BOOSTER = "booster, all labels"
 TODAY = "today"
-Groups = tuple[int, ...] | None
-#: Shown in every replay, after the policies; today's rule where there is one.
-COMPARATORS = ("never", "always", TODAY, "oracle", FULL_INFORMATION)
+#: Shown in every replay, after the policies; today's rule where there is one, and the booster where it is installed.
+COMPARATORS = ("never", "always", TODAY, "oracle", FULL_INFORMATION, BOOSTER)
 
 
 def known_acts(
@@ -101,18 +101,13 @@ def full_information(n_features: int, costs: Costs, seed: int, groups: Groups = 
     return Policy(method, n_features=n_features, costs=costs, seed=seed, name=FULL_INFORMATION)
 
 
-def make(
-    entry: PolicySpec, n_features: int, items: int, costs: Costs, seed: int, places: Places | None = None
-) -> Policy:
+def make(entry: PolicySpec, n_features: int, items: int, costs: Costs, seed: int, groups: Groups = None) -> Policy:
     """Return the policy of an entry; the horizon of one that cannot do without is the length of the stream."""
-    places = alone(n_features) if places is None else places
     if entry.name == FULL_INFORMATION:
-        return full_information(n_features, costs, seed, places.groups)
+        return full_information(n_features, costs, seed, groups)
     options = dict(entry.options)
-    if places.groups is not None:
-        options.setdefault("groups", places.groups)
-    if options.get("pairs") is True:
-        options["pairs"] = places.units
+    if groups is not None:
+        options.setdefault("groups", groups)
     if find(entry.name).options.get("horizon") is not None:
         options.setdefault("horizon", max(2, items))
     return policy(entry.name, n_features=n_features, costs=costs, seed=seed, **options)

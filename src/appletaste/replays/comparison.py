@@ -23,7 +23,8 @@ from ..logs import DecisionLog
 from ..policies import PolicySpec, find
 from ..streams.audit import AUTO
 from ..streams.staffing import Share, Staffing, Wrapper, awaiting, check_forgetting
-from .comparators import COMPARATORS, TODAY, make
+from . import booster
+from .comparators import BOOSTER, COMPARATORS, TODAY, make
 from .delays import Delay
 from .history import read_history
 from .notes import (
@@ -185,8 +186,8 @@ def replay(
     plan = Plan(stream, usual, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            X, _, places, _ = plan.met_by(entry, 0)
-            player = make(entry, X.shape[1], len(stream), usual, 0, places)
+            X, _, groups, _ = plan.met_by(entry, 0)
+            player = make(entry, X.shape[1], len(stream), usual, 0, groups)
             check_forgetting(entry.label, player, stream.clock, stream.day)
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]
     tallies: list[Any] = [None] * len(tasks)
@@ -239,7 +240,8 @@ def _entries(policies: Sequence[str | PolicySpec], today: bool) -> list[PolicySp
     named = [entry.name for entry in chosen]
     if TODAY in named and not today:
         raise OptionError(Message("what is done today is said by a column of the table: ", Remedy("today")))
-    chosen += [PolicySpec(name, {}) for name in COMPARATORS if name not in named and (today or name != TODAY)]
+    left_out = {*named, *(() if today else (TODAY,)), *(() if booster.is_there() else (BOOSTER,))}
+    chosen += [PolicySpec(name, {}) for name in COMPARATORS if name not in left_out]
     labels = [entry.label for entry in chosen]
     for one in labels:
         if labels.count(one) > 1:

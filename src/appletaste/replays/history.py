@@ -18,7 +18,7 @@ from ..decision import UNKNOWN
 from ..errors import DataError, Message, OneClassWarning, OptionError, Remedy
 from ..features import Encoder, TransformerMap
 from ..history.clock_column import arrivals_of, clock_of, in_front, moments_of
-from ..history.labelled import MOST_DENSE, LabelledTable, Matrix, Places, Vectors, alone, places_of
+from ..history.labelled import MOST_DENSE, Groups, LabelledTable, Matrix, Vectors, groups_of
 from ..tables import Records, read_records
 from ..tables.records import check_column
 
@@ -201,8 +201,8 @@ def _rows(records: Records) -> list[int]:
 
 def encode_after(
     encoder: Any, history: History, records: Records | Vectors, time: str | None = None
-) -> tuple[Matrix, NDArray[np.float64], Places]:
-    """Return the vectors of the stream, those of the labelled rows of the history, and places as ``encode`` does.
+) -> tuple[Matrix, NDArray[np.float64], Groups]:
+    """Return the vectors of the stream, those of the labelled rows of the history, and what ``encode`` says of places.
 
     The encoder is fitted on the history.
     """
@@ -210,9 +210,9 @@ def encode_after(
         fitted = TransformerMap(encoder, history.records, warm_up=len(history.records))
         known = fitted.transform_many(history.records[history.known])
         made = np.asarray(fitted.transform_many(records), dtype=np.float64)
-        return made, np.asarray(known, dtype=np.float64), alone(made.shape[1])
+        return made, np.asarray(known, dtype=np.float64), None
     features = replace(encoder, warm_up=len(history.labels)).fit(history.table, time=time)
     past = np.asarray(features.transform_many(history.table[history.known], update=False), dtype=np.float64)
     if 8 * len(records) * features.n_features > MOST_DENSE:
-        return SparseRows(features.transform_many(records, sparse=True)), past, places_of(features)
-    return np.asarray(features.transform_many(records), dtype=np.float64), past, places_of(features)
+        return SparseRows(features.transform_many(records, sparse=True)), past, groups_of(features)
+    return np.asarray(features.transform_many(records), dtype=np.float64), past, groups_of(features)

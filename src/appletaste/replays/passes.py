@@ -16,17 +16,18 @@ from ..errors import PoorFitWarning
 from ..features import Encoder
 from ..features.levels import SLOTS
 from ..features.numbers import OPEN
-from ..history.labelled import LabelledTable, Matrix, Places, Vectors, alone, encode
+from ..history.labelled import Groups, LabelledTable, Matrix, Vectors, encode
 from ..keys import Key
 from ..logs import DecisionLog
-from ..policies import Policy, PolicySpec
+from ..policies import Policy, PolicySpec, boosting
 from ..records.events import OBSERVED
 from ..streams import Budget, Ledger
 from ..streams.from_history import policy_seed
 from ..streams.loop import play_through, rehearse
 from ..streams.staffing import Setting, Staffing, Wrapper
 from ..tables import Records
-from .comparators import FULL_INFORMATION, known_acts, make
+from .booster import CANNOT, boosted_chances, known_at
+from .comparators import BOOSTER, FULL_INFORMATION, known_acts, make, within
 from .delays import Delay
 from .history import History, encode_after
 from .notes import change_notes, label_notes
@@ -41,12 +42,12 @@ class Encoded(NamedTuple):
 
     items: Matrix
     past: NDArray[np.float64] | None  #: of the labelled rows of the history
-    places: Places  #: what is known of them
+    groups: Groups  #: what is known of their places
     seconds: float  #: what making them took
 
     def lines(self) -> Encoded:
         """Return the vectors without the ramps of curves, for whoever does not take groups."""
-        groups = np.array(self.places.groups)
+        groups = np.array(self.groups)
         straight = np.flatnonzero(groups == OPEN)[:1]  # the line of a score is the first place of its group
         kept = np.sort(np.concatenate([np.flatnonzero(groups == 0), straight]))
         past = None if self.past is None else np.ascontiguousarray(self.past[:, kept])
@@ -54,7 +55,7 @@ class Encoded(NamedTuple):
         return Encoded(
             np.ascontiguousarray(items) if isinstance(items, np.ndarray) else items,
             past,
-            alone(len(kept)),
+            None,
             self.seconds,
         )
 
@@ -113,21 +114,21 @@ class Plan:
             started = time.perf_counter()
             records, past = self.table(number), None
             if self.history is None:
-                X, places = encode(encoder, records, self.time)
+                X, groups = encode(encoder, records, self.time)
             else:
-                X, past, places = encode_after(encoder, self.history, records, self.time)
+                X, past, groups = encode_after(encoder, self.history, records, self.time)
             for other in [other for other in _ENCODED if other[:2] != key[:2]]:
                 del _ENCODED[other]
-            _ENCODED[key] = Encoded(X, past, places, time.perf_counter() - started)
+            _ENCODED[key] = Encoded(X, past, groups, time.perf_counter() - started)
         return _ENCODED[key]
 
     def met_by(self, entry: PolicySpec, number: int) -> Encoded:
         """Return the vectors of a pass as a policy meets them: without levels and curves that it cannot learn."""
         encoded = self.encoded(number)
-        groups, takes_all = encoded.places.groups, entry.name == FULL_INFORMATION
+        groups, takes_all = encoded.groups, entry.name in (FULL_INFORMATION, BOOSTER)
         if groups is not None and SLOTS in groups and not (takes_all or entry.takes_levels):
             encoded = self.encoded(number, many=False)
-        takes_all = takes_all or encoded.places.groups is None or entry.takes_groups
+        takes_all = takes_all or encoded.groups is None or entry.takes_groups
         return encoded if takes_all else encoded.lines()
 
     def clock(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
@@ -188,6 +189,10 @@ class Pass:
         if acts is not None:
             seconds = time.perf_counter() - started
             return tally(acts, labels, costs, seconds, int(acts.sum()), int((acts & arrived).sum())), None
+        if name == BOOSTER:
+            acts, seconds = self.boost(labels, times, due)
+            said = () if boosting.library() is not None else (CANNOT,)
+            return tally(acts, labels, costs, seconds, len(labels), int(arrived.sum()), said), None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", PoorFitWarning)
             ledger, acts, seconds = (self.watch if name == FULL_INFORMATION else self.walk)(labels, times, due)
@@ -206,9 +211,9 @@ class Pass:
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
         """Return the policy before its first item, the vectors that it will meet, and how long encoding them took."""
-        X, past, places, encoding = self.plan.met_by(self.entry, self.number)
+        X, past, groups, encoding = self.plan.met_by(self.entry, self.number)
         seed = policy_seed(self.plan.seed, self.number)
-        policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed, places)
+        policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed, groups)
         if past is not None and self.plan.history is not None:
             known, times = self.plan.history.known, self.plan.history.times
             labels = self.plan.history.labels[known].tolist()
@@ -252,6 +257,19 @@ class Pass:
         seconds = encoding + time.perf_counter() - started
         acts = np.array([entry.decision.act for _, entry in ledger.entries.items()], dtype=bool)
         return ledger, acts, seconds
+
+    def boost(
+        self, labels: NDArray[np.int8], times: NDArray[np.float64], due: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.bool_], float]:
+        """Return on which items a booster acts that is told every label; at a desk, first come first served."""
+        plan, started = self.plan, time.perf_counter()
+        X, past, groups, encoding = plan.met_by(self.entry, self.number)
+        history = None if past is None or plan.history is None else (past, plan.history.labels[plan.history.known])
+        chances = boosted_chances(X, labels, known_at(times, due), groups, history)
+        costs = plan.costs_of(self.number)
+        wanted = np.flatnonzero(costs.catch_gain * chances > costs.alarm_price * (1.0 - chances))
+        acts = within(plan.budget, wanted, len(labels), times)
+        return acts, encoding + time.perf_counter() - started
 
     def watch(
         self, labels: NDArray[np.int8], times: NDArray[np.float64], due: NDArray[np.float64] | None

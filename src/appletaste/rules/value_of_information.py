@@ -19,7 +19,7 @@ from ..kernels import value as kernels
 from ..kernels._jit import Word
 from ..posteriors import Arrays, Belief, Doubt, NormalScores, Score, Vector
 from .rule import Verdict
-from .value_of_levels import LevelJudge, in_doubt
+from .value_of_levels import LevelJudge, in_doubt, moved_memory, taken
 
 #: Items are remembered one by one while there is at most one for so many features, with as many features as this.
 FEATURES_PER_ITEM, WIDE = 4, 256
@@ -283,9 +283,9 @@ class ValueJudge:
         other = ValueJudge(self._settings, (self._shape[0] - 1) // before, len(places))
         kept = self.arrays()
         for name in kept.keys() & {"memory", "opened"}:
-            kept[name] = _moved(kept[name], before, places)
+            kept[name] = moved_memory(kept[name], before, places)
         if "items" in kept:
-            kept["items"] = _taken(kept["items"], places)
+            kept["items"] = taken(kept["items"], places)
         other.restore(kept)
         return other
 
@@ -324,19 +324,6 @@ def _verdict(
     if stranger > 0.0:
         why["stranger"] = stranger
     return new_tuple(Verdict, (probability, why, chance, value - price, memo))
-
-
-def _moved(memory: NDArray[Any], before: int, places: NDArray[np.intp]) -> Vector:
-    """Return halves of matrices, in the layout of ``kernels.value``, with rows and columns taken from other places."""
-    halves = memory[:-1].reshape(-1, before, before)
-    wholes = [_taken(_taken(0.5 * (half + half.T), places).T, places) for half in halves]
-    moved = [np.tril(2.0 * whole, -1) + np.diag(whole.diagonal()) for whole in wholes]
-    return np.vstack([*moved, memory[-1, 0] * np.eye(1, len(places))])
-
-
-def _taken(rows: NDArray[Any], places: NDArray[np.intp]) -> Vector:
-    """Return rows with their entries at other places, from those given; -1: 0."""
-    return np.asarray(np.where(places >= 0, rows[:, np.maximum(places, 0)], 0.0), dtype=np.float64)
 
 
 class ItemMemory:

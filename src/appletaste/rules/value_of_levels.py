@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,8 +96,14 @@ class LevelJudge:
         return None
 
     def moved(self, places: NDArray[np.intp]) -> LevelJudge:
-        """Refuse: features do not join where items have levels."""
-        raise OptionError("pairs and stacked scores do not go with columns of many levels: encode with many=False")
+        """Return the rule with what it remembers at the places where features are now; slots stay where they are."""
+        width = len(self._kept)
+        matrices = (len(self._memory) - 1) // width
+        other = LevelJudge(self._settings, matrices, len(places), self._places.tolist())
+        before = [int(np.searchsorted(self._kept, place)) if place >= 0 else -1 for place in places[other._kept]]
+        kept = self.arrays()
+        other.restore({**kept, "memory": moved_memory(kept["memory"], width, np.array(before, dtype=np.intp))})
+        return other
 
     def arrays(self) -> Arrays:
         """Return all that is remembered, for saving."""
@@ -111,3 +118,16 @@ class LevelJudge:
         self._seen = Growing(ROOM, len(self._places), 3)
         grow_to(self._seen, len(seen) - 1)
         self._seen.array[: len(seen)] = seen
+
+
+def moved_memory(memory: NDArray[Any], before: int, places: NDArray[np.intp]) -> Vector:
+    """Return halves of matrices, in the layout of ``kernels.value``, with rows and columns taken from other places."""
+    halves = memory[:-1].reshape(-1, before, before)
+    wholes = [taken(taken(0.5 * (half + half.T), places).T, places) for half in halves]
+    moved = [np.tril(2.0 * whole, -1) + np.diag(whole.diagonal()) for whole in wholes]
+    return np.vstack([*moved, memory[-1, 0] * np.eye(1, len(places))])
+
+
+def taken(rows: NDArray[Any], places: NDArray[np.intp]) -> Vector:
+    """Return rows with their entries at other places, from those given; -1: 0."""
+    return np.asarray(np.where(places >= 0, rows[:, np.maximum(places, 0)], 0.0), dtype=np.float64)

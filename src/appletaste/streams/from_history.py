@@ -177,8 +177,6 @@ def from_history(
     features = _encoder(past, spec, encoder, dates, score).fit(table, time=counted)
     given: dict[str, Any] = {"groups": features.groups} if features.grouped else {}
     given |= options or {}
-    if given.get("pairs") is True:
-        given["pairs"] = features.units
     own_seed = None if seed is None else policy_seed(seed)
     learner = policy(name, n_features=features.n_features, costs=usual, seed=own_seed or 0, **given)
     check_forgetting(name, learner, past.clock, past.day)

@@ -42,7 +42,7 @@ def test_named_days_take_the_place_of_the_automatic_ones():
     dates = {"age": ("placed_at", "opened")}
     named = at.replay(orders(), "bad", costs=COSTS, time="placed_at", dates=dates)
     assert "'opened' (weekday, month), 'age' (days)" in noted(named)[0]
-    assert named.plan.encoded(0).places.groups.count(0) == 1 + 4 + 1 + 1
+    assert named.plan.encoded(0).groups.count(0) == 1 + 4 + 1 + 1
     with pytest.raises(at.errors.OptionError, match="dates= is for a table and an Encoder"):
         at.replay(np.eye(2), [0, 1], costs=COSTS, dates=dates)
 

@@ -195,7 +195,7 @@ def test_tallies_add_up():
 
 def test_a_replay_beats_never_and_always_and_is_repeatable():
     result = at.replay(made(), "bad", costs=COSTS, policies=["voi", "ts"], shuffles=3, seed=5)
-    assert list(result) == ["voi", "ts", "never", "always", "oracle", "full-information"]
+    assert list(result) == ["voi", "ts", "never", "always", "oracle", "full-information", "booster, all labels"]
     cost = {name: result[name].cost_per_1000.mean for name in result}
     assert cost["oracle"] < cost["full-information"] < min(cost["never"], cost["always"])
     assert cost["oracle"] < cost["voi"] < min(cost["never"], cost["always"])

@@ -166,8 +166,8 @@ def test_curves_keep_their_scales(half_life):
     items, labels, _ = segment(rng, 600, share=0.3, inside=0.98, outside=0.01, normals=2)
     items = with_ramps(items)
     labels |= items[:, 5] > 0.3
-    policy = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life)
-    plain = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life, surprises=0.0)
+    policy = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life, trees=False)
+    plain = voi(n_features=6, costs=COSTS, groups=GROUPS, half_life=half_life, surprises=0.0, trees=False)
     for x, label in zip(items, labels, strict=True):
         policy.teach(x, int(label))
         plain.teach(x, int(label))
