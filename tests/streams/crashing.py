@@ -11,6 +11,7 @@ import numpy as np
 
 import appletaste as at
 from appletaste.errors import NotOwnerError
+from appletaste.policies import boosting
 from appletaste.records.stores import open_store
 from appletaste.records.stores.migrations import Migration
 from appletaste.streams import snapshots
@@ -24,7 +25,8 @@ def player():
 
 
 def _warm():
-    """Load what is compiled, before any fork."""
+    """Load what is compiled, and what fits trees, before any fork."""
+    boosting.library()
     stream = at.Stream.create("memory", "warm", player())
     for k in range(30):
         if stream.decide(ITEMS[k], id=str(k)).act:
@@ -69,6 +71,30 @@ def snapshot_all_the_time(address, told, seed):
         answer = stream.decide(ITEMS[k % 200], id=f"{seed}-{k}")
         told.send(([(answer.id, answer.json())], []))
         if k % 3 == 0:
+            stream.snapshot()
+
+
+#: Two numbers that say nothing each, and all together.
+CROSSED = np.random.default_rng(9).normal(size=(6000, 2))
+CROSSED_LABELS = (np.random.default_rng(10).random(6000) < 1 / (1 + np.exp(-4 * np.sign(CROSSED.prod(1))))).astype(int)
+
+
+def grow_trees(address, told, seed):
+    """Decide and label, one by one in the same order whoever goes on, until trees have joined and were grown anew."""
+    stream = open_soon(address)
+    go_on_with_trees(stream, len(CROSSED), lambda answer: told.send(([(answer.id, answer.json())], [])))
+
+
+def go_on_with_trees(stream, stop, said=lambda answer: None):
+    """Decide on the items that are left before a stop, and label each that is acted on at once."""
+    for id_ in list(stream.pending):  # of the decision at which another process was killed
+        stream.label(id_, int(CROSSED_LABELS[int(id_)]))
+    for k in range(stream.player.policy.round, stop):
+        answer = stream.decide(CROSSED[k], id=str(k))
+        if answer.act:
+            stream.label(answer.id, int(CROSSED_LABELS[k]))
+        said(answer)
+        if k % 150 == 149:
             stream.snapshot()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import NotOwnerError
+from appletaste.records.events import Adopted
 from appletaste.records.stores.postgres import PostgresStore
 from appletaste.records.stores.sqlite import SqliteStore
 
@@ -89,6 +90,38 @@ def test_killed_under_load(forks, tmp_path, kind, kills):
     check(address, answers, labels)
     assert len(answers) > 3 * kills
     assert len(labels) > kills // 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "kills"), [("sqlite", 200 if LONG else 12), ("postgres", 50 if LONG else 4)], ids=["sqlite", "postgres"]
+)
+def test_killed_while_trees_join_it_goes_on_as_one_that_was_not(forks, tmp_path, kind, kills):
+    """The adoption of a model is on disk with the label that it came after, or neither is."""
+    pytest.importorskip("lightgbm")
+    address = str(tmp_path / "shop.db") if kind == "sqlite" else fresh_database()
+    at.Stream.create(address, "orders", crashing.player(), seed=6).close()
+    chance, answers = random.Random(8), {}
+    for seed in range(kills):
+        answers |= killed(forks, crashing.grow_trees, address, seed, chance.uniform(0.0, 0.8 if LONG else 0.6))[0]
+    check(address, answers, {})
+    whole = at.Stream.create("memory", "orders", crashing.player(), seed=6)
+    with crashing.open_soon(address) as stream:
+        stop = max(len(stream), 700)
+        crashing.go_on_with_trees(stream, stop)
+        crashing.go_on_with_trees(whole, stop)
+        assert adoptions(stream) == adoptions(whole)
+        assert len(adoptions(stream)) >= 3
+        one, other = stream.log(), whole.log()
+        assert (one.act == other.act).all()
+        assert (one.probability == other.probability).all()
+        assert [array.tobytes() for array in stream.player.arrays().values()] == [
+            array.tobytes() for array in whole.player.arrays().values()
+        ]
+
+
+def adoptions(stream):
+    """Return the trees that a stream has gone on with."""
+    return [(event.labels, event.sha256, event.evidence) for _, event in stream.events() if isinstance(event, Adopted)]
 
 
 @pytest.mark.parametrize("work", [crashing.snapshot_all_the_time, crashing.back_up_all_the_time, crashing.migrate])

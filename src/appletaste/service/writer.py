@@ -72,6 +72,7 @@ class Writer:
     def __init__(self, stream: Stream, metrics: Metrics, stopped: Callable[[Writer], None]) -> None:
         self.name, self._stream, self._metrics, self._on_stop = stream.name, stream, metrics, stopped
         self.place = stream.record.place
+        stream.grow_trees_beside()
         self.door = door_of(stream)
         self.policy = stream.player.policy.name
         self.features = stream.features  #: the map; levels may be added to it, and nothing else is to be written there

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +12,13 @@ import numpy as np
 from ..errors import AppleTasteError, RecordError
 from ..features import FeatureMap
 from ..policies import Player
+from ..policies.forest import Forest
 from ..policies.player import named, part_of
+from ..policies.trees import Found, TreesLearner
 from ..posteriors import Arrays
 from ..records.codec import pack, unpack, unpack_item
 from ..records.events import (
+    Adopted,
     Corrected,
     CostsChanged,
     Created,
@@ -52,6 +56,7 @@ class Fold:
         self, player: Player, features: FeatureMap | None, modes: list[tuple[int, str]], kind: type | None
     ) -> None:
         self.player, self.features = player, features
+        player.policy.fits_trees = False  # trees that are adopted are events
         #: Every mode with the number of the event from which on it holds.
         self.modes = modes
         self.kind = kind  #: of the times: numbers or dates; None: no decision was made yet
@@ -151,8 +156,27 @@ class Fold:
             player.policy.reprice(event.costs)
         elif isinstance(event, StaffingChanged):
             self.player = restaffed(player, *staffing_of(event.budget, event.audit))
+        elif isinstance(event, Adopted):
+            self._adopt(event)
         elif isinstance(event, Created):
             self.modes = [(seq, event.settings["mode"])]
+
+    @property
+    def learner(self) -> TreesLearner | None:
+        """What learns, where trees may take part."""
+        found = self.player.policy.learner
+        return found if isinstance(found, TreesLearner) else None
+
+    def _adopt(self, event: Adopted) -> None:
+        learner = self.learner
+        if learner is None:
+            raise RecordError("the policy takes no trees")
+        self.adopt(found_in(event, learner))
+
+    def adopt(self, found: Found) -> None:
+        """Go on with trees that were found, or without any."""
+        assert self.learner is not None
+        self.learner.adopt(found)
 
     def _enacted(self, seq: int, event: Enacted, made: Decided) -> None:
         if not made.decision.round:  # one of safe mode is nothing to the player
@@ -201,6 +225,25 @@ class Fold:
         pairs = zip(arrays["pending.seqs"].tolist(), arrays["pending.clocks"].tolist(), strict=True)
         fold.pending = dict(zip(unpack(arrays["pending.ids"].tobytes()), pairs, strict=True))
         return fold
+
+
+def adopted(found: Found, time: str) -> Adopted:
+    """Return the event of trees that are adopted, or that labels do not speak for."""
+    forest = None if found.stays else found.forest
+    named, losses, model = ("", [], b"") if forest is None else (forest.sha256, forest.losses.tolist(), forest.packed)
+    return Adopted(found.labels, named, None if found.stays else found.evidence, losses, model, time)
+
+
+def found_in(event: Adopted, learner: TreesLearner) -> Found:
+    """Return the trees of an event, checked: what they say, and that they are for the items of this policy."""
+    if event.evidence is None:
+        return Found(learner.forest, event.labels, 0, math.nan, None)
+    forest = Forest.read(event.model) if event.model else None
+    if (forest.sha256 if forest else "") != event.sha256:
+        raise RecordError(f"the model of trees is not the one that the event names, {event.sha256[:12]}")
+    if forest is not None and not learner.takes(forest):
+        raise RecordError("the model of trees is for other items")
+    return Found(forest, event.labels, 0, event.evidence, None)
 
 
 def without_seed(header: dict[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from functools import lru_cache
 
 from ..errors import InputError, StoppedError, UnknownDecisionError
 from ..records.durable import DurableRecord, Found
-from ..records.events import Decided, Event, ModeChanged
+from ..records.events import Decided, Event, Labelled, ModeChanged
 from ..records.stores import Store
 from . import snapshots
 from .answers import SAFE
+from .fold import adopted
+from .nursery import Nursery
 from .recovery import latest_fold
 from .snapshots import Keeper, describe, keep
 
@@ -29,7 +31,7 @@ class Journal:
         self.store, self.record, self._owns_store = store, record, owns_store
         #: What the record leads to; the number of the event of the last snapshot; what does not verify, if anything.
         self.fold, self._snapshot_at, self.trouble = latest_fold(record)
-        self.keeper = Keeper(record.place)
+        self.keeper, self.nursery = Keeper(record.place), Nursery()
         self._depth = 0
         #: Why nothing can be written any more; empty: it can.
         self.stopped = "it was opened to look at" if store.read_only else ""
@@ -47,6 +49,10 @@ class Journal:
         try:
             seq = self.record.add(event, self.record.now())
             self.fold.follow(seq, event, self.decided)
+            if isinstance(event, Labelled) and (found := self.nursery.after_label(self.fold.learner)) is not None:
+                adoption = adopted(found, self.now())
+                self.fold.adopt(found)
+                self.record.add(adoption, self.record.now())
         except BaseException as error:  # what was not checked before it was added
             self.stop(error)
             raise

@@ -535,6 +535,13 @@ class Stream:
             self._journal.settle()
             return seq
 
+    def grow_trees_beside(self) -> None:
+        """Fit trees in a thread from now on, so that nobody waits for them; without this whoever labels does.
+
+        They are adopted at the first label after they are there.
+        """
+        self._journal.nursery.beside = True
+
     # ---- looking at all of it
 
     def verify(self, progress: Progress | None = None) -> Verified:

@@ -230,7 +230,8 @@ def believed(stream: Stream) -> ModelRead:
         sd = None if belief.is_point else np.sqrt(np.diag(belief.covariance)).tolist()
         width = policy.n_features
         names = [f"x{k + 1}" for k in range(width)] if stream.features is None else stream.features.names()
-        parts = zip(names, mean.tolist(), [None] * width if sd is None else sd, strict=True)
+        names += [] if belief.forest is None else ["trees"]
+        parts = zip(names, mean.tolist(), [None] * len(mean) if sd is None else sd, strict=True)
         slots = set(policy.slots)  # a column with many levels has an effect for each of them, and no coefficient
         coefficients = [Coefficient(*part) for place, part in enumerate(parts) if place not in slots]
     except OptionError:  # a policy without a model
