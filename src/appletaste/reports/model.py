@@ -24,6 +24,11 @@ LEVEL = 0.9
 HARDLY = 0.05
 #: The acceptance per feature below which the fit is called poor.
 POOR = 0.7
+#: How to read what trees add.
+TREES = (
+    "Trees take part, and their score comes on top. It is no sum over columns: what trees add at a value is the mean "
+    "over items with labels, and eight in ten of them lie in the shaded range."
+)
 #: The heights of a small curve in letters, lowest first.
 LETTERS = "▁▂▃▄▅▆▇█"
 
@@ -71,6 +76,9 @@ class Model:
         average = ", at the average costs" if self.by_item else ""
         said.append(f"Acting pays from a chance of {per_cent(self.threshold)} on{average}{self._way()}.")
         said.append(self._fit())
+        if self.curves.pairs:
+            told = ", ".join(f"{pair.one} × {pair.two} ({pair.strength:.2f})" for pair in self.curves.pairs)
+            said.append(f"Columns that trees take together, and what that adds to the score or takes away: {told}.")
         if self.curves.not_drawn:
             names = ", ".join(self.curves.not_drawn[:8]) + (", ..." if len(self.curves.not_drawn) > 8 else "")
             said.append(f"Not drawn, since no single column has them, or each of many levels has an effect: {names}.")
@@ -86,6 +94,7 @@ class Model:
             f"column. +1 multiplies the odds of a positive by {math.e:.1f}, and -1 divides the odds by as much. For "
             f"the typical item +1 turns a chance of {per_cent(self.chance)} into {per_cent(more)}.",
             "What the columns add is summed: the score of an item is that of the typical item and all its parts.",
+            *([TREES] if any(column.trees for column in self.curves) else []),
         ]
 
     def _way(self) -> str:
@@ -135,6 +144,7 @@ class Model:
             | {"low_90": low, "high_90": high},
             "columns": [column.as_dict() for column in self.curves],
             "not_drawn": list(self.curves.not_drawn),
+            "pairs": [pair._asdict() for pair in self.curves.pairs],
             "notes": self.sentences(),
         }
 
@@ -178,7 +188,8 @@ def told_of(column: ColumnCurve) -> str:
     said = f"Most is added {word} {_amount(column, high)}, least {word} {_amount(column, low)}."
     below, above = column.band(LEVEL)
     if not np.any(column.mean) or ((below <= 0.0) & (above >= 0.0)).all():
-        said = "Labels do not say yet whether this column matters: 0 is within the 90 % band everywhere."
+        by_itself = " by itself" if column.trees is not None else ""
+        said = f"Labels do not say yet whether this column matters{by_itself}: 0 is within the 90 % band everywhere."
     elif column.moves < HARDLY:
         said = f"The column hardly moves the score. {said}"
     if len(column.seen) > 1 and column.by_level and np.count_nonzero(column.seen) == 1 and column.typical is not None:
@@ -190,6 +201,11 @@ def told_of(column: ColumnCurve) -> str:
     if column.missing is not None:
         rows = f"; {column.missing_seen:,} rows" if column.missing_seen else ""
         said += f" Where the value is missing: {_added(column.missing[0])}{rows}."
+    if column.trees is not None:
+        mean, widest = column.trees.mean, int(np.argmax(np.subtract(column.trees.high, column.trees.low)))
+        said += f" Trees add {min(mean):+.2f} to {max(mean):+.2f} on average; what else an item is matters most {word} "
+        said += f"{value_text(column.values[widest], digits_of(column))}: {column.trees.low[widest]:+.2f} to "
+        said += f"{column.trees.high[widest]:+.2f}."
     return said
 
 

@@ -18,8 +18,8 @@ MARK = '<meta name="generator" content="appletaste model">'
 
 #: Colours and sizes, for light and for dark screens.
 STYLE = """<style>
-:root { --curve: #0072B2; --items: #80868b; --told: #D55E00; }
-@media (prefers-color-scheme: dark) { :root { --curve: #6CB8F0; --items: #9aa0a6; --told: #F0934E; } }
+:root { --curve: #0072B2; --items: #80868b; --told: #D55E00; --trees: #00795C; }
+@media (prefers-color-scheme: dark) { :root { --curve: #6CB8F0; --items: #9aa0a6; --told: #F0934E; --trees: #4CC9A5; } }
 .tiles.four { grid-template-columns: 1fr 1fr; }
 @media (min-width: 46rem) { .tiles.four { grid-template-columns: repeat(4, 1fr); } }
 .model { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 1.6rem 1.4rem; }
@@ -32,6 +32,8 @@ svg.column text { font: 11px system-ui, sans-serif; fill: var(--soft); } svg.col
 .bar { fill: var(--items); fill-opacity: .28; } .told { fill: var(--told); }
 .outer { fill: var(--curve); fill-opacity: .16; } .inner { fill: var(--curve); fill-opacity: .3; }
 .mean { fill: none; stroke: var(--curve); stroke-width: 2.2; stroke-linejoin: round; } .dot { fill: var(--curve); }
+.eight { fill: var(--trees); fill-opacity: .22; } .added { fill: var(--trees); }
+.trees { fill: none; stroke: var(--trees); stroke-width: 1.8; stroke-dasharray: 5 3; }
 .typical { fill: var(--ground); stroke: var(--curve); stroke-width: 1.5; }
 .key { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; margin: .6rem 0; font-size: .85rem; color: var(--soft); }
 .key span { display: inline-flex; align-items: center; gap: .4rem; } .key svg { width: 26px; height: 14px; flex: none; }
@@ -53,6 +55,11 @@ KEY = (
     ('<rect class="told" y="5" width="26" height="4"/>', "where labels are"),
     ('<circle class="typical" cx="13" cy="7" r="4"/>', "the typical value"),
 )
+#: The same for trees, where they take part.
+TREES_KEY = (
+    '<rect class="eight" y="2" width="26" height="10"/><path class="trees" d="M1 10 C9 4 17 10 25 5"/>',
+    "what trees add besides, on average and for eight in ten items",
+)
 
 
 def as_html(model: Model, title: str) -> str:
@@ -60,7 +67,8 @@ def as_html(model: Model, title: str) -> str:
     scale = Scale.of(list(model.curves))
     cards = "\n".join(_card(column, scale, place) for place, column in enumerate(model.curves, 1))
     standing = "".join(f"<li>{_words(sentence)}</li>" for sentence in model.standing())
-    key = "".join(f'<span><svg viewBox="0 0 26 14">{sample}</svg>{words}</span>' for sample, words in KEY)
+    samples = (*KEY, TREES_KEY) if any(column.trees for column in model.curves) else KEY
+    key = "".join(f'<span><svg viewBox="0 0 26 14">{sample}</svg>{words}</span>' for sample, words in samples)
     parts = [
         STYLE,
         f"<h1>{html.escape(title)}</h1>",

@@ -44,6 +44,9 @@ class Scale(NamedTuple):
             places = shown_levels(column) if column.by_level else slice(None)
             below, above = column.band(INNER)
             low, high = min(low, below[places].min()), max(high, above[places].max())
+            if column.trees is not None:
+                low = min(low, np.array(column.trees.low)[places].min())
+                high = max(high, np.array(column.trees.high)[places].max())
             if column.missing is not None:
                 half = 0.6745 * column.missing[1]
                 low, high = min(low, column.missing[0] - half), max(high, column.missing[0] + half)
@@ -121,6 +124,11 @@ def _curve_picture(column: ColumnCurve, scale: Scale) -> str:
         points = [*zip(x, high, strict=True), *zip(x[::-1], low[::-1], strict=True)]
         parts.append(f'<polygon class="{kind}" points="{_points(points)}"/>')
     parts.append(_line(LEFT, float(up(0.0)), WIDTH - RIGHT, float(up(0.0)), "zero"))
+    if column.trees is not None:
+        mean, low, high = (up(np.array(part)) for part in column.trees)
+        around = [*zip(x, high, strict=True), *zip(x[::-1], low[::-1], strict=True)]
+        parts.append(f'<polygon class="eight" points="{_points(around)}"/>')
+        parts.append(f'<polyline class="trees" points="{_points(list(zip(x, mean, strict=True)))}"/>')
     parts.append(f'<polyline class="mean" points="{_points(list(zip(x, up(np.array(column.mean)), strict=True)))}"/>')
     if isinstance(column.typical, float):
         parts.append(
@@ -234,6 +242,10 @@ def _level_picture(column: ColumnCurve, scale: Scale) -> str:
         for (low, high), kind, half in bands:
             x = across(low[k])
             parts.append(_rect(x, y - half, across(high[k]) - x, 2 * half, kind, title))
+        if column.trees is not None:
+            start, told = across(column.trees.low[k]), f"{name}: trees add {column.trees.mean[k]:+.2f}"
+            parts.append(_rect(start, y + 6, across(column.trees.high[k]) - start, 3.0, "eight", told))
+            parts.append(_rect(across(column.trees.mean[k]) - 1.5, y + 5, 3.0, 5.0, "added"))
         kind = "typical" if name == column.typical else "dot"
         parts.append(f'<circle class="{kind}" cx="{across(column.mean[k]):.1f}" cy="{y:.1f}" r="3.5"/>')
         if column.seen:
