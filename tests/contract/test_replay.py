@@ -27,7 +27,7 @@ COSTS = {
     "bank_marketing": "miss=0,false_alarm=1,hit=-8",
 }
 KEYS = ["policy", "items", "labels", "cost_per_1000", "precision", "recall", "act_rate", "items_per_second"]
-COMPARATORS = ["never", "always", "oracle", "full-information"]
+COMPARATORS = ["never", "always", "oracle", "full-information", "booster, all labels"]
 
 
 def call(capsys, *arguments):

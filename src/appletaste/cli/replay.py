@@ -33,10 +33,11 @@ saved against never and always acting, precision and recall against the labels,
 and how many labels were bought. Where never or always acting costs no more than a
 policy, the first line says so, and what to try. Beside your policies the table has
 
-  never, always      the two rules that need no learning
-  oracle             hindsight: acts on exactly the positives; no policy reaches it
-  full-information   logistic regression that is shown every label, passes too
-  today              what is done today, if --today says so
+  never, always        the two rules that need no learning
+  oracle               hindsight: acts on exactly the positives; no policy reaches it
+  full-information     logistic regression that is shown every label, passes too
+  booster, all labels  boosted trees that are shown every label, where LightGBM is there
+  today                what is done today, if --today says so
 
 With --capacity and --audit all of them sit at the same desk: the oracle then says
 what a perfect ranking could have done with so many reviews.

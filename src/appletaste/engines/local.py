@@ -48,7 +48,9 @@ class Local:
             try:
                 with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):  # a worker may die at once
                     outcomes = Parallel(return_as="generator_unordered")(work(*pair) for pair in list(left.items()))
-                with _closing(outcomes):
+                with warnings.catch_warnings(), _closing(outcomes):
+                    # joblib starts a worker that has grown by 300 MB anew; said as an error, that would stop its thread
+                    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
                     for index, outcome in outcomes:
                         del left[index]
                         yield index, unpack(outcome)

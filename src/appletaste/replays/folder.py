@@ -17,7 +17,7 @@ import numpy as np
 
 from .._files import MANIFEST, check_folder, write_json, written_aside
 from ..pages.charts import colours_of, require_pyplot, save_figure, shade
-from .comparators import COMPARATORS
+from .comparators import BOOSTER, COMPARATORS
 from .verdict import said_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Letters of a line above the panels.
 WIDE = 150
-DASHES = {"oracle": ":", "full-information": "--", "always": "-.", "never": "-"}
+DASHES: dict[str, Any] = {"oracle": ":", "full-information": "--", BOOSTER: (0, (6, 1, 1, 1)), "always": "-.", "never": "-"}
 
 
 def draw_replay(result: ReplayResult, targets: Sequence[Path]) -> None:

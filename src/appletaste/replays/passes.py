@@ -26,6 +26,7 @@ from ..streams.from_history import policy_seed
 from ..streams.loop import play_through, rehearse
 from ..streams.staffing import Setting, Staffing, Wrapper
 from ..tables import Records
+from . import booster
 from .booster import CANNOT, boosted_chances, known_at
 from .comparators import BOOSTER, FULL_INFORMATION, known_acts, make, within
 from .delays import Delay
@@ -178,6 +179,8 @@ class Pass:
 
     def play(self) -> tuple[Tally, DecisionLog | None]:
         """Return what it came to, and its record if that is kept; all but the seconds depend on the settings alone."""
+        if booster.is_there():
+            boosting.library()  # in the first pass of a worker, after which joblib calls what is loaded a leak
         plan, name = self.plan, self.entry.name
         labels = plan.stream.labels[plan.order(self.number)]
         times, due = plan.clock(self.number)

@@ -19,7 +19,7 @@ from ..logs import DecisionLog
 from ..pages.page import Table, show
 from ..policies import PolicySpec
 from ..simulate.measures import Summary, summarise
-from .comparators import TODAY
+from .comparators import BOOSTER, TODAY
 from .passes import Plan
 from .tally import POINTS, Tally
 from .verdict import standing_of, verdict_on
@@ -186,7 +186,7 @@ class ReplayResult:
 
     def block_table(self) -> Table:
         """Return the drift table: the tenths of the stream, one row each."""
-        learners = [label for label, one in self.policies.items() if one.entry.name not in UNTAUGHT]
+        learners = [label for label, one in self.policies.items() if one.entry.name not in (*UNTAUGHT, BOOSTER)]
         header = ("items", "base rate", *(f"{label}: {what}" for label in learners for what in ("acted", "cost/1000")))
         rows = []
         for parts in zip(*(self[label].blocks() for label in learners), strict=True):
