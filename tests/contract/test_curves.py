@@ -7,6 +7,7 @@ import appletaste as at
 from appletaste.kernels import gaussian as rows
 
 from .entries import COSTS
+from .entries import run as play
 
 ENTRIES = [
     ("voi", {}),
@@ -44,16 +45,6 @@ def made(name, options, n=260):
     features, X = at.Encoder(curves=True, warm_up=100).fit_transform(columns)
     policy = at.policy(name, n_features=X.shape[1], costs=COSTS, seed=7, groups=features.groups, **options)
     return policy, features, X, labels
-
-
-def play(policy, X, labels):
-    found = []
-    for x, label in zip(X, labels, strict=True):
-        decision = policy.decide(x)
-        if decision.act:
-            policy.learn(decision, int(label))
-        found.append((decision.act, decision.probability, decision.why))
-    return found
 
 
 @every

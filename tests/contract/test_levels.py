@@ -12,6 +12,7 @@ from appletaste.policies.reasons import Wording
 from appletaste.streams.requests import decide_table, read_items
 
 from .entries import COSTS
+from .entries import run as play
 
 ENTRIES = [
     ("voi", {}),
@@ -45,16 +46,6 @@ def made(name="voi", options=None, n=260, **encoding):
     options = options or {}
     policy = at.policy(name, n_features=X.shape[1], costs=COSTS, seed=7, groups=features.groups, **options)
     return policy, features, X, labels
-
-
-def play(policy, X, labels):
-    found = []
-    for x, label in zip(X, labels, strict=True):
-        decision = policy.decide(x)
-        if decision.act:
-            policy.learn(decision, int(label))
-        found.append((decision.act, decision.probability, decision.why))
-    return found
 
 
 @every

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.errors import OptionError
+from appletaste.errors import OptionError, SaveFileError
+from appletaste.policies.learner import decode
 
 from ..players import assert_same, state_of
 from .entries import COSTS, act_on
+from .entries import run as play
 
 pytest.importorskip("lightgbm")
 
@@ -46,16 +48,6 @@ def made(name, options, n=700):
     if name == "wide":
         return at.policy("voi", n_features=300, costs=COSTS, seed=5, trees=True), *crossed(n, width=300)
     return at.policy(name, n_features=3, costs=COSTS, seed=5, **options), *crossed(n)
-
-
-def play(policy, items, labels):
-    found = []
-    for x, label in zip(items, labels, strict=True):
-        decision = policy.decide(x)
-        if decision.act:
-            policy.learn(decision, int(label))
-        found.append((decision.act, decision.probability, decision.why))
-    return found
 
 
 @every
@@ -141,6 +133,11 @@ def test_reasons_are_by_column_and_add_up(name):
         total = found.base + sum(part.value for part in found.contributions)
         assert total == pytest.approx(found.score, abs=1e-9)
         assert len(found.contributions) <= len(x)
+
+
+def test_settings_of_pairs_are_gone_and_said_to_be():
+    with pytest.raises(SaveFileError, match="pairs or a stacked score, which are gone"):
+        decode({"kind": "Widened", "widening": {"kind": "Pairs", "units": []}}, {})
 
 
 @pytest.mark.parametrize("name", ["pg-ts", "adf-voi", "ucb", "greedy"])

@@ -142,6 +142,8 @@ class Method(Protocol):
         """Return the learner before the first item."""
 
 
+#: Kinds of settings that earlier versions had.
+GONE = ("Widened", "Pairs", "StackedScore")
 #: The metadata of a setting that came later: at its default it is left out, and a record of old stays as it was.
 LATER = {"later": True}
 
@@ -167,6 +169,11 @@ def decode(value: Any, kinds: dict[str, Any]) -> Any:
     """Return the settings that ``encode`` was given; ``kinds`` are those that a file may name."""
     if isinstance(value, dict):
         fields = {name: decode(part, kinds) for name, part in value.items() if name != "kind"}
+        if value["kind"] in GONE:
+            raise SaveFileError(
+                "an earlier version wrote the file for a policy with pairs or a stacked score, which are gone: make "
+                "the policy again from its history, and trees find what pairs found (docs/trees.md)"
+            )
         if value["kind"] not in kinds:
             raise SaveFileError(
                 f"the file has settings of the kind {value['kind']!r}, which are not known: a later version wrote the "

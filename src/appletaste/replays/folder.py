@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
 #: Letters of a line above the panels.
 WIDE = 150
-DASHES: dict[str, Any] = {"oracle": ":", "full-information": "--", BOOSTER: (0, (6, 1, 1, 1)), "always": "-.", "never": "-"}
+DASHES: dict[str, Any] = {
+    "oracle": ":",
+    "full-information": "--",
+    BOOSTER: (0, (6, 1, 1, 1)),
+    "always": "-.",
+    "never": "-",
+}
 
 
 def draw_replay(result: ReplayResult, targets: Sequence[Path]) -> None:
