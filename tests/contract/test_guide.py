@@ -20,7 +20,7 @@ NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*")
 
 def taken_apart(line):
     """Return a line without its numbers, and its numbers; the speed at the end of a row of a replay is left out."""
-    if re.match(r"(voi|ucb|never|always|today|oracle|full-information) ", line):
+    if re.match(r"(voi|ucb|never|always|today|oracle|full-information|booster, all labels) ", line):
         line = line.rsplit(maxsplit=1)[0]
     return " ".join(NUMBER.sub("#", line).split()), [float(n.replace(",", "")) for n in NUMBER.findall(line)]
 
