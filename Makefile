@@ -48,8 +48,8 @@ serve-demo: setup  ## a day of orders through HTTP with late labels, the server 
 review-demo: setup  ## the review page over a shop in fast time: open the printed address, sign in with the printed key
 	$(BIN)/python -m bench.service.review_demo $(ARGS)
 
-test: setup  ## all tests but those of clusters and browsers, on all cores; a file stays on one, so that what it plays is played once
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster and not browser'
+test: setup  ## all tests but those of clusters and browsers, on all cores, each with one thread; a file stays on one core, so that what it plays is played once
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster and not browser'
 
 $(VENV)/browser: $(VENV)/ready
 	$(INSTALL) '.[dev,browser]'

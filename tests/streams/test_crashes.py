@@ -93,7 +93,7 @@ def test_killed_under_load(forks, tmp_path, kind, kills):
 
 
 @pytest.mark.parametrize(
-    ("kind", "kills"), [("sqlite", 200 if LONG else 12), ("postgres", 50 if LONG else 4)], ids=["sqlite", "postgres"]
+    ("kind", "kills"), [("sqlite", 200 if LONG else 10), ("postgres", 50 if LONG else 3)], ids=["sqlite", "postgres"]
 )
 def test_killed_while_trees_join_it_goes_on_as_one_that_was_not(forks, tmp_path, kind, kills):
     """The adoption of a model is on disk with the label that it came after, or neither is."""
