@@ -6,6 +6,7 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import ConflictError, InputError, RecordError
+from appletaste.records.codec import stamp_of
 
 from .playing import COSTS, ITEMS, LABELS, acts, made, play, seated, state
 
@@ -231,7 +232,9 @@ def test_clocks_that_jump_order_nothing(home):
         assert (one.act, one.probability) == (two.act, two.probability)
         if one.act:
             assert stream.label(f"c{k}", LABELS[k]).status == steady.label(f"c{k}", LABELS[k]).status == "applied"
-    times = [stream.find(f"c{k}").answer.time for k in range(40)]
-    assert times == sorted(times)
+    seqs = [stream.find(f"c{k}").answer.seq for k in range(40)]
+    stamps = [stamp_of(row.kind, row.body).at for row in stream.record.place.read()]
+    assert seqs == sorted(seqs)
+    assert stamps == sorted(set(stamps))
     stream.verify()
     store.close()

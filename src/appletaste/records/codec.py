@@ -29,7 +29,7 @@ _ABSENT.flags.writeable = False
 class Stamp(NamedTuple):
     """What a body says beside its event."""
 
-    at: int  #: microseconds since 1970 by the clock of the machine; orders nothing
+    at: int  #: microseconds since 1970 by the clock of the machine, but behind the event before; orders nothing
     own_costs: bool  #: the costs were given with the item
 
 

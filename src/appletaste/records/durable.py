@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,13 +11,7 @@ from ..errors import RecordError
 from .codec import Stamp, chained, event_of, fits, pack_event, stamp_of, unpack, unpack_event
 from .events import Decided, Event
 from .stores.store import Head, Place, Row
-
-Clock = Callable[[], int]
-
-
-def machine_clock() -> int:
-    """Return the time of the machine in microseconds since 1970."""
-    return time.time_ns() // 1000
+from .timepiece import Clock, Timepiece, machine_clock
 
 
 class Found(NamedTuple):
@@ -43,7 +36,7 @@ class DurableRecord:
     """
 
     def __init__(self, place: Place, clock: Clock = machine_clock) -> None:
-        self.place, self.clock = place, clock
+        self.place = place
         self.head = place.head()  #: of all events, also those that wait
         self._written = self.head
         self._waiting: list[Row] = []
@@ -52,7 +45,8 @@ class DurableRecord:
         self._asked: dict[str, Row | None] = {}  # decisions that were looked up for a group
         self._sheets: dict[tuple[float, ...], Costs] = {}
         self._last: tuple[str, Found] | None = None  # most are asked for twice in a row
-        self.at = _time_of_last(place, self.head.seq)  #: when the last event was written
+        self.at = _time_of_last(place, self.head.seq)  #: the stamp of the last event
+        self.timepiece = Timepiece(clock, last=self.at)
 
     def __len__(self) -> int:
         return self.head.seq
@@ -62,12 +56,15 @@ class DurableRecord:
         """The last event that is on disk."""
         return self._written
 
-    def now(self, last: int = 0) -> int:
-        """Return the time of the next event: that of the machine, but behind the last event, or a later ``last``."""
-        found = self.clock()
+    def now(self) -> int:
+        """Return the time of the machine: when things happen, for people. A clock that was set may go back."""
+        return self.timepiece.now()
+
+    def stamp(self, now: int, last: int = 0) -> int:
+        """Return the stamp of the next event at a time: that time, but behind the last event, or a later ``last``."""
         if last < self.at:
             last = self.at
-        return found if found > last else last + 1
+        return now if now > last else last + 1
 
     def row(self, event: Event, at: int, item: bytes | None = None, own_costs: bool = False) -> Row:
         """Return the row that an event would be the next one by."""
@@ -76,7 +73,7 @@ class DurableRecord:
         return new_tuple(Row, (seq + 1, kind, event.id, body, item, chained(digest, kind, body)))
 
     def add(self, event: Event, at: int, item: bytes | None = None, own_costs: bool = False) -> int:
-        """Let an event of a time (``now``) wait to be written, and return its number."""
+        """Let an event with a stamp (``stamp``) wait to be written, and return its number."""
         self.at = at
         row = self.row(event, at, item, own_costs)
         seq, _, id, _, _, digest = row

@@ -148,6 +148,14 @@ class Adopted(NamedTuple):
     id: str = ""
 
 
+class ClockSet(NamedTuple):
+    """The clock of the machine was set by more than an hour since the events before were written."""
+
+    seconds: float  #: by how much; below zero: back, or behind the last event of the record
+    time: float | str | None = None
+    id: str = ""
+
+
 Event = (
     Decided
     | Labelled
@@ -163,6 +171,7 @@ Event = (
     | CostsChanged
     | StaffingChanged
     | Adopted
+    | ClockSet
 )
 #: Every kind of event by its name in files.
 KINDS: dict[str, Any] = {
@@ -180,4 +189,5 @@ KINDS: dict[str, Any] = {
     "costs": CostsChanged,
     "staffing": StaffingChanged,
     "adopted": Adopted,
+    "clock": ClockSet,
 }

@@ -13,9 +13,10 @@ from ..features import FeatureMap
 from ..policies import Player
 from ..policies.player import named
 from ..records.codec import sha256
-from ..records.durable import Clock, DurableRecord
+from ..records.durable import DurableRecord
 from ..records.events import Created
 from ..records.stores.store import NOTHING, Place, Store
+from ..records.timepiece import Clock
 from ..times import span
 from .answers import check_mode
 from .fold import Fold, with_seed
@@ -84,7 +85,7 @@ def begin(
         put_chunks(place, manifest, arrays)
         place.put_snapshot(0, manifest.packed(), (), manifest.chunks())
         record = DurableRecord(place, clock)
-        record.add(Created(settings, sha256(manifest.packed()).digest()), record.now())
+        record.add(Created(settings, sha256(manifest.packed()).digest()), record.stamp(record.now()))
         record.write()
 
     return DurableRecord(store.create(name, seed.to_bytes(SEED_BITS // 8, "big"), fill), clock)

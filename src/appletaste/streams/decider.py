@@ -33,7 +33,7 @@ class Ready(NamedTuple):
     id: str
     x: NDArray[np.float64]
     asked: Asked
-    at: int  #: by the clock of the machine
+    at: int  #: the stamp of its event
     moment: float | str  #: the time of the item as the record has it
     now: float  #: and as a number
     kept: bytes  #: the item as the record has it
@@ -109,8 +109,9 @@ class Decider:
             known = record.decision(id)
             if known is not None:
                 return self._again(known, asked)
-        at = record.now(at)
-        moment, now = _moment(time, at, kind)
+        clock = record.now()
+        at = record.stamp(clock, at)
+        moment, now = _moment(time, clock, kind)
         if baseline is not None and not isinstance(baseline, bool):
             raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
         if mode == SHADOW and baseline is None:
@@ -215,10 +216,10 @@ class Decider:
         return record is not None and repr(self._reader.own(record).cells) == repr(asked.cells and asked.cells.cells)
 
 
-def _moment(time: Any, at: int, kind: type | None) -> tuple[float | str, float]:
+def _moment(time: Any, clock: int, kind: type | None) -> tuple[float | str, float]:
     """Return the time of an item as the record has it, and as a number; all are of one ``kind``: numbers, or dates."""
     if time is None and kind is not float:
-        return stamp_text(at), at / 1e6
+        return stamp_text(clock), clock / 1e6
     number = instant(time)
     told = written(time)
     if told is None or (kind is not None and type(told) is not kind):

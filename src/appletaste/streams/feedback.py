@@ -266,7 +266,8 @@ class Feedback:
         arrays = journal.fold.arrays()
         manifest = describe(seq, digest, journal.fold.header(), arrays)
         put_chunks(place, manifest, arrays)
-        row = record.row(Erased(id, sha256(manifest.packed()).digest(), journal.now()), record.now())
+        erased = Erased(id, sha256(manifest.packed()).digest(), journal.now())
+        row = record.row(erased, record.stamp(record.now()))
         first, packed = place.snapshots()[0]
         chunks = manifest.chunks() | read_manifest(packed).chunks()
         place.erase(row, record.written, made, (seq, manifest.packed()), (first,), chunks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from functools import lru_cache
 
 from ..errors import InputError, StoppedError, UnknownDecisionError
 from ..records.durable import DurableRecord, Found
-from ..records.events import Decided, Event, Labelled, ModeChanged
+from ..records.events import ClockSet, Decided, Event, Labelled, ModeChanged
 from ..records.stores import Store
 from . import snapshots
 from .answers import SAFE
@@ -18,6 +19,7 @@ from .nursery import Nursery
 from .recovery import latest_fold
 from .snapshots import Keeper, describe, keep
 
+log = logging.getLogger("appletaste.streams")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -47,12 +49,12 @@ class Journal:
     def add(self, event: Event) -> int:
         """Add an event to the record and let the fold follow; the caller settles."""
         try:
-            seq = self.record.add(event, self.record.now())
+            seq = self.record.add(event, self.record.stamp(self.record.now()))
             self.fold.follow(seq, event, self.decided)
             if isinstance(event, Labelled) and (found := self.nursery.after_label(self.fold.learner)) is not None:
                 adoption = adopted(found, self.now())
                 self.fold.adopt(found)
-                self.record.add(adoption, self.record.now())
+                self.record.add(adoption, self.record.stamp(self.record.now()))
         except BaseException as error:  # what was not checked before it was added
             self.stop(error)
             raise
@@ -62,6 +64,7 @@ class Journal:
         """Make what has happened durable, unless a group is open; whatever fails stops the journal."""
         if self._depth or self.stopped:
             return
+        self._tell_clock()
         try:
             self.record.write()
         except BaseException as error:
@@ -96,6 +99,7 @@ class Journal:
             self._depth -= 1
             if not self._depth:
                 self.check_running()  # or what waits would look written to whoever swallowed the error
+                self._tell_clock()
 
     def prepare(self, begin: bool = False) -> Callable[[], None]:
         """Return what makes all that waits durable, for another thread to call; tell ``committed`` how it went.
@@ -133,6 +137,13 @@ class Journal:
             told = f"the record does not verify: {self.trouble}"
             self.add(ModeChanged(SAFE, "appletaste", told, self.now()))
             self.settle()
+
+    def _tell_clock(self) -> None:
+        """Say that the clock of the machine was set, if it was, in the record and aloud; times follow the clock."""
+        moved = self.record.timepiece.take() / 1e6
+        if moved:
+            self.add(ClockSet(moved, self.now()))
+            log.warning("the clock of the machine was set", extra={"stream": self.name, "seconds": round(moved)})
 
     # ---- looking
 

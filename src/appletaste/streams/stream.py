@@ -18,10 +18,11 @@ from ..logs.decision_log import table_of
 from ..policies import Player
 from ..policies.items import usual_costs
 from ..policies.player import Alone
-from ..records.durable import Clock, DurableRecord, machine_clock
+from ..records.durable import DurableRecord
 from ..records.events import CostsChanged, Event, ModeChanged, StaffingChanged
 from ..records.states import Entries
 from ..records.stores import Store, open_store
+from ..records.timepiece import Clock, machine_clock
 from .answers import LIVE, SAFE, Answer, Case, LabelReceipt, check_mode
 from .audit import Audit
 from .budget import Budget, Calendar
