@@ -23,6 +23,9 @@ from .feedback import Feedback
 from .journal import Journal, stamp_text
 from .reader import Asked, Reader
 
+#: Microseconds that a stamp may be ahead of the clock, so that items of one moment have a time each; beyond, the clock
+#: was set back, and the time of an item is that of the clock.
+TIES = 1_000_000
 #: So many items are judged before they are recorded; whatever interrupts that stops the stream.
 TOGETHER = 256
 
@@ -111,7 +114,7 @@ class Decider:
                 return self._again(known, asked)
         clock = record.now()
         at = record.stamp(clock, at)
-        moment, now = _moment(time, clock, kind)
+        moment, now = _moment(time, at if at - clock < TIES else clock, kind)
         if baseline is not None and not isinstance(baseline, bool):
             raise InputError(f"baseline is the caller's own action, True or False, got {baseline!r}")
         if mode == SHADOW and baseline is None:
