@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+import time
 from contextlib import closing
 
 import numpy as np
@@ -74,6 +75,64 @@ def test_labels_that_are_not_what_the_model_expects(tmp_path):
     assert late[0]["column"] is None
     assert "more positives" in late[0]["what"]
     assert "2,000" in found["notes"][0]  # columns are not watched yet
+
+
+def test_an_alarm_that_later_labels_take_back_is_said_to_be_and_drift_agrees(tmp_path):
+    """Positives are told at once, negatives much later: at first the model seems wrong, and was not."""
+    rng = np.random.default_rng(1)
+    policy, store = at.policy("voi", n_features=1, costs=at.Costs(5, 1, 0)), open_store(tmp_path / "labels.db")
+    with at.Stream.create(store, "shift", policy, seed=2) as stream, stream.group():
+        acted = [str(k) for k in range(600) if stream.decide([1.0], id=str(k)).act]
+    with Running(store) as service:
+        key = service.key()
+
+        def told():
+            alarms = service.ask("GET", PATH + "/alarms", key=key).json()["alarms"]
+            drift = service.ask("GET", PATH + "/drift", key=key).json()
+            standing = [alarm for alarm in alarms if alarm["stands"]]
+            assert [alarm["statistic"] for alarm in drift["alarms"]] == [a["statistic"] for a in standing[::-1]]
+            assert bool(len(alarms) - len(standing)) == any("took back" in note for note in drift["notes"])
+            return alarms, standing
+
+        def label(ids, value):
+            batch = [{"id": id_, "value": value} for id_ in ids]
+            for start in range(0, len(batch), 1000):
+                sent = service.ask("POST", PATH + "/labels:batch", {"labels": batch[start : start + 1000]}, key=key)
+                assert sent.status == 200
+
+        outcomes = {id_: int(rng.random() < 0.5) for id_ in acted}
+        label([id_ for id_, value in outcomes.items() if value], 1)
+        alarms, standing = told()
+        assert len(standing) == len(alarms) >= 1
+        assert all("more positives" in alarm["what"] for alarm in alarms)
+        label([id_ for id_, value in outcomes.items() if not value], 0)
+        after, standing = told()
+        back = [alarm for alarm in after if alarm["id"] in {a["id"] for a in alarms}]
+        assert [alarm["stands"] for alarm in back] == [False] * len(alarms)
+        assert all(alarm["remedy"].startswith("Taken back") for alarm in back)
+    store.close()
+
+
+def test_a_clock_that_was_set_is_an_alarm(tmp_path, monkeypatch):
+    store, day, wall = open_store(tmp_path / "clock.db"), 86_400, time.time_ns
+    with Running(store) as service:
+        key = service.key()
+        sheet = {"miss": 5, "false_alarm": 1, "hit": 0}
+        assert service.ask("POST", "/v1/streams", {"name": "shift", "n_features": 1, "costs": sheet}, key=key).status == 201
+        assert service.ask("POST", PATH + "/decisions", {"id": "a", "item": [1.0]}, key=key).status == 201
+        monkeypatch.setattr("appletaste.records.timepiece.time.time_ns", lambda: wall() + 10 * day * 10**9)
+        assert service.ask("POST", PATH + "/decisions", {"id": "b", "item": [2.0]}, key=key).status == 201
+        (alarm,) = service.ask("GET", PATH + "/alarms", key=key).json()["alarms"]
+        assert (alarm["what"][:52], alarm["stands"]) == ("the clock of the machine was set forward by 10 days ", True)
+        assert service.ask("GET", PATH + "/drift", key=key).json()["alarms"][0]["kind"] == "clock"
+        monkeypatch.undo()
+        told = service.ask("POST", PATH + "/decisions", {"id": "c", "item": [3.0]}, key=key).json()
+        assert abs(at.times.instant(told["time"]) - time.time()) < 60
+        alarms = service.ask("GET", PATH + "/alarms", key=key).json()["alarms"]
+        assert ["back" in alarm["what"] for alarm in alarms] == [True, False]
+        assert len({alarm["id"] for alarm in alarms}) == 2
+        assert service.ask("POST", PATH + "/verify", key=key).json()["verifies"]
+    store.close()
 
 
 def test_health(ask, desk_service):

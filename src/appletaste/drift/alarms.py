@@ -7,8 +7,9 @@ from typing import Any
 
 from .stability import LARGE, Stability
 
-#: Kinds of alarm: labels are not what the model expected; a feature is not distributed as it was.
-LABELS, FEATURES = "labels", "features"
+#: Kinds of alarm: labels are not what the model expected; a feature is not distributed as it was; somebody has set the
+#: clock of the machine.
+LABELS, FEATURES, CLOCK = "labels", "features", "clock"
 #: A change in labels that seems to have begun by this item is no change: the model had not learnt yet.
 BEGINNING = 20
 
@@ -17,9 +18,9 @@ BEGINNING = 20
 class Alarm:
     """One alarm; ``print`` it for a sentence and a remedy."""
 
-    kind: str  #: ``labels`` or ``features``
+    kind: str  #: ``labels``, ``features`` or ``clock``
     feature: str | None  #: its name; None for labels
-    statistic: float  #: Page-Hinkley's, or the population stability index
+    statistic: float  #: Page-Hinkley's, the population stability index, or by how many seconds a clock was set
     threshold: float
     item: int  #: items seen when it was raised
     since: int  #: the item at which the change seems to have begun
@@ -34,6 +35,11 @@ class Alarm:
         """What changed, since when and by which measure."""
         since = f", since about item {self.since}" if self.kind == LABELS else ""
         return f"{self.change}{since} ({self.measured})"
+
+    @property
+    def more(self) -> bool:
+        """Whether an alarm of labels is about more positives than were expected, and not about fewer."""
+        return self.change.startswith("more ")
 
     @property
     def at_start(self) -> bool:
@@ -83,3 +89,22 @@ def feature_alarm(name: str, found: Stability, threshold: float, item: int, sinc
             "items: expect more acts, and check how many positives are missed there"
         )
     return Alarm(FEATURES, name, found.value, threshold, item, since, item, time, change, measured, advice)
+
+
+def clock_alarm(seconds: float, threshold: float, item: int, time: Any) -> Alarm:
+    """Return the alarm of a clock that was set by more than a threshold; below zero: back.
+
+    Examples
+    --------
+    >>> clock_alarm(-864000.0, 3600.0, 7, None).change
+    'the clock of the machine was set back by 10 days'
+    """
+    size = abs(seconds)
+    amount = f"{size / 86400:.0f} days" if size >= 172_800 else f"{size / 3600:.1f} hours"
+    change = f"the clock of the machine was set {'forward' if seconds > 0 else 'back'} by {amount}"
+    measured = f"{size:,.0f} s > {threshold:,.0f} s"
+    advice = (
+        "Check the clock and who sets it. Decisions that came without a time have that of the clock as it was: look at "
+        "the days before and after, whose capacity was booked by it"
+    )
+    return Alarm(CLOCK, None, seconds, threshold, item, item, item, time, change, measured, advice)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .._checks import number
 from ..errors import InputError
 
@@ -28,6 +31,24 @@ def threshold_for(labels: float, shift: float) -> float:
         else:
             high = middle
     return high
+
+
+def largest_sum(labels: ArrayLike, chances: ArrayLike, shift: float) -> float:
+    """Return the largest sum that ``PageHinkley`` comes to on labels in one direction, as if it never began anew.
+
+    ``shift`` above zero: for more positives than expected; below: for fewer.
+
+    Examples
+    --------
+    >>> test = PageHinkley(shift=0.5, labels_per_false_alarm=1e9)
+    >>> sums = [(test.update(label, 0.5), test.statistic)[1] for label in [1, 1, 0, 1]]
+    >>> round(max(sums), 12) == round(largest_sum([1, 1, 0, 1], [0.5] * 4, 0.5), 12)
+    True
+    """
+    p = np.clip(np.asarray(chances, dtype=np.float64), 1e-9, 1.0 - 1e-9)
+    total = np.cumsum(shift * np.asarray(labels, dtype=np.float64) - np.log1p(p * np.expm1(shift)))
+    least = np.minimum.accumulate(np.concatenate(([0.0], total)))[:-1]
+    return float(np.max(total - least, initial=0.0))
 
 
 class PageHinkley:

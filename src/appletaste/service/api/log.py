@@ -13,7 +13,6 @@ import msgspec
 from ... import evaluate
 from ..._files import for_json
 from ...costs import Costs
-from ...drift import check
 from ...logs import DecisionLog
 from ...logs.decision_log import table_of
 from ...records.codec import stamp_of, unpack_event, unpack_item
@@ -188,11 +187,18 @@ async def missed(call: Call[None]) -> Reply[Estimates]:
 
 @operation("GET", STREAM + "/drift", scope="read", problems=("cannot-happen",))
 async def drift(call: Call[None]) -> Reply[Estimates]:
-    """Say whether the stream is still the one that was learnt."""
-    writer = call.writer
+    """Say whether the stream is still the one that was learnt: the alarms of the stream that stand."""
+    read_model = call.host.read_model(call.stream)
 
     def work() -> Any:
-        found = check(table(writer), names=writer.names)
-        return {"alarms": list(found), "items": found.items, "labels": found.labels, "notes": list(found.notes)}
+        with read_model.catch_up().lock:
+            items, labels = len(read_model.columns), read_model.watch.test.labels
+            if not items:
+                raise Problem("cannot-happen", detail="the stream has no decisions yet")
+            known = read_model.alarms()
+            alarms, notes = [alarm for _, alarm, stands in known if stands], read_model.unwatched
+            if len(alarms) < len(known):
+                notes = [*notes, f"alarms that later labels took back: {len(known) - len(alarms)}; /alarms has them"]
+            return {"alarms": alarms, "items": items, "labels": labels, "notes": notes}
 
     return Reply.of(for_json(await call.host.aside(work)))

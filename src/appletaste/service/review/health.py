@@ -30,6 +30,8 @@ from ..types import Body, Who
 from ..writer import Writer
 from .read_model import ReadModel
 
+#: What is said of an alarm that does not stand, in the place of what to do about it.
+TAKEN_BACK = "Taken back: with the labels that have come since, the same items say so no more. Nothing needs to be done"
 #: The longest note that a record takes, less the words before it.
 LONGEST = 9_000
 
@@ -55,6 +57,7 @@ class AlarmRead(Struct, frozen=True):
     since: int
     until: int
     remedy: str
+    stands: bool  #: false: the labels that came since, of the same items, do not say so any more
     acknowledged: Acknowledged | None
 
 
@@ -97,19 +100,13 @@ class Noticed:
 def alarms_of(read_model: ReadModel, noticed: dict[str, Acknowledged]) -> AlarmList:
     """Return all alarms, the latest first."""
     with read_model.catch_up().lock:
-        watch = read_model.watch
-        known = zip(watch.alarms, read_model.raised, strict=True)
-        found = [alarm_read(alarm, seq, noticed, read_model) for alarm, seq in known]
-        notes = []
-        if watch.items < watch.reference + watch.window:
-            notes.append(
-                f"columns are watched from {watch.reference + watch.window:,} items on, and there are "
-                f"{watch.items:,} yet; labels are watched from the first on"
-            )
-        return AlarmList(found[::-1], watch.items, notes)
+        found = [alarm_read(*one, noticed, read_model) for one in read_model.alarms()]
+        return AlarmList(found[::-1], read_model.watch.items, read_model.unwatched)
 
 
-def alarm_read(alarm: Alarm, seq: int, noticed: dict[str, Acknowledged], read_model: ReadModel) -> AlarmRead:
+def alarm_read(
+    seq: int, alarm: Alarm, stands: bool, noticed: dict[str, Acknowledged], read_model: ReadModel
+) -> AlarmRead:
     """Return one alarm."""
     name, feature = name_of(alarm, seq), alarm.feature
     return AlarmRead(
@@ -122,7 +119,8 @@ def alarm_read(alarm: Alarm, seq: int, noticed: dict[str, Acknowledged], read_mo
         alarm.item,
         alarm.since,
         alarm.until,
-        alarm.advice,
+        alarm.advice if stands else TAKEN_BACK,
+        stands,
         noticed.get(name),
     )
 

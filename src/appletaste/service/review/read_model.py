@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...costs import OUTCOMES, Costs
-from ...drift import Watch
+from ...drift import Alarm, Watch
+from ...drift.alarms import LABELS, clock_alarm
+from ...drift.page_hinkley import largest_sum
 from ...logs import DecisionLog
 from ...records.codec import event_of, unpack
 from ...records.events import (
@@ -26,6 +29,7 @@ from ...records.events import (
     PENDING,
     STATES,
     UNKNOWN,
+    ClockSet,
     Decided,
     Enacted,
     Event,
@@ -35,6 +39,7 @@ from ...records.events import (
 )
 from ...records.states import Standing, after
 from ...records.stores.store import Place
+from ...records.timepiece import WORTH
 from ...streams import Audit, Budget
 from ...streams.answers import CALLER
 from ...streams.recovery import first_map
@@ -218,6 +223,9 @@ class ReadModel:
         self.watch = Watch(self._names or None)
         #: The number of the event that raised each alarm of the watch.
         self.raised: list[int] = []
+        #: When the clock of the machine was set: the number of the event, and the alarm.
+        self.clocks: list[tuple[int, Alarm]] = []
+        self._labels: list[tuple[int, int]] = []  # how many items there were when each label came, and its row
         #: Budgets and lanes with the row of the first decision that each holds for.
         self.staffing: list[tuple[int, Budget | None, Audit | None]] = []
         self._kept: dict[Any, tuple[Any, Any]] = {}
@@ -258,6 +266,9 @@ class ReadModel:
             self._watch_label(event)
         elif isinstance(event, StaffingChanged):
             self.staffing.append((len(self.columns), *staffing_of(event.budget, event.audit)))
+        elif isinstance(event, ClockSet):
+            alarm = clock_alarm(event.seconds, WORTH / 1e6, len(self.columns), event.time)
+            self.clocks.append((seq, alarm))
         self.raised += [seq] * (len(self.watch.alarms) - before)
 
     def _watch_label(self, event: Labelled | Recorded) -> None:
@@ -266,9 +277,43 @@ class ReadModel:
             return
         chance = float(self.columns.amount("chance")[row])
         if chance == chance:
+            self._labels.append((self.watch.items, row))
             self.watch.residual(event.label, chance, event.time)
 
     # ---- what is computed of it
+
+    @property
+    def unwatched(self) -> list[str]:
+        """What cannot be watched yet, in words."""
+        watch = self.watch
+        least = watch.reference + watch.window
+        if watch.items >= least:
+            return []
+        told = f"columns are watched from {least:,} items on, and there are {watch.items:,} yet"
+        return [f"{told}; labels are watched from the first on"]
+
+    def stands(self, alarm: Alarm) -> bool:
+        """Return whether the labels of the items that an alarm was about still say so, all that came later among them.
+
+        The alarm is raised in the order in which labels come, and positives may come first. Here the labels of the same
+        stretch of items, as they are now, are tested in the order of the items. Columns do not change their values.
+        """
+        if alarm.kind != LABELS:
+            return True
+        start = bisect_left(self._labels, (alarm.since, -1))
+        end = bisect_right(self._labels, (alarm.until, len(self.columns)))
+        about = [row for _, row in self._labels[start:end]]
+        rows = np.arange(min(about), max(about) + 1)
+        chance, label = self.columns.amount("chance")[rows], self.columns.flag("label")[rows]
+        known = (label != UNKNOWN) & (self.columns.flag("act")[rows] != 0) & (chance == chance)
+        shift = self.watch.test.shift if alarm.more else -self.watch.test.shift
+        return largest_sum(label[known], chance[known], shift) > alarm.threshold
+
+    def alarms(self) -> list[tuple[int, Alarm, bool]]:
+        """Return all alarms in the order in which they were raised: the event that did, and whether the alarm stands."""
+        known = [*zip(self.raised, self.watch.alarms, strict=True), *self.clocks]
+        known.sort(key=lambda pair: pair[0])
+        return [(seq, alarm, self.stands(alarm)) for seq, alarm in known]
 
     def log(self) -> DecisionLog:
         """Return the decisions as a log for estimates."""

@@ -81,8 +81,10 @@ function tilesOf(health) {
 }
 
 function alarmsOf({ alarms, notes, items }, context, acknowledge) {
-  const open = alarms.filter((alarm) => !alarm.acknowledged).length;
-  const words = alarms.length ? `${count(open)} of ${count(alarms.length)} not acknowledged yet.` : "";
+  const open = alarms.filter((alarm) => alarm.stands && !alarm.acknowledged).length;
+  const back = alarms.filter((alarm) => !alarm.stands).length;
+  const words = alarms.length ? `${count(open)} of ${count(alarms.length)} not acknowledged yet.`
+    + (back ? ` ${count(back)} taken back by later labels.` : "") : "";
   const list = alarms.length === 0 ? h("p.calm#no-alarms", h("span.calm-mark", { "aria-hidden": "true" }, "✓"),
     `No alarms. ${count(items)} items were watched.`)
     : h("ul.alarms", alarms.map((alarm) => alarmOf(alarm, context, acknowledge)));
@@ -93,7 +95,8 @@ function alarmOf(alarm, context, acknowledge) {
   const noted = alarm.acknowledged;
   return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), testid: `alarm-${alarm.id}`,
     "data-acknowledged": String(Boolean(noted)) },
-    h("div.alarm-head", h("span", { class: `badge ${noted ? "" : "warn"}` }, noted ? "acknowledged" : "open"),
+    h("div.alarm-head", h("span", { class: `badge ${noted || !alarm.stands ? "" : "warn"}` },
+      noted ? "acknowledged" : alarm.stands ? "open" : "taken back"),
       h("strong", sentence(alarm.what)), h("span.quiet", ago(alarm.raised))),
     h("p", h("span.quiet", "What to do: "), alarm.remedy),
     h("p.hint", "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ",
