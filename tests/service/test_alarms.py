@@ -118,7 +118,10 @@ def test_a_clock_that_was_set_is_an_alarm(tmp_path, monkeypatch):
     with Running(store) as service:
         key = service.key()
         sheet = {"miss": 5, "false_alarm": 1, "hit": 0}
-        assert service.ask("POST", "/v1/streams", {"name": "shift", "n_features": 1, "costs": sheet}, key=key).status == 201
+        assert (
+            service.ask("POST", "/v1/streams", {"name": "shift", "n_features": 1, "costs": sheet}, key=key).status
+            == 201
+        )
         assert service.ask("POST", PATH + "/decisions", {"id": "a", "item": [1.0]}, key=key).status == 201
         monkeypatch.setattr("appletaste.records.timepiece.time.time_ns", lambda: wall() + 10 * day * 10**9)
         assert service.ask("POST", PATH + "/decisions", {"id": "b", "item": [2.0]}, key=key).status == 201

@@ -310,7 +310,7 @@ class ReadModel:
         return largest_sum(label[known], chance[known], shift) > alarm.threshold
 
     def alarms(self) -> list[tuple[int, Alarm, bool]]:
-        """Return all alarms in the order in which they were raised: the event that did, and whether the alarm stands."""
+        """Return all alarms in the order of raising: the event that did, the alarm, and whether the alarm stands."""
         known = [*zip(self.raised, self.watch.alarms, strict=True), *self.clocks]
         known.sort(key=lambda pair: pair[0])
         return [(seq, alarm, self.stands(alarm)) for seq, alarm in known]
