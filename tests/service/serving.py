@@ -86,10 +86,10 @@ def make_streams(store):
 class Running:
     """A service over a store, in a thread; ``with`` starts and stops it."""
 
-    def __init__(self, store, port=0):
+    def __init__(self, store, port=0, **given):
         """Serve at any port; at one that is given, others that share the store pass requests on."""
         address = f"http://127.0.0.1:{port}" if port else ""
-        self.store, self.server = store, Server(store, port=port, log=False, address=address)
+        self.store, self.server = store, Server(store, port=port, log=False, address=address, **given)
         self.app = self.server.app
         self.thread = threading.Thread(target=self.server.run)
 

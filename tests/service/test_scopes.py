@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from appletaste.service import endpoint, sessions
-from appletaste.service.keys import SCOPES, Keys, digest_of
+from appletaste.service.keys import ROLES, SCOPES, Keys, digest_of
 from appletaste.service.sessions import Session
 
 #: Routes that anybody may call: whether the process is up and ready, the description and the page, which are public,
@@ -215,3 +215,50 @@ def test_secrets_are_kept_nowhere(service):
     assert len(secret) == len("at_") + 43  # 256 bits
     again = Keys(service.store)
     assert again.find(secret).scopes == ("read",)
+
+
+def test_a_role_is_a_name_for_scopes(service):
+    told = service.ask("POST", "/v1/keys", {"name": "Ann", "role": "lead"}, key=service.key())
+    assert told.status == 201
+    key = told.json()["key"]
+    assert (key["role"], key["scopes"], key["used"]) == ("lead", list(ROLES["lead"]), None)
+    assert [one["role"] for one in keys_of(service) if one["name"] == "Ann"] == ["lead"]
+    both = {"name": "Ann", "role": "lead", "scopes": ["read"]}
+    for body in ({"name": "Ann"}, both, {"name": "Ann", "role": "boss"}):
+        assert service.ask("POST", "/v1/keys", body, key=service.key()).status == 422
+    assert (
+        service.ask("POST", "/v1/keys", {"name": "B", "scopes": ["read"]}, key=service.key()).json()["key"]["role"]
+        is None
+    )
+    assert all(set(one) <= set(SCOPES) for one in ROLES.values())
+    assert set(ROLES["reviewer"]) < set(ROLES["lead"]) < set(ROLES["admin"])
+
+
+def keys_of(service):
+    return service.ask("GET", "/v1/keys", key=service.key()).json()["keys"]
+
+
+def test_when_a_key_was_used_last(service):
+    """Told at once, kept from time to time, by key and by cookie; a refused key is not used."""
+    secret, key = service.keys.create("Uma", ["read"])
+
+    def used(keys=None):
+        return service.keys.used().get(key.id) if keys is None else keys.used().get(key.id)
+
+    assert used() is None
+    before = time.time()
+    service.ask("GET", "/v1/streams", key=secret)
+    first = used()
+    assert before <= first <= time.time()
+    assert used(Keys(service.store)) is None  # another process does not know yet
+    service.keys.keep_used()
+    assert used(Keys(service.store)) == first
+    headers = service.sign_in(secret)
+    service.ask("GET", "/v1/streams", headers=headers)
+    assert used() > first
+    service.keys.revoke(key.id)
+    last = used()
+    assert service.ask("GET", "/v1/streams", key=secret).status == 401
+    assert used() == last
+    told = next(one for one in keys_of(service) if one["id"] == key.id)
+    assert told["used"] is not None

@@ -39,7 +39,7 @@ def test_sign_in_and_out(service):
 
 def test_nobody_has_signed_in(service):
     """Every page begins with the question, so that the answer is no error."""
-    nobody = {"key": None, "streams": [], "csrf": None}
+    nobody = {"key": None, "streams": [], "csrf": None, "by_proxy": False}
     assert service.ask("GET", "/v1/session").json() == nobody
     assert service.ask("GET", "/v1/session", headers={"Cookie": f"{COOKIE}=guess"}).json() == nobody
 

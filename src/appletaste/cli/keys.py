@@ -18,10 +18,12 @@ made over HTTP (POST /v1/keys), since one process writes the file."""
 EXAMPLES = """\
 examples:
   appletaste keys create shop --store shop.db --scope decide --scope label --stream orders --days 365
+  appletaste keys create Ann --store shop.db --role reviewer
   appletaste keys list --store shop.db
   appletaste keys revoke 3f9a0c11b2d4 --store shop.db
 
-scopes: decide, label, correct, review, read, admin (docs/service.md)
+scopes: decide, label, correct, review, lead, read, admin (docs/service.md)
+roles: reviewer, lead, admin, which are names for scopes that go together
 """
 
 #: How long a key may last, a thousand years: calendars end.
@@ -34,9 +36,8 @@ def add(verbs: Any) -> None:
     kinds = parser.add_subparsers(dest="kind", metavar="create|list|revoke", required=True)
     create = add_verb(kinds, "create", run, "make a key and show its secret, once", DESCRIPTION, EXAMPLES)
     create.add_argument("name", metavar="NAME", help="who holds the key, such as 'web shop'")
-    create.add_argument(
-        "--scope", action="append", required=True, metavar="SCOPE", help="what it allows; repeat for more"
-    )
+    create.add_argument("--scope", action="append", default=[], metavar="SCOPE", help="what it allows; repeat for more")
+    create.add_argument("--role", metavar="ROLE", help="what it allows, in one word: reviewer, lead or admin")
     create.add_argument(
         "--stream", action="append", metavar="NAME", help="a stream that it is for; repeat for more (default: all)"
     )
@@ -53,17 +54,20 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Make, list or revoke keys."""
-    from ..service.keys import Keys
+    from ..service.keys import Keys, scopes_of
     from .addresses import opened
     from .console import print_json, print_table
 
     until = _until(args.days) if args.kind == "create" else None
+    if args.kind == "create":
+        _check_allowed(args)
     store = opened(args.store, read_only=args.kind == "list", create=args.kind == "create")
     try:
         keys = Keys(store)
         if args.kind == "create":
             expires = None if until is None else until.timestamp()
-            secret, key = keys.create(args.name, args.scope, args.stream or ["*"], expires)
+            scopes = args.scope if args.role is None else scopes_of(args.role)
+            secret, key = keys.create(args.name, scopes, args.stream or ["*"], expires)
             if args.json:
                 print_json({"secret": secret, "id": key.id, "scopes": key.scopes, "streams": key.streams})
             else:
@@ -81,6 +85,12 @@ def run(args: argparse.Namespace) -> None:
         store.close()
 
 
+def _check_allowed(args: argparse.Namespace) -> None:
+    """Refuse a key with a role and scopes, or with neither."""
+    if bool(args.scope) == (args.role is not None):
+        raise OptionError("a key has scopes (--scope, repeated) or a role (--role reviewer, lead or admin)")
+
+
 def _until(days: float | None) -> datetime | None:
     """Return when a key expires; None: never."""
     if days is None:
@@ -92,7 +102,9 @@ def _until(days: float | None) -> datetime | None:
 
 def _create_over_http(args: argparse.Namespace) -> str:
     """Return how a service makes the key."""
-    body, until = {"name": args.name, "scopes": args.scope, "streams": args.stream or ["*"]}, _until(args.days)
+    _check_allowed(args)
+    allowed = {"scopes": args.scope} if args.role is None else {"role": args.role}
+    body, until = {"name": args.name, **allowed, "streams": args.stream or ["*"]}, _until(args.days)
     return f"POST /v1/keys {json.dumps(body if until is None else {**body, 'expires': until.isoformat()})}"
 
 

@@ -25,7 +25,7 @@ EXAMPLES = """\
 examples:
   appletaste stream create shop.db --history orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4
   appletaste keys create shop --store shop.db --scope decide --scope label
-  appletaste keys create ann --store shop.db --scope read --scope review --scope label
+  appletaste keys create Ann --store shop.db --role reviewer
   appletaste serve --store shop.db --port 8080
 
 From here on: docs/service.md
@@ -45,6 +45,33 @@ def add(verbs: Any) -> None:
         metavar="URL",
         help="where other processes on the same PostgreSQL reach this one (default http://HOST:PORT)",
     )
+    parser.add_argument(
+        "--proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="believe this address, or network, who people are; repeat for more (default: nobody; needs --group)",
+    )
+    parser.add_argument(
+        "--group",
+        action="append",
+        default=[],
+        metavar="GROUP=ROLE",
+        help="what members of a group may do: reviewer, lead, admin, or scopes as read+review; GROUP=ROLE:STREAM,... "
+        "for some streams; the first group that somebody is a member of counts",
+    )
+    parser.add_argument(
+        "--user-header",
+        default="X-Forwarded-User",
+        metavar="HEADER",
+        help="where the proxy names people (default X-Forwarded-User)",
+    )
+    parser.add_argument(
+        "--groups-header",
+        default="X-Forwarded-Groups",
+        metavar="HEADER",
+        help="where the proxy names their groups, with commas in between (default X-Forwarded-Groups)",
+    )
     parser.add_argument("--json", action="store_true", help="say at the start, as JSON, what is served where")
 
 
@@ -54,6 +81,7 @@ def run(args: argparse.Namespace) -> None:
     from ..records.stores import POSTGRES
     from ..service.client import split_address
     from ..service.keys import Keys
+    from ..service.proxy import Proxy
     from ..service.server import Server
     from .addresses import opened
     from .console import print_json
@@ -68,6 +96,9 @@ def run(args: argparse.Namespace) -> None:
         split_address(address)
     elif args.address:
         raise OptionError("--address is for several processes on one PostgreSQL: a file has one process")
+    proxy = None
+    if args.proxy or args.group:
+        proxy = Proxy.of(args.proxy, args.group, args.user_header, args.groups_header)
     store = opened(args.store, create=False)
     names, keys = store.names(), len(Keys(store).all())
 
@@ -86,7 +117,7 @@ def run(args: argparse.Namespace) -> None:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
     try:
         play_together()  # or the first callers would wait until it is compiled
-        failure = Server(store, args.host, args.port, address=address, listening=listening).run()
+        failure = Server(store, args.host, args.port, address=address, listening=listening, proxy=proxy).run()
     finally:
         store.close()
     if failure:

@@ -20,6 +20,7 @@ from .hosting import Host
 from .openapi import document
 from .operations import Call, Operation, Reply, operation, operations_of
 from .problems import MEDIA, Problem
+from .proxy import Proxy
 from .review import (
     assets,
     cases,
@@ -101,12 +102,14 @@ class Application:
         await respond(Reply(problem.status, problem.body(), MEDIA), receive, send)
 
 
-def build(store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> Application:
+def build(
+    store: Store, failed: Callable[[str], None] | None = None, address: str = "", proxy: Proxy | None = None
+) -> Application:
     """Return the service over a store; ``failed`` is told when a commit failed and the process must end.
 
-    ``address`` is where others reach this process, if several share the store.
+    ``address`` is where others reach this process, if several share the store; ``proxy`` is who says who people are.
     """
-    host = Host(store, failed, address)
+    host = Host(store, failed, address, proxy)
     by_path: dict[str, dict[str, Operation]] = {}
     for one in operations():
         by_path.setdefault(one.path, {})[one.method] = one

@@ -17,6 +17,8 @@ from .keys import PREFIX, Key, secret_in
 from .operations import EVENTS, JSON, Call, Operation, Reply, decode, read_query
 from .owners import PASSED
 from .problems import MEDIA, Problem
+from .proxy import token_for
+from .sessions import check_token
 
 log = logging.getLogger("appletaste.service")
 #: Headers that go along with a request that is passed on.
@@ -60,14 +62,14 @@ class Endpoint:
             if not self._public and b"authorization" in headers:
                 self._key(headers)
             elif not self._public:
-                await self._host.sessions.key_of(headers, "GET")
+                await self._person(scope, headers, "GET")
             raise Problem("method-not-allowed", allow=self._allow)
         if operation.scope is None:
-            key = _NOBODY
+            key = (self._host.proxy and self._host.proxy.person(scope)) or _NOBODY
         elif b"authorization" in headers:
             key = self._key(headers)
         else:
-            key = await self._host.sessions.key_of(headers, operation.method)
+            key = await self._person(scope, headers, operation.method)
         params = {name: plain_text(value) for name, value in scope["path_params"].items()}
         if operation.of_stream and operation.scope is not None and not key.sees(params["stream"]):
             raise Problem("unknown-stream")
@@ -96,7 +98,8 @@ class Endpoint:
         if PASSED.encode() in headers or self._host.owners is None:
             raise Problem("not-ready")  # the owner has changed: whoever asked tries again
         path = scope["path"] + ("?" + scope["query_string"].decode("latin-1") if scope["query_string"] else "")
-        kept = {name.decode(): headers[name].decode("latin-1") for name in PASSED_ON if name in headers}
+        named = () if self._host.proxy is None else self._host.proxy.headers
+        kept = {name.decode(): headers[name].decode("latin-1") for name in (*PASSED_ON, *named) if name in headers}
         if operation.media == EVENTS and b"authorization" in headers:
             return Reply(307, headers={"Location": owner + path})
         if operation.media == EVENTS:  # a page may not ask elsewhere, and its cookie would not go along
@@ -104,6 +107,16 @@ class Endpoint:
         body = None if operation.body is None else await read_body(headers, receive, operation.limit)
         quick = operation.scope in ("decide", "label")
         return await self._host.owners.pass_on(owner, operation.method, path, kept, body, quick)
+
+    async def _person(self, scope: Scope, headers: Mapping[bytes, bytes], method: str) -> Key:
+        """Return what a person may: whom a proxy names, or whoever has signed in."""
+        host = self._host
+        person = None if host.proxy is None else host.proxy.person(scope)
+        if person is None:
+            return await host.sessions.key_of(headers, method)
+        if method != "GET":
+            check_token(headers, await asyncio.to_thread(token_for, host.store, person.name))
+        return person
 
     def _key(self, headers: Mapping[bytes, bytes]) -> Key:
         """Return the key of a request, or the problem that it has none."""

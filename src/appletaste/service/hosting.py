@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from .keys import Key, Keys, secret_in
 from .metrics import Metrics
 from .owners import Owners
 from .problems import Problem, problem_of
+from .proxy import Proxy
 from .review.claims import Claims
 from .review.past import Past
 from .review.queue import Queue
@@ -25,13 +27,24 @@ from .writer import Writer
 log = logging.getLogger("appletaste.service")
 #: How many long questions (estimates, exports) are worked on at a time.
 READERS = 2
+#: Seconds after which it is written down when keys were used last.
+NOTED = 600.0
 
 
 class Host:
     """The streams of a store, open; ``start`` and ``stop`` are called in the event loop."""
 
-    def __init__(self, store: Store, failed: Callable[[str], None] | None = None, address: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        failed: Callable[[str], None] | None = None,
+        address: str = "",
+        proxy: Proxy | None = None,
+    ) -> None:
         self.store, self.metrics = store, Metrics()
+        #: Who says for people who they are, beside keys; None: nobody.
+        self.proxy = proxy
+        self._noting: asyncio.Task[None] | None = None
         self.keys = Keys(store)
         self.sessions = Sessions(store, self.keys)
         self._writers: dict[str, Writer] = {}
@@ -55,6 +68,12 @@ class Host:
             for name in await asyncio.to_thread(self.store.names):
                 await self.open(name)
         self._running = True
+        self._noting = asyncio.create_task(self._note())
+
+    async def _note(self) -> None:
+        while True:
+            await asyncio.sleep(NOTED)
+            await asyncio.to_thread(self.keys.keep_used)
 
     async def open(self, name: str) -> bool:
         """Own a stream and let a writer take care of it; one that another process owns, or that is damaged, stays."""
@@ -95,9 +114,11 @@ class Host:
         self._running = False
         self.wake()
 
-    def still(self, headers: Mapping[bytes, bytes]) -> bool:
+    def still(self, key: Key, headers: Mapping[bytes, bytes]) -> bool:
         """Return whether the key or the session of a request that was let in is still good."""
         given = headers.get(b"authorization")
+        if given is None and not key.id:  # by the word of a proxy, which is asked again when the view begins again
+            return key.valid(time.time())
         if given is None:
             return self.sessions.known(token_of(headers)) is not None
         return self.keys.find(secret_in(given)) is not None
@@ -110,6 +131,9 @@ class Host:
     async def stop(self) -> None:
         """Finish what waits, write snapshots, and let go of the streams."""
         self.drain()
+        if self._noting is not None:
+            self._noting.cancel()
+        await asyncio.to_thread(self.keys.keep_used)
         if self.owners is not None:
             await self.owners.stop()
         for writer in list(self._writers.values()):

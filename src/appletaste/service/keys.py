@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from ..errors import InputError, MissingExtraError, OptionError, near
 from ..records.stores import Store
@@ -23,13 +23,20 @@ SCOPES = {
     "label": "send labels",
     "correct": "correct and withdraw labels, and give up waiting for them",
     "review": "claim work, say what was done, and write notes",
+    "lead": "free work that others hold, and say how the review page looks",
     "read": "look at decisions, the log, the model and estimates",
     "admin": "make streams and keys, change modes and costs, erase and verify",
+}
+#: Names for the scopes that people have; each role may do what the one before may.
+ROLES = {
+    "reviewer": ("label", "correct", "review", "read"),
+    "lead": ("label", "correct", "review", "lead", "read"),
+    "admin": tuple(SCOPES),
 }
 #: Stands for every stream.
 ANY = "*"
 PREFIX = "at_"
-SPACE = "keys"
+SPACE, USED = "keys", "keys used"
 
 
 class Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,6 +91,25 @@ def check_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     return tuple(scope for scope in SCOPES if scope in asked)
 
 
+def scopes_of(role: str) -> tuple[str, ...]:
+    """Return what a role allows, or say which there are.
+
+    Examples
+    --------
+    >>> scopes_of("reviewer")
+    ('label', 'correct', 'review', 'read')
+    """
+    if role not in ROLES:
+        raise OptionError(f"there is no role {role!r}{near(role, ROLES)}. The roles are {', '.join(ROLES)}")
+    return ROLES[role]
+
+
+def role_of(scopes: Iterable[str]) -> str | None:
+    """Return the role that has just these scopes; None: none has."""
+    asked = set(scopes)
+    return next((role for role, allowed in ROLES.items() if set(allowed) == asked), None)
+
+
 class Keys:
     """The keys of a store, held in memory; ``reload`` looks again.
 
@@ -102,6 +128,7 @@ class Keys:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[str, Key] = {}
+        self._used: dict[str, float] = {}  # by digest, since ``keep_used``
         self._change = threading.RLock()  # or a key that one thread revokes another could bring back
         self.reload()
 
@@ -145,7 +172,26 @@ class Keys:
 
     def find(self, secret: str) -> Key | None:
         """Return the key of a secret, if it opens anything now."""
-        return self.of_digest(digest_of(secret))
+        return self.use(digest_of(secret))
+
+    def use(self, digest: str) -> Key | None:
+        """Return the key of a digest, if it opens anything now, and note that somebody uses the key."""
+        found = self.of_digest(digest)
+        if found is not None:
+            self._used[digest] = time.time()
+        return found
+
+    def keep_used(self) -> None:
+        """Write down when keys were used last; until then only this process knows."""
+        used, self._used = self._used, {}
+        for digest, when in used.items():
+            self._store.put(USED, digest, msgspec.json.encode(when))
+
+    def used(self) -> dict[str, float]:
+        """Return when each key was used last, by its id; a key that was never used is not there."""
+        found = {digest: msgspec.json.decode(kept, type=float) for digest, kept in self._store.values(USED).items()}
+        found |= self._used
+        return {key.id: found[digest] for digest, key in self._known.items() if digest in found}
 
     def of_digest(self, digest: str) -> Key | None:
         """Return the key that the store knows by a digest, if it opens anything now."""
@@ -164,3 +210,5 @@ class Keys:
 
 #: A scope, as a body names it.
 ScopeName = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SCOPES)})$")]
+#: A role, as a body names it.
+Role = Literal["reviewer", "lead", "admin"]

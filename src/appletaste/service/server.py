@@ -25,6 +25,7 @@ except ImportError:
     raise MissingExtraError("a service", "service") from None
 from .app import Application, build
 from .problems import MEDIA, Problem
+from .proxy import Proxy
 
 log = logging.getLogger("appletaste.service")
 #: Seconds that requests under way have when the process is told to end.
@@ -170,10 +171,11 @@ class Server:
         log: bool = True,
         address: str = "",
         listening: Callable[[int], None] | None = None,
+        proxy: Proxy | None = None,
     ) -> None:
         check_port(port)
         self.failure = ""
-        self.app = build(store, self._failed, address)
+        self.app = build(store, self._failed, address, proxy)
         config = uvicorn.Config(
             self.app,
             host=host,

@@ -114,7 +114,7 @@ class Sessions:
     def _signed_in(self, session: Session | None) -> SignedIn | None:
         if session is None or session.until <= time.time():
             return None
-        key = self._keys.of_digest(session.key)
+        key = self._keys.use(session.key)
         return None if key is None else SignedIn(key, session)
 
     async def find(self, token: str) -> SignedIn | None:
@@ -132,10 +132,14 @@ class Sessions:
         if found is None:
             raise Problem("unauthenticated")
         if method != "GET":
-            told = headers.get(b"x-csrf-token", b"")
-            if not hmac.compare_digest(told, found.session.csrf.encode()):
-                raise Problem("csrf")
+            check_token(headers, found.session.csrf)
         return found.key
+
+
+def check_token(headers: Mapping[bytes, bytes], wanted: str) -> None:
+    """Refuse a change without the token that a page was told: a page of somebody else cannot read it."""
+    if not hmac.compare_digest(headers.get(b"x-csrf-token", b""), wanted.encode()):
+        raise Problem("csrf")
 
 
 def token_of(headers: Mapping[bytes, bytes]) -> str:

@@ -11,10 +11,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..door import moment_of
-from ..keys import ANY, Key, ScopeName
+from ..keys import ANY, Key, Role, ScopeName, role_of, scopes_of
 from ..operations import Call, Reply, operation
 from ..problems import Problem, invalid
-from ..sessions import Session, set_cookie, token_of
+from ..proxy import token_for
+from ..sessions import set_cookie, token_of
 from ..types import MOST, Body, Who
 
 ADDRESS = "/v1/session"
@@ -27,20 +28,23 @@ class KeyRead(Struct, frozen=True):
     name: str
     scopes: list[str]
     streams: list[str]
+    role: str | None  #: the name of just these scopes; null: there is none
     created: str
     expires: str | None
     revoked: str | None
+    used: str | None  #: when the key was used last, to some minutes; null: never, or not told here
 
 
 def _date(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def key_read(key: Key) -> KeyRead:
+def key_read(key: Key, used: float | None = None) -> KeyRead:
     """Return what may be said of a key."""
-    made = _date(key.created)
+    made, ends, revoked, last = (_date(when) for when in (key.created, key.expires, key.revoked, used))
     assert made is not None
-    return KeyRead(key.id, key.name, list(key.scopes), list(key.streams), made, _date(key.expires), _date(key.revoked))
+    role = role_of(key.scopes)
+    return KeyRead(key.id, key.name, list(key.scopes), list(key.streams), role, made, ends, revoked, last)
 
 
 def check_whole(call: Call[Any]) -> None:
@@ -50,10 +54,11 @@ def check_whole(call: Call[Any]) -> None:
 
 
 class NewKey(Body, frozen=True):
-    """A key to make; ``expires`` is a date."""
+    """A key to make, with scopes or with those of a role; ``expires`` is a date."""
 
     name: Who
-    scopes: Annotated[list[ScopeName], Meta(min_length=1)]
+    scopes: Annotated[list[ScopeName], Meta(min_length=1)] | None = None
+    role: Role | None = None
     streams: Annotated[list[str], Meta(min_length=1, max_length=MOST)] = msgspec.field(default_factory=lambda: [ANY])
     expires: str | None = None
 
@@ -70,6 +75,10 @@ async def create_key(call: Call[NewKey]) -> Reply[KeyMade]:
     """Make a key; its secret is told this once."""
     check_whole(call)
     asked, expires = call.body, None
+    if (asked.scopes is None) == (asked.role is None):
+        raise invalid("one-of", "/scopes", "either scopes or a role")
+    scopes = asked.scopes if asked.role is None else scopes_of(asked.role)
+    assert scopes is not None
     if asked.expires is not None:
         expires = moment_of(asked.expires)
         if expires is None or expires <= datetime.now(UTC).timestamp():
@@ -78,7 +87,7 @@ async def create_key(call: Call[NewKey]) -> Reply[KeyMade]:
         raise invalid("wrong-value", "/name", "letters that can be printed")
     if not all(0 < len(name) <= 100 for name in asked.streams):
         raise invalid("wrong-value", "/streams", "names of streams, or *")
-    made = await asyncio.to_thread(call.host.keys.create, asked.name, asked.scopes, asked.streams, expires)
+    made = await asyncio.to_thread(call.host.keys.create, asked.name, scopes, asked.streams, expires)
     return Reply.of(KeyMade(made[0], key_read(made[1])), 201)
 
 
@@ -92,7 +101,8 @@ class KeyList(Struct, frozen=True):
 async def list_keys(call: Call[None]) -> Reply[KeyList]:
     """List all keys, without their secrets."""
     check_whole(call)
-    return Reply.of(KeyList([key_read(key) for key in call.host.keys.all()]))
+    used = await asyncio.to_thread(call.host.keys.used)
+    return Reply.of(KeyList([key_read(key, used.get(key.id)) for key in call.host.keys.all()]))
 
 
 @operation("DELETE", "/v1/keys/{id}", scope="admin", problems=("unknown-key",))
@@ -118,12 +128,13 @@ class SessionRead(Struct, frozen=True):
     key: KeyRead | None
     streams: list[str]
     csrf: str | None
+    by_proxy: bool = False  #: the proxy before the service says who it is: there is nothing to sign out of here
 
 
-def session_read(call: Call[Any], key: Key, session: Session) -> SessionRead:
+def session_read(call: Call[Any], key: Key, csrf: str, by_proxy: bool = False) -> SessionRead:
     """Return who has signed in, and what the page needs to know."""
     streams = [name for name in call.host.names() if key.sees(name)]
-    return SessionRead(key_read(key), streams, session.csrf)
+    return SessionRead(key_read(key), streams, csrf, by_proxy)
 
 
 @operation("POST", ADDRESS, scope=None, problems=("unauthenticated",))
@@ -133,7 +144,7 @@ async def sign_in(call: Call[SignIn]) -> Reply[SessionRead]:
     if begun is None:
         raise Problem("unauthenticated")
     token, (key, session) = begun
-    reply = Reply.of(session_read(call, key, session))
+    reply = Reply.of(session_read(call, key, session.csrf))
     reply.headers = {"Set-Cookie": set_cookie(token, call.headers, session.until - time.time())}
     return reply
 
@@ -141,9 +152,14 @@ async def sign_in(call: Call[SignIn]) -> Reply[SessionRead]:
 @operation("GET", ADDRESS, scope=None)
 async def session(call: Call[None]) -> Reply[SessionRead]:
     """Say who has signed in, if anybody has. That nobody has is an answer: every page begins with the question."""
+    if call.key.name:
+        csrf = await asyncio.to_thread(token_for, call.host.store, call.key.name)
+        return Reply.of(session_read(call, call.key, csrf, True))
     token = token_of(call.headers)
     found = await call.host.sessions.find(token) if token else None
-    return Reply.of(SessionRead(None, [], None) if found is None else session_read(call, *found))
+    if found is None:
+        return Reply.of(SessionRead(None, [], None))
+    return Reply.of(session_read(call, found.key, found.session.csrf))
 
 
 @operation("DELETE", ADDRESS, scope="", status=204)

@@ -144,7 +144,7 @@ async def live(call: Call[None]) -> Reply[str]:
         flag, done, quiet = writer.watch(), max(after, 0), 0.0
         try:
             yield b"retry: 1000\n\n"
-            while not writer.stopped and call.host.ready and call.host.still(call.headers):
+            while not writer.stopped and call.host.ready and call.host.still(call.key, call.headers):
                 rows = await asyncio.to_thread(_part, writer.place, done, writer.seq) if writer.seq > done else []
                 for row in rows:
                     data = msgspec.json.encode(event_of(row, features))

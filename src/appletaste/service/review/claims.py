@@ -232,7 +232,7 @@ async def _chosen(call: Call[Any], queue: Queue, by: str, now: float) -> list[Wa
 
 
 class Release(Body, frozen=True):
-    """Work that a reviewer gives back; with ``force``, for admin, whoever holds the work."""
+    """Work that a reviewer gives back; with ``force``, for lead and admin, whoever holds the work."""
 
     ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST)]
     by: Who | None = None
@@ -247,13 +247,13 @@ class Released(Struct, frozen=True):
 
 @operation("POST", STREAM + "/queue:release", scope="review", problems=("claimed-by-other",))
 async def release(call: Call[Release]) -> Reply[Released]:
-    """Give items back that a reviewer holds; with ``force``, for admin, those of anybody.
+    """Give items back that a reviewer holds; with ``force``, for lead and admin, those of anybody.
 
     What nobody holds is passed over.
     """
     queue, by, force = call.host.queue(call.stream), call.who(call.body.by), call.body.force
-    if force and "admin" not in call.key.scopes:
-        raise Problem("insufficient-scope", scope="admin")
+    if force and not {"lead", "admin"} & set(call.key.scopes):
+        raise Problem("insufficient-scope", scope="lead")
 
     def give_back() -> Reply[Released]:
         held = queue.claims.held()
