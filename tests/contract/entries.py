@@ -32,6 +32,8 @@ ENTRIES = [
     ("exact-voi", {"switch": 12, "randomised": True}),
     ("greedy", {"estimator": "mle", "epsilon": 0.2}),
     ("cbp-side", {"radius": 0.5, "curvature": 1e-3, "item_bound": 2.0}),
+    ("rand-cbp-side", {"radius": 0.5, "curvature": 1e-3, "item_bound": 2.0, "spread": 1.0, "sure": 0.1}),
+    ("inverse-gap", {"caution": 3.0, "prior": at.posteriors.Gaussian(0.2, 2.0)}),
     ("suplogistic", {"alpha": 0.05, "burn_in": 10, "horizon": 60}),
 ]
 IDS = [PolicySpec(name, {k: v for k, v in options.items() if k != "prior"}).label for name, options in ENTRIES]

@@ -20,6 +20,7 @@ RULES = {
     "tunable": at.rules.InformationDirected(0.2),
     "traditional": at.rules.Traditional(),
     "greedy": at.rules.EpsilonGreedy(),
+    "inverse gap": at.rules.InverseGap(),
     "bound": at.rules.UpperBound(),
     "bound, drawn": at.rules.UpperBound(randomised=True),
     "value": at.rules.ValueOfInformation(),

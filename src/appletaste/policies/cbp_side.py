@@ -1,5 +1,7 @@
 """CBP-SIDE for apple tasting: pass only when a confidence bound rules acting out (Bartok & Szepesvari 2012).
 
+With its bounds drawn anew for each item it is RandCBPside* (Heuillet, Ahmad & Durand 2024).
+
 The corrected formulas (see docs/paper.md): with theta-hat the maximum-likelihood estimate from the N labels, projected
 into Theta in the norm of V if a radius is given, V = sum of x x' over acted items and threshold the probability at
 which acting starts to pay,
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._checks import number
+from .._checks import number, whole
 from ..costs import Costs
 from ..decision import Observation
 from ..kernels.logistic import sigmoid
@@ -56,6 +58,38 @@ class CbpSide:
         return CbpSideLearner(self, check_width(n_features))
 
 
+@dataclass(frozen=True)
+class RandCbpSide(CbpSide):
+    """RandCBPside*: act unless passing is better beyond a doubt that is drawn anew for each item.
+
+    With U = sqrt(2 d log(1 + N R^2 / d) + 4 log N), the root in the width w of CBP-SIDE, the width is
+
+        w = C (Z + R d) sqrt(x' V^-1 x),
+
+    where Z is U itself with probability ``sure``, and else one of ``points`` from 0 to U at even distances, with
+    probabilities in proportion to exp(-Z^2 / (2 spread^2)). The probability of acting is the sum over the points at
+    which CBP-SIDE acts.
+
+    References
+    ----------
+    Heuillet, Ahmad & Durand (2024), Randomized Confidence Bounds for Stochastic Partial Monitoring.
+    """
+
+    spread: float = 0.125
+    points: int = 10
+    sure: float = 1e-6
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number("spread", self.spread, above=0.0)
+        whole("points", self.points, least=2)
+        number("sure", self.sure, least=0.0, most=1.0)
+
+    def start(self, n_features: int, key: Key) -> RandCbpSideLearner:
+        """Return the learner before the first item."""
+        return RandCbpSideLearner(self, check_width(n_features))
+
+
 class CbpSideLearner(Learner):
     """The estimate, the factor of V and the largest item norm."""
 
@@ -70,12 +104,12 @@ class CbpSideLearner(Learner):
         self._seen = Directions(n_features)
         self._largest = 0.0
 
-    def width(self, x: Vector) -> float:
-        """Return w, the confidence width of sigma(x'theta)."""
+    def doubts(self, x: Vector) -> tuple[float, float, float]:
+        """Return the three parts (U, R d, C |x|) of the width w = C (U + R d) |x|, with |x| in the norm of V^-1."""
         d, n = x.size, self._fit.labels.n
         bound = self._settings.item_bound or max(self._largest, float(np.linalg.norm(x)))
-        spread = math.sqrt(2.0 * d * math.log1p(n * bound * bound / d) + 4.0 * math.log(max(n, 1)))
-        return self._settings.curvature * (spread + bound * d) * self._seen.width(x)
+        root = math.sqrt(2.0 * d * math.log1p(n * bound * bound / d) + 4.0 * math.log(max(n, 1)))
+        return root, bound * d, self._settings.curvature * self._seen.width(x)
 
     def estimate(self) -> Vector:
         """Return theta-hat."""
@@ -85,10 +119,16 @@ class CbpSideLearner(Learner):
 
     def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
         """Return 0 if the upper confidence bound on P(positive) lies below the threshold, else 1."""
+        root, still, scale = self.doubts(x)
+        return self._verdict(x, costs, np.ones(1), np.array([root + still]), scale)
+
+    def _verdict(self, x: Vector, costs: Costs, shares: Vector, factors: Vector, scale: float) -> Verdict:
+        """Return the share of the widths, scale times factors, with which passing is not better beyond doubt."""
         chance = sigmoid(float(self.estimate() @ x))
-        width = self.width(x)
-        act = chance - costs.threshold > -width
-        return Verdict(float(act), {"chance_positive": chance, "width": width}, chance)
+        widths = scale * factors if math.isfinite(scale) else np.full(len(factors), math.inf)
+        acts = chance - costs.threshold > -widths
+        probability = 1.0 if acts.all() else float(shares @ acts)
+        return Verdict(probability, {"chance_positive": chance, "width": float(widths[-1])}, chance)
 
     def commit(self, verdict: Verdict, round_: int, act: bool) -> None:
         """Carry on: the next fit starts from this one."""
@@ -123,6 +163,23 @@ class CbpSideLearner(Learner):
         self._fit.restore(arrays)
         self._seen.factor[:] = arrays["factor"]
         self._largest = float(arrays["largest"])
+
+
+class RandCbpSideLearner(CbpSideLearner):
+    """The state of CBP-SIDE, asked with a width that is drawn."""
+
+    def __init__(self, settings: RandCbpSide, n_features: int) -> None:
+        super().__init__(settings, n_features)
+        self._points = np.linspace(0.0, 1.0, settings.points)
+        self._spread, self._sure = settings.spread, settings.sure
+
+    def judge(self, x: Vector, costs: Costs, round_: int) -> Verdict:
+        """Return the probability that the drawn upper bound on P(positive) is not below the threshold."""
+        root, still, scale = self.doubts(x)
+        drawn = root * self._points
+        shares = np.exp(-0.5 * (drawn[:-1] / self._spread) ** 2)
+        shares = np.append((1.0 - self._sure) / shares.sum() * shares, self._sure)
+        return self._verdict(x, costs, shares, drawn + still, scale)
 
 
 def project(theta: Vector, matrix: Vector, radius: float) -> Vector:

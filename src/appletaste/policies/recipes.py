@@ -16,13 +16,14 @@ from ..posteriors.half_life import Forgetting, HalfLife
 from ..rules import (
     EpsilonGreedy,
     InformationDirected,
+    InverseGap,
     Thompson,
     Traditional,
     UpperBound,
     ValueOfInformation,
 )
 from .bayesian import Bayesian
-from .cbp_side import CbpSide
+from .cbp_side import CbpSide, RandCbpSide
 from .fixed import Constant, Oracle
 from .learner import Method
 from .sup_logistic import SupLogistic
@@ -273,9 +274,27 @@ def greedy(*, epsilon: float = 0.1, estimator: str = "map", prior: Prior = None)
     return Bayesian(Map(estimator, as_prior(prior)), EpsilonGreedy(epsilon))
 
 
+def inverse_gap(*, caution: float = 1.0, prior: Prior = None) -> Method:
+    """Inverse-gap weighting by log-loss on the best-fitting parameter, for learners without a posterior."""
+    return Bayesian(Map("map", as_prior(prior)), InverseGap(caution))
+
+
 def cbp_side(*, curvature: float = 4.0, item_bound: float | None = None, radius: float | None = None) -> Method:
     """CBP-SIDE: act unless a confidence bound rules it out."""
     return CbpSide(curvature, item_bound, radius)
+
+
+def rand_cbp_side(
+    *,
+    curvature: float = 4.0,
+    item_bound: float | None = None,
+    radius: float | None = None,
+    spread: float = 0.125,
+    points: int = 10,
+    sure: float = 1e-6,
+) -> Method:
+    """RandCBPside*: CBP-SIDE with bounds that are drawn anew for each item."""
+    return RandCbpSide(curvature, item_bound, radius, spread, points, sure)
 
 
 def suplogistic(*, horizon: int = 1000, alpha: float | None = None, burn_in: int | None = None) -> Method:

@@ -13,6 +13,7 @@ from ..posteriors import Adf, Arrays, Ball, Box, Exact, Gaussian, Gibbs, Laplace
 from ..rules import (
     EpsilonGreedy,
     InformationDirected,
+    InverseGap,
     Thompson,
     Traditional,
     UpperBound,
@@ -20,7 +21,7 @@ from ..rules import (
 )
 from . import recipes
 from .bayesian import Bayesian
-from .cbp_side import CbpSide
+from .cbp_side import CbpSide, RandCbpSide
 from .fixed import Constant, Oracle
 from .learner import Method, decode
 from .policy import Policy
@@ -31,8 +32,8 @@ SETTINGS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         *(Ball, Box, Exact, Gaussian, Gibbs, Map, Laplace, Adf),
-        *(Thompson, InformationDirected, Traditional, EpsilonGreedy, ValueOfInformation, UpperBound),
-        *(Bayesian, CbpSide, SupLogistic, Constant, Oracle),
+        *(Thompson, InformationDirected, Traditional, EpsilonGreedy, InverseGap, ValueOfInformation, UpperBound),
+        *(Bayesian, CbpSide, RandCbpSide, SupLogistic, Constant, Oracle),
     )
 }
 
@@ -61,10 +62,14 @@ OPTION_HELP = {
     "prior": "appletaste.posteriors.Gaussian(mean, covariance, region), or a number v for N(0, v I)",
     "weight": "lambda, what a nat of information may cost in squared regret; 0.05 suits costs of about 1",
     "estimator": "pg-ids: mutual-information, corrected or printed; greedy: map or mle",
+    "caution": "what an error of the chance costs, in the play for which the probability is best; more tries less",
     "epsilon": "share of the decisions that a fair coin makes",
     "curvature": "C, the largest 1/sigma' over items and parameters; the theory needs at least 4, less is bolder",
     "item_bound": "R, a bound on the length of an item; none: the longest item seen",
     "radius": "project the estimate into the ball of this radius; none: do not",
+    "spread": "how widely the bound is drawn: the standard deviation of the normal that is cut into points",
+    "points": "how many values the drawn bound has",
+    "sure": "probability of the whole bound of cbp-side",
     "horizon": "T, the number of items that will arrive; none (voi): not known",
     "randomised": "draw every action, so that every action has a propensity",
     "ahead": "how many rounds a label serves: double or lindy (each item has its own number), or shared",
@@ -123,7 +128,9 @@ _BUILDERS: dict[str, Callable[..., Method]] = {
     "pg-ids": recipes.pg_ids,
     "pg-ids-traditional": recipes.pg_ids_traditional,
     "greedy": recipes.greedy,
+    "inverse-gap": recipes.inverse_gap,
     "cbp-side": recipes.cbp_side,
+    "rand-cbp-side": recipes.rand_cbp_side,
     "suplogistic": recipes.suplogistic,
     "always": recipes.always,
     "never": recipes.never,

@@ -2,6 +2,7 @@
 
 from .greedy import EpsilonGreedy
 from .information_directed import InformationDirected, Traditional
+from .inverse_gap import InverseGap
 from .rule import Judge, Memoryless, Rule, Verdict
 from .thompson import Thompson
 from .upper_bound import UpperBound
@@ -10,6 +11,7 @@ from .value_of_information import ValueOfInformation
 __all__ = [
     "EpsilonGreedy",
     "InformationDirected",
+    "InverseGap",
     "Judge",
     "Memoryless",
     "Rule",

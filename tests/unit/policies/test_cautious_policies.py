@@ -78,7 +78,32 @@ def test_cbp_side_options_enter_the_formula():
     assert np.linalg.norm(bounded.estimate()) == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("name", ["cbp-side", "suplogistic"])
+def test_the_drawn_bound_acts_as_often_as_bounds_that_are_drawn():
+    rng = np.random.default_rng(2)
+    options = {"curvature": 0.3, "item_bound": 0.1}
+    policy, items, labels = taught("rand-cbp-side", **options, spread=2.0, points=6, sure=0.1)
+    theta, n, d, between = mle(items, labels), len(items), 2, 0
+    for x in rng.normal(size=(60, 2)):
+        root = math.sqrt(2 * d * math.log(1 + n * 0.01 / d) + 4 * math.log(n))
+        lower = root * np.arange(5) / 5
+        weights = np.exp(-(lower**2) / 8.0)
+        drawn = np.where(rng.random(20_000) < 0.1, root, rng.choice(lower, 20_000, p=weights / weights.sum()))
+        widths = 0.3 * (drawn + 0.1 * d) * math.sqrt(x @ np.linalg.solve(items.T @ items, x))
+        share = np.mean(1 / (1 + math.exp(-x @ theta)) - COSTS.threshold > -widths)
+        probability = policy.learner.judge(x, COSTS, 1).probability
+        assert abs(probability - share) <= 4.5 * math.sqrt(max(share * (1 - share), 1e-4) / 20_000)
+        between += 0.0 < probability < 1.0
+    assert between > 3
+
+
+def test_a_bound_that_is_always_whole_is_that_of_cbp_side():
+    sure = taught("rand-cbp-side", curvature=0.02, sure=1.0)[0].learner
+    plain = taught("cbp-side", curvature=0.02)[0].learner
+    for x in np.random.default_rng(3).normal(size=(200, 2)):
+        assert sure.judge(x, COSTS, 1).probability == plain.judge(x, COSTS, 1).probability
+
+
+@pytest.mark.parametrize("name", ["cbp-side", "rand-cbp-side", "suplogistic"])
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6, 1e6])
 def test_whatever_the_unit_of_the_features_they_act_until_they_have_seen_every_direction(name, scale):
     rng = np.random.default_rng(1)
