@@ -87,6 +87,11 @@ def test_the_other_verbs(remote):
     assert remote.set_costs(at.Costs(miss=9, false_alarm=1, hit=0), by="ann") > 0
     assert remote.set_capacity("120/day", time_zone="Europe/Berlin", by="ann") > 0
     assert remote.set_audit("2%") > 0
+    assert remote.words.acted == "acted on"
+    assert remote.set_words("order,fraud,fine,hold,let through,EUR") > 0
+    assert (remote.words.acted, remote.words.currency) == ("held", "EUR")
+    with pytest.raises(at.errors.OptionError, match="begins with a letter"):
+        remote.set_words({"positive": "=1+1"})
     assert remote.set_capacity(None) > remote.set_audit(None) - 2
     assert remote.set_mode("frozen", by="ann") > 0
     assert remote.set_mode("live", by="ann") > 0

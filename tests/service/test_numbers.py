@@ -11,11 +11,11 @@ import appletaste as at
 from appletaste.evaluate import Refusal
 from appletaste.records.stores import MemoryStore
 from appletaste.reports import by_day, gather
-from appletaste.reports.words import Currency
 from appletaste.service.review.days import amount_of, days_of
 from appletaste.service.review.downloads import Rows, table_from
 from appletaste.service.review.read_model import ReadModel
 from appletaste.streams.recovery import policy_at
+from appletaste.words import Currency
 
 from .filling import Reading, fill
 

@@ -192,6 +192,13 @@ def test_streams_modes_and_costs(ask):
     assert ask("POST", path + "/mode", {"mode": "live", "by": "ann"}).status == 200
     assert ask("POST", path + "/costs", {"costs": {**sheet, "miss": 9}, "by": "ann"}).status == 200
     assert ask("GET", path).json()["costs"]["miss"] == 9
+    assert ask("GET", path).json()["words"]["passed"] == "let through"
+    assert ask("POST", path + "/words", {"words": {"item": "order", "act": "hold", "currency": "EUR"}}).status == 200
+    words = ask("GET", path).json()["words"]
+    assert [words[name] for name in ("items", "acted", "currency", "positives")] == ["orders", "held", "EUR", "matches"]
+    refused = ask("POST", path + "/words", {"words": {"positive": "=1+1"}})
+    assert refused.json()["errors"][0]["pointer"] == "/words"
+    assert ask("POST", path + "/words", {"words": {"colour": "red"}}).status == 422
     wrong = ask("POST", "/v1/streams", {"name": "w", "n_features": 2, "costs": {"miss": 0, "false_alarm": 1, "hit": 5}})
     assert wrong.json()["errors"][0]["pointer"] == "/costs"
     both = {"name": "w", "costs": sheet, "n_features": 2, "examples": [{"a": 1}, {"a": 2}]}

@@ -52,6 +52,7 @@ def body_of(operation):
         "create_stream": {"name": "stranger", "n_features": 2, "costs": sheet},
         "set_mode": {"mode": "frozen", "by": "ann"},
         "set_costs": {"costs": sheet, "by": "ann"},
+        "set_words": {"words": {"item": "order"}},
         "create_key": {"name": "k", "scopes": ["read"]},
         "escalate": {"text": "odd"},
         "acknowledge": {"text": "seen"},

@@ -69,7 +69,7 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Learn the labels of a file and say what became of each."""
-    from ..reports.words import labels_awaited
+    from ..reports.phrases import labels_awaited
     from ..streams.requests import LEARNT, OUTCOMES, PASSED, UNHEARD_OF, label_table, read_told
     from .addresses import check_rows_path, counted, open_stream, write_rows
     from .console import print_json

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     from ..evaluate import plan_audit
     from ..evaluate.answers import known_truth
     from ..evaluate.support import excluded
-    from ..reports.words import count, percent
+    from ..reports.phrases import count, percent
     from .addresses import open_log
     from .console import print_json, print_table
 

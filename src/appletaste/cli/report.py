@@ -50,8 +50,9 @@ def add(verbs: Any) -> None:
     )
     parser.add_argument(
         "--words",
-        metavar="ITEM,POSITIVE",
-        help="what an item and a positive are called: order,fraud or delivery/deliveries,fraud/frauds",
+        metavar="WORDS",
+        help="what your team calls an item, the outcomes, the actions, and the currency: "
+        "order,fraud,fine,hold,let through,EUR, or the first few; delivery/deliveries says a plural",
     )
     parser.add_argument("--title", default="Monthly report", help="the title of the page")
     add_features(parser)

@@ -76,6 +76,12 @@ def add(verbs: Any) -> None:
     create.add_argument("--n-features", type=int, metavar="D", help="items are vectors of D numbers; no --history")
     create.add_argument("--mode", default="live", help="live (default), shadow or frozen")
     create.add_argument("--expire-after", type=float, metavar="DAYS", help="how long labels are waited for")
+    create.add_argument(
+        "--words",
+        metavar="WORDS",
+        help="what your team calls an item, the outcomes, the actions, and the currency: "
+        "order,fraud,fine,hold,let through,EUR, or the first few; page and report speak so",
+    )
     create.add_argument("--seed-file", type=Path, metavar="FILE", help="a whole number in a file: the seed of a replay")
     create.set_defaults(over_http=lambda _: "POST /v1/streams (GET /openapi.json has the body)")
     listed = add_verb(kinds, "list", run_list, "which streams there are", DESCRIPTION, EXAMPLES)
@@ -125,7 +131,7 @@ def run_create(args: argparse.Namespace) -> None:
         except ValueError:
             raise InputError("--seed-file names a file with one whole number in it") from None
     name = _name(args)
-    given: dict[str, Any] = {"mode": args.mode}
+    given: dict[str, Any] = {"mode": args.mode, "words": args.words}
     given["expire_after"] = None if args.expire_after is None else 86400.0 * args.expire_after
     if args.history is None:
         with Stream.create(args.store, name, _vectors(args), seed=seed, **given) as stream:
@@ -254,6 +260,7 @@ def _described(stream: Stream) -> dict[str, Any]:
         "columns": None if stream.features is None else list(stream.features.decides_by),
         "costs": settings["costs_by_item"] or dict(stream.costs.outcomes()),
         "pending": len(stream.pending),
+        "words": stream.words.own or None,
         "trouble": None if stream.trouble is None else str(stream.trouble),
     }
 

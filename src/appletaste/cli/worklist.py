@@ -57,7 +57,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print, and if asked write, the work at hand."""
     from ..policies.reasons import AUDIT
-    from ..reports.words import labels_awaited
+    from ..reports.phrases import labels_awaited
     from ..streams.worklist import pending_work
     from .addresses import check_rows_path, open_stream, write_rows
     from .arguments import parse_value

@@ -136,6 +136,15 @@ class StaffingChanged(NamedTuple):
     id: str = ""
 
 
+class Worded(NamedTuple):
+    """From here on the team calls things so (``appletaste.words``); nothing is decided by it."""
+
+    words: dict[str, str]
+    by: str = ""
+    time: float | str | None = None
+    id: str = ""
+
+
 class Adopted(NamedTuple):
     """From here on the policy decides with these trees, fitted on the labels learnt first; or with none."""
 
@@ -170,6 +179,7 @@ Event = (
     | ModeChanged
     | CostsChanged
     | StaffingChanged
+    | Worded
     | Adopted
     | ClockSet
 )
@@ -188,6 +198,7 @@ KINDS: dict[str, Any] = {
     "mode": ModeChanged,
     "costs": CostsChanged,
     "staffing": StaffingChanged,
+    "worded": Worded,
     "adopted": Adopted,
     "clock": ClockSet,
 }

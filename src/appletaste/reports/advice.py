@@ -19,7 +19,7 @@ from ..evaluate.constants import scarce
 from ..evaluate.support import contradiction
 from .estimates import overdue_labels, value_of_a_review
 from .facts import Facts
-from .words import Writer, count, ends
+from .phrases import Writer, count, ends
 
 #: Things to change that are told.
 MOST = 3

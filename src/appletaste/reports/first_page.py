@@ -15,6 +15,7 @@ from ..evaluate import Estimate
 from ..evaluate.answers import Answer, known_truth, minus
 from ..evaluate.constants import Constant, scarce, surest
 from ..pages.page import Table, html_picture
+from ..words import Words
 from .advice import Advice, advise
 from .facts import Facts, Slice
 from .money import (
@@ -26,9 +27,9 @@ from .money import (
     per_thousand,
     to_compare,
 )
+from .phrases import NOT_YET, Writer, count, ends, in_words, percent, short
 from .pictures import draw_money
 from .sections import by_loss
-from .words import NOT_YET, Words, Writer, count, ends, in_words, percent, short
 
 #: Strata on the first page.
 MOST_STRATA = 6
@@ -283,7 +284,7 @@ def better_constant(facts: Facts, money: Writer) -> str:
     --------
     >>> import appletaste as at
     >>> from .facts import gather
-    >>> from .words import Currency
+    >>> from ..words import Currency
     >>> costs = {"miss": 9.0, "false_alarm": 1.0, "hit": 1.0, "probability": 0.5, "chance": 0.5}
     >>> rows = [{"id": k, "act": k % 2 == 0, "label": 1 if k % 2 == 0 else None, **costs} for k in range(400)]
     >>> print(better_constant(gather(at.DecisionLog.from_rows(rows)), Currency()))

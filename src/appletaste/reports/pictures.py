@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ..evaluate import Estimate
 from ..evaluate.answers import Answer
 from ..pages.charts import legend_above, require_pyplot, save_figure
+from ..words import Words
 from .facts import Facts
-from .words import NOT_YET, Words, Writer, count
+from .phrases import NOT_YET, Writer, count
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#cccccc"
 #: Inches across: narrow enough that letters can be read on a telephone.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
@@ -15,10 +15,10 @@ from .._files import MANIFEST, check_folder, write_aside, write_json
 from ..logs import DecisionLog
 from ..pages.charts import require_pyplot
 from ..pages.page import html_page, html_picture
+from ..words import Currency, Words
 from .facts import Facts, gather
 from .first_page import FirstPage, first_page
 from .sections import SECTIONS, Section
-from .words import Currency, Words
 
 TITLE = "Monthly report"
 #: The picture of the first page.
@@ -49,7 +49,7 @@ def write_report(
     first_day: str | date | None = None,
     last_day: str | date | None = None,
     currency: str = "",
-    words: str | None = None,
+    words: str | Mapping[str, str] | Words | None = None,
 ) -> Report:
     """Write ``index.html``, ``report.md``, ``report.json`` and the pictures of a log into a folder; return the report.
 
@@ -61,8 +61,9 @@ def write_report(
 
     The report is about the days from ``first_day`` to ``last_day``, both included, and compares them with as many
     calendar months, or days, before. Without days it is about the whole log, and compares its last two periods.
-    ``currency`` is a code such as EUR. ``words`` are what an item and a positive are called, ``"order,fraud"``, or with
-    their plurals ``"delivery/deliveries,fraud/frauds"``.
+    ``words`` are what a team calls its item, its outcomes and its actions, and its currency:
+    ``"order,fraud,fine,hold,let through,EUR"``, or the first few of them, or ``stream.words``. ``currency`` is a code
+    such as EUR, and goes before that of the words.
 
     Examples
     --------
@@ -77,7 +78,8 @@ def write_report(
     require_pyplot()  # say what is missing before the work, not after it
     target = Path(folder)
     check_folder(target, "report.json")
-    money, own = Currency(currency), Words.of(words)
+    own = Words.of(words)
+    money = Currency(currency or own.currency)
     facts = gather(log, level, period, names, first_day=first_day, last_day=last_day)
     report = Report(facts, first_page(facts, own, money))
     sections = [section.told(own) for make in SECTIONS if (section := make(facts, money)) is not None]

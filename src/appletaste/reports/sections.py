@@ -20,20 +20,10 @@ from ..evaluate.support import excluded
 from ..logs.coded import Coded, counts_of
 from ..logs.lazy import each_batch
 from ..pages.page import Table
+from ..words import Currency, Words
 from . import pictures as pictures
 from .facts import Facts, Slice
-from .words import (
-    HEADINGS,
-    Currency,
-    Words,
-    Writer,
-    cell,
-    count,
-    in_words,
-    labels_awaited,
-    percent,
-    short,
-)
+from .phrases import HEADINGS, Writer, cell, count, in_words, labels_awaited, percent, short
 
 
 def slice_table(slices: Sequence[Slice], what: str, money: Writer, known: bool) -> Table:

@@ -22,6 +22,7 @@ from ..policies.reasons import Reason
 from ..records.events import KINDS, Decided, Event
 from ..records.states import Entries
 from ..times import instant, written
+from ..words import Words
 from .client import Client, error_of, in_path
 
 #: Items in one request of ``decide_many``.
@@ -175,6 +176,12 @@ class RemoteStream:
         seq: int = self._call("POST", "/costs", _said({"costs": sheet, "by": by or None}))["seq"]
         return seq
 
+    def set_words(self, words: str | Mapping[str, str] | Words, *, by: str = "") -> int:
+        """Let page, report and exports speak in other words; return the number of the event."""
+        said = {"words": Words.of(words).own} | _said({"by": by or None})
+        seq: int = self._call("POST", "/words", said)["seq"]
+        return seq
+
     def set_capacity(self, capacity: str | None, *, time_zone: str | None = None, by: str = "") -> int:
         """Let other reviewers be there, ``120/day`` or ``5%`` (None: any number); return the number of the event."""
         said = {"capacity": capacity} | _said({"by": by or None, "time_zone": time_zone})
@@ -192,6 +199,11 @@ class RemoteStream:
         """Return what the stream takes, and how it stands."""
         found: dict[str, Any] = self._call("GET", "")
         return found
+
+    @property
+    def words(self) -> Words:
+        """What the team calls things, as it is now."""
+        return Words.of(self.as_dict()["words"])
 
     @property
     def mode(self) -> str:

@@ -39,6 +39,26 @@ class CostSheet(Body, frozen=True):
     correct_pass: Money = 0.0
 
 
+Word = Annotated[str, Meta(max_length=40)]
+
+
+class WordSheet(Body, frozen=True, rename={"pass_": "pass"}):
+    """What a team calls things: its item, its outcomes, its actions, its currency; what is left out is as usual."""
+
+    item: Word | None = None
+    items: Word | None = None
+    positive: Word | None = None
+    positives: Word | None = None
+    negative: Word | None = None
+    act: Word | None = None
+    acted: Word | None = None
+    acting: Word | None = None
+    pass_: Word | None = None
+    passed: Word | None = None
+    passing: Word | None = None
+    currency: Word | None = None
+
+
 class Changed(Struct, frozen=True):
     """The number of the event that says so."""
 

@@ -18,6 +18,7 @@ from ..records.events import Created
 from ..records.stores.store import NOTHING, Place, Store
 from ..records.timepiece import Clock
 from ..times import span
+from ..words import Words
 from .answers import check_mode
 from .fold import Fold, with_seed
 from .reader import Reader
@@ -46,6 +47,7 @@ def begin(
     mode: str,
     fallback: bool,
     seed: int | None,
+    words: Words | None,
 ) -> DurableRecord:
     """Make a stream in a store: its first event, and the snapshot of its player before any other."""
     if not (isinstance(name, str) and 0 < len(name) <= 100):
@@ -80,6 +82,8 @@ def begin(
         "mode": mode,
         "fallback": bool(fallback),
     }
+    if words is not None:
+        settings["words"] = words.own
 
     def fill(place: Place) -> None:
         put_chunks(place, manifest, arrays)

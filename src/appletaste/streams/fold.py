@@ -32,6 +32,7 @@ from ..records.events import (
     Recorded,
     Retracted,
     StaffingChanged,
+    Worded,
 )
 from ..records.stores.store import Row
 from ..times import instant
@@ -59,6 +60,8 @@ class Fold:
         player.policy.fits_trees = False  # trees that are adopted are events
         #: Every mode with the number of the event from which on it holds.
         self.modes = modes
+        #: What the team calls things; None: nobody has said so.
+        self.words: dict[str, str] | None = None
         self.kind = kind  #: of the times: numbers or dates; None: no decision was made yet
         #: What waits for its label, in the order in which waiting began: the number of its event, and when it was made.
         self.pending: dict[str, tuple[int, float]] = {}
@@ -158,8 +161,10 @@ class Fold:
             self.player = restaffed(player, *staffing_of(event.budget, event.audit))
         elif isinstance(event, Adopted):
             self._adopt(event)
+        elif isinstance(event, Worded):
+            self.words = event.words
         elif isinstance(event, Created):
-            self.modes = [(seq, event.settings["mode"])]
+            self.modes, self.words = [(seq, event.settings["mode"])], event.settings.get("words")
 
     @property
     def learner(self) -> TreesLearner | None:
@@ -197,7 +202,8 @@ class Fold:
     def header(self) -> dict[str, Any]:
         """Return the settings as JSON, without the seed."""
         times = next((name for name, kind in _KINDS.items() if kind is self.kind), None)
-        return {"player": without_seed(self.player.header()), "modes": list(self.modes), "times": times}
+        found = {"player": without_seed(self.player.header()), "modes": list(self.modes), "times": times}
+        return found if self.words is None else found | {"words": self.words}
 
     def arrays(self) -> Arrays:
         """Return all that is carried, copied."""
@@ -222,6 +228,7 @@ class Fold:
         if "map.header" in arrays:
             features = FeatureMap.restore(unpack(arrays["map.header"].tobytes()), part_of(arrays, "map"))
         fold = cls(player, features, [(seq, mode) for seq, mode in header["modes"]], _KINDS.get(header["times"]))
+        fold.words = header.get("words")
         pairs = zip(arrays["pending.seqs"].tolist(), arrays["pending.clocks"].tolist(), strict=True)
         fold.pending = dict(zip(unpack(arrays["pending.ids"].tobytes()), pairs, strict=True))
         return fold

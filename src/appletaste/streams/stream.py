@@ -19,10 +19,11 @@ from ..policies import Player
 from ..policies.items import usual_costs
 from ..policies.player import Alone
 from ..records.durable import DurableRecord
-from ..records.events import CostsChanged, Event, ModeChanged, StaffingChanged
+from ..records.events import CostsChanged, Event, ModeChanged, StaffingChanged, Worded
 from ..records.states import Entries
 from ..records.stores import Store, open_store
 from ..records.timepiece import Clock, machine_clock
+from ..words import Words
 from .answers import LIVE, SAFE, Answer, Case, LabelReceipt, check_mode
 from .audit import Audit
 from .budget import Budget, Calendar
@@ -85,6 +86,7 @@ class Stream:
         fallback: bool = False,
         seed: int | None = None,
         clock: Clock = machine_clock,
+        words: str | Mapping[str, str] | Words | None = None,
     ) -> Self:
         """Make a stream.
 
@@ -108,7 +110,11 @@ class Stream:
             Takes the place of the player's. None: 128 secret random bits, which is right for all but tests.
         clock
             Microseconds since 1970, for tests.
+        words
+            What the team calls things, ``"order,fraud,fine,hold,let through,EUR"`` or the first few: page, report and
+            exports speak so.
         """
+        own = None if words is None else Words.of(words)
         opened = open_store(store)
         try:
             record = begin(
@@ -123,6 +129,7 @@ class Stream:
                 mode=mode,
                 fallback=fallback,
                 seed=seed,
+                words=own,
             )
             return cls(Journal(opened, record, opened is not store))
         except BaseException:
@@ -221,6 +228,11 @@ class Stream:
     def mode(self) -> str:
         """The mode that holds now."""
         return self._journal.fold.mode
+
+    @property
+    def words(self) -> Words:
+        """What the team calls things, as it is now; the usual words where nobody has said so."""
+        return Words.of(self._journal.fold.words)
 
     @property
     def mode_since(self) -> tuple[int, str]:
@@ -485,6 +497,27 @@ class Stream:
                 raise InputError("the costs of this stream are formulas over columns; they stay as they were created")
             changed = usual_costs(costs).outcomes()
             seq = self._journal.add(CostsChanged(changed, check_text("a name", by), self._journal.now()))
+            self._journal.settle()
+            return seq
+
+    def set_words(self, words: str | Mapping[str, str] | Words, *, by: str = "") -> int:
+        """Let page, report and exports speak in other words from now on; return the number of the event.
+
+        ``"order,fraud,fine,hold,let through,EUR"``, or the first few, or a mapping; all of them are replaced. Nothing
+        is decided by words.
+
+        Examples
+        --------
+        >>> import appletaste as at
+        >>> policy = at.policy("always", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+        >>> stream = at.Stream.create("memory", "orders", policy, words="order,fraud")
+        >>> _ = stream.set_words("order,fraud,fine,hold,let through,EUR", by="ann")
+        >>> stream.words.acted, stream.words.currency
+        ('held', 'EUR')
+        """
+        with self._running:
+            own = Words.of(words).own
+            seq = self._journal.add(Worded(own, check_text("a name", by), self._journal.now()))
             self._journal.settle()
             return seq
 

@@ -15,7 +15,7 @@ from appletaste.reports.advice import (
 )
 from appletaste.reports.estimates import overdue_labels, usual_delay, value_of_a_review
 from appletaste.reports.facts import gather
-from appletaste.reports.words import Currency
+from appletaste.words import Currency
 
 EUROS = Currency("EUR")
 

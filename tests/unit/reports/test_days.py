@@ -10,7 +10,7 @@ from appletaste.reports import gather
 from appletaste.reports.first_page import first_page
 from appletaste.reports.money import HANDFUL, now_and_before
 from appletaste.reports.periods import Days, reported
-from appletaste.reports.words import Currency, Words
+from appletaste.words import Currency, Words
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0, "act": True, "probability": 0.5, "label": 1}
 

@@ -12,7 +12,7 @@ from appletaste.reports import gather, write_report
 from appletaste.reports.first_page import NOTHING, first_page
 from appletaste.reports.money import cost_sheet
 from appletaste.reports.sections import by_loss
-from appletaste.reports.words import Currency, Words
+from appletaste.words import Currency, Words
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,9 @@ def test_where_a_constant_wins_the_first_line_says_so(tmp_path):
     saved = page.headlines[0].beside[1]
     assert re.fullmatch(r"Against acting on everything: -[\d,]+ \(-[\d,]+ to -[\d,]+\)\.", saved)
     _, page, _ = constant(100.0, 0.01)
-    assert re.match(r"Passing every booking would have cost [\d,.]+, what was done [\d,.]+: ", page.sentences()[0])
+    assert re.match(
+        r"Letting through every booking would have cost [\d,.]+, what was done [\d,.]+: ", page.sentences()[0]
+    )
 
 
 def test_where_no_interval_says_so_no_constant_wins():

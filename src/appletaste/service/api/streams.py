@@ -25,9 +25,10 @@ from ...policies import Policy, policy
 from ...streams import Stream
 from ...streams.staffing import Staffing, seat
 from ...streams.verify import Verifier
+from ...words import Words
 from ..operations import STREAM, Call, Reply, operation
 from ..problems import Problem, invalid
-from ..types import MOST, Body, Cell, Changed, CostSheet, Name, Who
+from ..types import MOST, Body, Cell, Changed, CostSheet, Name, Who, WordSheet
 
 
 class StreamNames(Struct, frozen=True):
@@ -63,6 +64,7 @@ class StreamRead(Struct, frozen=True):
     pending: int
     trouble: str | None
     labels: int | None  #: that were learnt; null: the policy keeps none
+    words: dict[str, str]  #: what the team calls things
 
 
 def described(stream: Stream) -> StreamRead:
@@ -83,6 +85,7 @@ def described(stream: Stream) -> StreamRead:
         len(stream.awaited),
         trouble,
         labels_of(policy_),
+        stream.words.as_dict(),
     )
 
 
@@ -112,6 +115,17 @@ class NewStream(Body, frozen=True):
     time_zone: Annotated[str, Meta(max_length=100)] | None = None
     mode: Literal["shadow", "live", "frozen"] = "live"
     expire_after: Annotated[float, Meta(gt=0)] | None = None
+    words: WordSheet | None = None
+
+
+def words_of(said: WordSheet | None) -> Words | None:
+    """Return what a team calls things, or the problem with a word."""
+    if said is None:
+        return None
+    try:
+        return Words.of({name: word for name, word in msgspec.to_builtins(said).items() if word})
+    except OptionError as error:
+        raise invalid("wrong-value", "/words", str(error)) from None
 
 
 def sheet_of(costs: CostSheet) -> Costs:
@@ -124,7 +138,7 @@ def sheet_of(costs: CostSheet) -> Costs:
 
 def make(store: Any, asked: NewStream) -> Stream:
     """Make a stream as it was asked for."""
-    costs = sheet_of(asked.costs)
+    costs, words = sheet_of(asked.costs), words_of(asked.words)
     if (asked.n_features is None) == (asked.examples is None):
         raise invalid("one-of", "/n_features", "either n_features or examples")
     features = None
@@ -147,7 +161,13 @@ def make(store: Any, asked: NewStream) -> Stream:
         raise invalid("wrong-value", "/policy", "the name of a policy that 'appletaste policies' lists") from None
     try:
         return Stream.create(
-            store, asked.name, player, features=features, mode=asked.mode, expire_after=asked.expire_after
+            store,
+            asked.name,
+            player,
+            features=features,
+            mode=asked.mode,
+            expire_after=asked.expire_after,
+            words=words,
         )
     except ConflictError:
         raise Problem("stream-exists") from None
@@ -202,6 +222,21 @@ async def set_costs(call: Call[CostsBody]) -> Reply[Changed]:
         return Reply.of(Changed(stream.set_costs(sheet, by=by)))
 
     return await call.writer.do(work)
+
+
+class WordsBody(Body, frozen=True):
+    """Other words."""
+
+    words: WordSheet
+    by: Who | None = None
+
+
+@operation("POST", STREAM + "/words", scope="admin", problems=("cannot-happen",))
+async def set_words(call: Call[WordsBody]) -> Reply[Changed]:
+    """Change what a team calls things; all words are replaced, and nothing is decided by them."""
+    by, words = call.who(call.body.by), words_of(call.body.words)
+    assert words is not None
+    return await call.writer.do(lambda stream: Reply.of(Changed(stream.set_words(words, by=by))))
 
 
 class Coefficient(Struct, frozen=True):

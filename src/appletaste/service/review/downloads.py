@@ -26,6 +26,7 @@ from ...records.events import STATES, Decided
 from ...records.states import Entries
 from ...records.stores.store import PART
 from ...reports import write_report
+from ...words import Words
 from ..operations import CSV, HTML, STREAM, Call, Query, Reply, operation
 from ..problems import FieldError, Problem
 from .read_model import ReadModel, day_name, day_number
@@ -66,7 +67,7 @@ def table_from(read_model: ReadModel, first: date, last: date) -> DecisionLog:
     return table_of(entries, writer.policy, whole)
 
 
-def report_of(read_model: ReadModel, month: str | None, title: str) -> tuple[bytes, str]:
+def report_of(read_model: ReadModel, month: str | None, title: str, words: Words) -> tuple[bytes, str]:
     """Return the page of a month, and which month that is; without one the month of the latest decision."""
     with read_model.catch_up().lock:
         columns, there = read_model.columns, read_model.columns.touched
@@ -79,11 +80,13 @@ def report_of(read_model: ReadModel, month: str | None, title: str) -> tuple[byt
         if not len(columns.of_days(*(day_number(day.isoformat()) for day in (first, last)))):
             told = f"{day_name(min(there))} to {day_name(max(there))}"
             raise Problem("no-answer", detail=f"no decision was made in {month}; give a month of {told}")
-    page: bytes = read_model.once(("report", month), read_model.seq, lambda: page_of(read_model, first, last, title))
+    page: bytes = read_model.once(
+        ("report", month), read_model.seq, lambda: page_of(read_model, first, last, title, words)
+    )
     return page, month
 
 
-def page_of(read_model: ReadModel, first: date, last: date, title: str) -> bytes:
+def page_of(read_model: ReadModel, first: date, last: date, title: str, words: Words) -> bytes:
     """Return the page of some days of one month, compared with the month before."""
     month, before = str(first)[:7], (first - timedelta(days=1)).replace(day=1)
     log = table_from(read_model, before, last)
@@ -97,6 +100,7 @@ def page_of(read_model: ReadModel, first: date, last: date, title: str) -> bytes
                 source=f"the record of {title}",
                 first_day=first,
                 last_day=last,
+                words=words,
             )
             return Path(folder, "index.html").read_bytes()
     except (InputError, MissingExtraError) as error:
@@ -127,7 +131,8 @@ async def report(call: Call[None]) -> Reply[str]:
     read_model, month = call.host.read_model(call.stream), call.query["month"]
     if month is not None and not 1 < int(month[:4]) < 9999:  # the month before is looked at, too
         raise Problem("validation", FieldError("out-of-range", parameter="month", expected="a month such as 2024-06"))
-    page, month = await call.host.aside(report_of, read_model, month, call.stream)
+    words = await call.writer.do(lambda stream: stream.words)
+    page, month = await call.host.aside(report_of, read_model, month, call.stream, words)
     headers = file_name(call.stream, f"{month}.html")
     headers["Content-Security-Policy"] = POLICY
     return Reply(200, page, f"{HTML}; charset=utf-8", headers)

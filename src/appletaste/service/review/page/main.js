@@ -8,6 +8,7 @@
 //     key           { id, name, scopes, ... }                can(scope) whether the key allows something
 //     path(...x)    the address of x in this stream, for api.get and the others
 //     state         how the stream stands (state.js): state.watch((now) => ...), now has mode, pending, events, labels
+//                   what the stream calls its items, outcomes and actions is in words.js by the time a view is shown
 //     live          live.watch((events) => ...) hears what happened, at most once a second (live.js); may be null
 //     signal        aborted when the view is torn down: hand it to api.get
 //     go(view, ...params)                                     another view of the same stream
@@ -22,6 +23,7 @@ import { outbox } from "./outbox.js";
 import { address, askToSignIn, home, parse, rememberStream } from "./places.js";
 import { StreamState } from "./state.js";
 import { WORDS } from "./undo.js";
+import { speak } from "./words.js";
 
 /** Views of a stream by their address, all of which need to read; and views without a stream, with their scope. */
 const VIEWS = {
@@ -50,6 +52,7 @@ function open(stream) {
   place?.live?.close();
   place = null;
   bannerFor(null);
+  speak();
   if (stream === null) return;
   rememberStream(stream);
   const state = new StreamState(stream);
@@ -58,7 +61,7 @@ function open(stream) {
   bannerFor(state);
   if (live) {
     state.follow(live);
-    state.load().then((now) => live.open(now.events), () => {});
+    place.worded = state.load().then((now) => live.open(now.events), () => {});
   }
 }
 
@@ -109,7 +112,7 @@ async function show(name, stream, view, params) {
     go: (other, ...rest) => { location.hash = address(stream, other, ...rest); },
   };
   try {
-    const module = await import(name);
+    const [module] = await Promise.all([import(name), place?.worded]);
     if (shown !== mine) return;
     const teardown = await module.show(root, context);
     if (shown === mine) mine.teardown = teardown;

@@ -4,6 +4,7 @@
 //   await state.load()            asks the service again
 
 import { api, streamPath, Watched } from "./api.js";
+import { speak } from "./words.js";
 
 // milliseconds between two drawings
 const EVERY = 1000;
@@ -20,7 +21,9 @@ export class StreamState extends Watched {
 
   async load() {
     this.asked = Date.now();
-    this.set(await api.get(streamPath(this.stream)));
+    const now = await api.get(streamPath(this.stream));
+    speak(now.words);
+    this.set(now);
     return this.state;
   }
 
@@ -45,6 +48,7 @@ export class StreamState extends Watched {
       now.pending += 1;
       if (now.labels !== undefined) now.labels -= 1;
     } else if (event.kind === "mode") now.mode = event.mode;
+    else if (event.kind === "worded") speak(event.words);
     else if (event.kind === "costs") now.costs = event.costs;
     this.timer ??= setTimeout(() => {
       this.timer = null;

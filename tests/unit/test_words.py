@@ -4,7 +4,8 @@ import pytest
 
 from appletaste.errors import OptionError
 from appletaste.evaluate import Estimate, Refusal
-from appletaste.reports.words import Currency, Words, cell, count, in_words, plural
+from appletaste.reports.phrases import cell, count, in_words
+from appletaste.words import Currency, Words, plural
 
 
 @pytest.mark.parametrize(
@@ -22,15 +23,39 @@ def test_words_replace_nouns_with_their_articles_and_capitals_and_leave_names_al
         "'item' has changed in 2 invoices; the invoice's own"
     )
     assert words.told("itemised positively") == "itemised positively"
-    assert Words.of(None).told("An item's positives") == "An item's positives"
+    assert Words.of(None).told("An item's positives") == "An item's matches"
     own = Words.of(" person / people , case ")
     assert (own.item, own.items, own.positive, own.positives) == ("person", "people", "case", "cases")
 
 
-@pytest.mark.parametrize("text", ["order", "order,", "a,b,c", "a/b/c,d", ""])
-def test_words_that_are_not_two_nouns_are_refused(text):
-    with pytest.raises(OptionError, match="words='order,fraud'"):
+def test_words_say_actions_too_and_leave_what_is_no_action():
+    words = Words.of("order,fraud,fine,look at,wave through")
+    assert words.told("Acted on or passed? Acting pays; act on every item, pass a negative.") == (
+        "Looked at or waved through? Looking pays; look at every order, wave through a fine."
+    )
+    assert words.told("an act, a pass, the action, passes, inactive, 'act on'") == (
+        "an act, a pass, the action, passes, inactive, 'act on'"
+    )
+    assert Words.of("order,fraud,,hold/held/holding up").acting == "holding up"
+    assert Words.of("order,,,,,EUR").own == {"item": "order", "items": "orders", "currency": "EUR"}
+    assert Words.of(words.as_dict()) == words
+    assert Words.of(words.own) == words
+
+
+@pytest.mark.parametrize("text", ["", ",", "a,b,c,d,e,EUR,more", "a/b/c,d", "order,fraud/", "a,b,c/d"])
+def test_words_that_are_none_are_refused_with_an_example(text):
+    with pytest.raises(OptionError, match="words='order,fraud,fine,hold,let through,EUR'"):
         Words.of(text)
+
+
+@pytest.mark.parametrize("word", ["=1+1", "@x", "x\ny", "a\u202eb", "x" * 41, "", 7, "-fraud"])
+def test_a_word_that_no_page_or_spreadsheet_should_hold_is_refused(word):
+    with pytest.raises(OptionError, match="begins with a letter"):
+        Words.of({"positive": word})
+    with pytest.raises(OptionError, match="currency"):
+        Words.of({"currency": "12 %"})
+    with pytest.raises(OptionError, match="no word 'colour'"):
+        Words.of({"colour": "red"})
 
 
 def test_amounts_are_written_behind_their_sign_or_code():
