@@ -9,7 +9,7 @@ from .stability import LARGE, Stability
 
 #: Kinds of alarm: labels are not what the model expected; a feature is not distributed as it was; somebody has set the
 #: clock of the machine.
-LABELS, FEATURES, CLOCK = "labels", "features", "clock"
+KINDS = LABELS, FEATURES, CLOCK = "labels", "features", "clock"
 #: A change in labels that seems to have begun by this item is no change: the model had not learnt yet.
 BEGINNING = 20
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
@@ -44,6 +45,7 @@ class Endpoint:
         head = scope["method"] == "HEAD"  # answered as GET is, without a body
         operation = self.operations.get("GET" if head else scope["method"])
         name = "" if operation is None else operation.name
+        began = time.perf_counter()
         try:
             reply = await self._answer(operation, scope, receive)
         except Problem as problem:
@@ -53,7 +55,9 @@ class Endpoint:
             self._host.metrics.errors += 1
             unforeseen = Problem("internal")
             reply = Reply(unforeseen.status, unforeseen.body(), MEDIA)
-        self._host.metrics.requests[name, reply.status] += 1
+        scope_needed = (operation.scope if operation is not None else None) or "none"
+        took = None if reply.media == EVENTS else time.perf_counter() - began
+        self._host.metrics.answered(name, scope_needed, reply.status, took)
         await respond(reply, receive, send, head)
 
     async def _answer(self, operation: Operation | None, scope: Scope, receive: Receive) -> Reply[Any]:

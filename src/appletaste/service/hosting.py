@@ -186,6 +186,10 @@ class Host:
             found = self._read_models[name] = ReadModel(writer)
         return found
 
+    def looked_at(self, name: str) -> ReadModel | None:
+        """Return what was read of a record so far, for whoever wants nothing read; None: nobody has asked."""
+        return self._read_models.get(name)
+
     async def aside(self, work: Callable[..., Any], *given: Any) -> Any:
         """Answer a long question in a thread of its own, while decisions go on."""
         async with self._long:
@@ -193,10 +197,3 @@ class Host:
                 return await asyncio.to_thread(work, *given)
             except AppleTasteError as error:
                 raise problem_of(error) from error
-
-    def watched(self, key: Key) -> str:
-        """Return the numbers for whoever watches; of the streams, those that the key may see."""
-        seen = {name: writer for name, writer in self._writers.items() if key.sees(name)}
-        depths = {name: writer.depth for name, writer in seen.items()}
-        seqs = {name: writer.seq for name, writer in seen.items()}
-        return self.metrics.text(self.ready, depths, seqs)

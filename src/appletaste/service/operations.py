@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 JSON, NDJSON, PARQUET = "application/json", "application/x-ndjson", "application/vnd.apache.parquet"
 CSV, HTML = "text/csv", "text/html"
-EVENTS, TEXT = "text/event-stream", "text/plain; version=0.0.4"
+EVENTS, TEXT = "text/event-stream", "text/plain; version=0.0.4; charset=utf-8"
 #: The longest bodies, in bytes: of one request, and of a batch.
 LARGEST, LARGEST_BATCH = 64 * 1024, 4 * 1024 * 1024
 #: Addresses of a stream, and of a decision.

@@ -96,6 +96,11 @@ class Writer:
         self._thread.start()
 
     @property
+    def stream(self) -> Stream:
+        """The stream, for whoever counts, from any thread, and changes nothing."""
+        return self._stream
+
+    @property
     def names(self) -> list[str] | None:
         """The names of the features, as they are now; None: items are vectors."""
         return None if self.features is None else self.features.names()

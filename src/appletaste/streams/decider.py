@@ -175,6 +175,7 @@ class Decider:
         event = new_tuple(Decided, (id, decision, moment, stratum))
         seq = journal.record.add(event, at, kept, own is not None)
         journal.fold.decided(seq, event, now)
+        journal.activity.decided(decision)
         if mode == SHADOW:
             journal.add(Enacted(id, act, CALLER, moment))
         return Answer(id, seq, decision, moment, mode, act, False, self._reader.features)

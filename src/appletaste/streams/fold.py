@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,17 @@ class Fold:
     def map_changes(self) -> bool:
         """Whether the map is a part of the state."""
         return self.features is not None and self.features.changes
+
+    def awaited_since(self, id: str) -> float | None:
+        """Return since when the label of a decision is awaited, in seconds; None: it is not, or times are no dates."""
+        return self.pending[id][1] if self.kind is str and id in self.pending else None
+
+    @property
+    def oldest(self) -> float | None:
+        """Since when the first label is awaited, in seconds; None: none is, times are no dates, or one just arrived."""
+        with suppress(RuntimeError):  # whoever watches is in another thread
+            return next((since for _, since in self.pending.values()), None) if self.kind is str else None
+        return None
 
     # ---- what happens
 

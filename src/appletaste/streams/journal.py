@@ -13,6 +13,7 @@ from ..records.durable import DurableRecord, Found
 from ..records.events import ClockSet, Decided, Event, Labelled, ModeChanged
 from ..records.stores import Store
 from . import snapshots
+from .activity import Activity
 from .answers import SAFE
 from .fold import adopted
 from .nursery import Nursery
@@ -34,6 +35,7 @@ class Journal:
         #: What the record leads to; the number of the event of the last snapshot; what does not verify, if anything.
         self.fold, self._snapshot_at, self.trouble = latest_fold(record)
         self.keeper, self.nursery = Keeper(record.place), Nursery()
+        self.activity = Activity()
         self._depth = 0
         #: Why nothing can be written any more; empty: it can.
         self.stopped = "it was opened to look at" if store.read_only else ""
@@ -50,6 +52,7 @@ class Journal:
         """Add an event to the record and let the fold follow; the caller settles."""
         try:
             seq = self.record.add(event, self.record.stamp(self.record.now()))
+            self.activity.take(event, self.fold.awaited_since(event.id))
             self.fold.follow(seq, event, self.decided)
             if isinstance(event, Labelled) and (found := self.nursery.after_label(self.fold.learner)) is not None:
                 adoption = adopted(found, self.now())

@@ -24,6 +24,7 @@ from ..records.states import Entries
 from ..records.stores import Store, open_store
 from ..records.timepiece import Clock, machine_clock
 from ..words import Words
+from .activity import Activity
 from .answers import LIVE, SAFE, Answer, Case, LabelReceipt, check_mode
 from .audit import Audit
 from .budget import Budget, Calendar
@@ -248,6 +249,16 @@ class Stream:
     def awaited(self) -> MappingProxyType[str, tuple[int, float]]:
         """What is pending, in the same order: since which event each waits, and since when; to be looked at."""
         return MappingProxyType(self._journal.fold.pending)
+
+    @property
+    def awaited_since(self) -> float | None:
+        """Since when the label is awaited that is awaited longest, in seconds since 1970; None: none, or no dates."""
+        return self._journal.fold.oldest
+
+    @property
+    def activity(self) -> Activity:
+        """What has happened since the stream was opened, counted; to be looked at."""
+        return self._journal.activity
 
     @property
     def times(self) -> type | None:

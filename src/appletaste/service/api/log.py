@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +30,8 @@ from ..writer import Writer
 PAUSE, ALIVE = 0.1, 15.0
 #: Seconds between two looks whether whoever watches still may.
 MAY = 1.0
+#: The usual confidence of intervals.
+LEVEL = 0.9
 Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _FEATURES = Query(bool, False, "Whether the features of decisions are among what is read.")
@@ -170,7 +173,7 @@ async def live(call: Call[None]) -> Reply[str]:
     "GET",
     STREAM + "/missed",
     scope="read",
-    query={"level": Query(Level, 0.9, "The confidence of the intervals.")},
+    query={"level": Query(Level, LEVEL, "The confidence of the intervals.")},
     problems=("cannot-happen",),
 )
 async def missed(call: Call[None]) -> Reply[Estimates]:
@@ -180,7 +183,10 @@ async def missed(call: Call[None]) -> Reply[Estimates]:
     def work() -> Any:
         with read_model.catch_up().lock:  # whoever asks again hears the same until something happens
             name, seq = ("missed", level), read_model.seq
-            return read_model.once(name, seq, lambda: evaluate.missed(table(read_model.writer), level).as_dict())
+            told = read_model.once(name, seq, lambda: evaluate.missed(table(read_model.writer), level).as_dict())
+            if level == LEVEL:
+                read_model.missed = told["design_missed"], time.time()
+            return told
 
     return Reply.of(for_json(await call.host.aside(work)))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
@@ -228,6 +229,10 @@ class ReadModel:
         self._labels: list[tuple[int, int]] = []  # how many items there were when each label came, and its row
         #: Budgets and lanes with the row of the first decision that each holds for.
         self.staffing: list[tuple[int, Budget | None, Audit | None]] = []
+        #: The alarms as they were last told, and when, in seconds since 1970; None: nobody has asked.
+        self.told: tuple[list[tuple[int, Alarm, bool]], float] | None = None
+        #: What was last said to be missed, and when.
+        self.missed: tuple[dict[str, Any], float] | None = None
         self._kept: dict[Any, tuple[Any, Any]] = {}
 
     def called_now(self, text: str, feature: str | None) -> str:
@@ -313,7 +318,9 @@ class ReadModel:
         """Return all alarms in the order of raising: the event that did, the alarm, and whether the alarm stands."""
         known = [*zip(self.raised, self.watch.alarms, strict=True), *self.clocks]
         known.sort(key=lambda pair: pair[0])
-        return [(seq, alarm, self.stands(alarm)) for seq, alarm in known]
+        found = [(seq, alarm, self.stands(alarm)) for seq, alarm in known]
+        self.told = found, time.time()
+        return found
 
     def log(self) -> DecisionLog:
         """Return the decisions as a log for estimates."""
