@@ -76,6 +76,12 @@ BENCHES = {
         "ten minutes",
         "docs/replay.md",
     ),
+    "adversary": Bench(
+        "adversary",
+        "somebody who reads the acts and sends positives where there will be none: rules, and audits",
+        "two minutes",
+        "docs/which-policy.md",
+    ),
     "coverage": Bench(
         "intervals.__main__",
         "do intervals cover the truth? hard streams, public files, every policy",

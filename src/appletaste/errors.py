@@ -202,3 +202,7 @@ class PositiveClassWarning(UserWarning):
 
 class OneClassWarning(UserWarning):
     """Labels that are all the same: nothing can be learnt from them."""
+
+
+class UnauditedWarning(UserWarning):
+    """A live stream without audits: nobody will be able to say what it missed."""

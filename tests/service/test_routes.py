@@ -296,3 +296,11 @@ def test_work_is_held_by_one_reviewer_at_a_time(ask):
     assert {item["id"] for item in again} == held
     worth = [item["worth"] for item in first["items"]]
     assert worth == sorted(worth, reverse=True)
+
+
+def test_a_new_stream_has_audits_unless_none_are_asked_for(ask):
+    sheet = {"miss": 5, "false_alarm": 1, "hit": 0}
+    for name, audit, expected in (("usual", None, "auto"), ("none", "0", None), ("named", "5%", "5%")):
+        asked = {"name": name, "n_features": 2, "costs": sheet} | ({} if audit is None else {"audit": audit})
+        assert ask("POST", "/v1/streams", asked).status == 201
+        assert ask("GET", f"/v1/streams/{name}/health").json()["audit"] == expected

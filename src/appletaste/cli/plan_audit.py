@@ -12,17 +12,22 @@ Say how many audits it takes, and where, to know recall to within a margin. An a
 an act on an item that would have been passed, to see its label. The plan makes more
 audits where the log's model expects more positives, and some everywhere. How many are
 missed now is what 'missed' says by design; where the log cannot say, what the model's
-chances say; and where labels seen contradict these, there is no plan."""
+chances say; and where labels seen contradict these, there is no plan.
+
+Behind the plan stands what another rate of audits will show after a week, a month and a
+year, that of live streams if none is named."""
 
 EXAMPLES = """\
 examples:
   appletaste plan-audit decisions.jsonl                  recall within 5 percentage points, 90 % confidence
   appletaste plan-audit decisions.jsonl --margin 0.1 --json
+  appletaste plan-audit decisions.jsonl --audit 2%       what two audits in a hundred passes will show by and by
 
 More: docs/streams.md
 """
 
 COLUMNS = ("chance from", "to", "passed items", "positives expected", "audit", "audits")
+AHEAD = ("after", "passed items", "audits", "positives that these find", "recall within")
 
 
 def add(verbs: Any) -> None:
@@ -32,19 +37,26 @@ def add(verbs: Any) -> None:
     )
     add_log_options(parser)
     parser.add_argument("--margin", type=float, default=0.05, metavar="M", help="recall within +- M (default 0.05)")
+    parser.add_argument(
+        "--audit",
+        default="auto",
+        metavar="P%",
+        help="say what this share of audits will show by and by (default auto: as many as pay, as in a live stream)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     """Print how many audits to make, by the chance that the model gave."""
     from ..evaluate import plan_audit
     from ..evaluate.answers import known_truth
+    from ..evaluate.outlook import LEAST_FOUND
     from ..evaluate.support import excluded
     from ..reports.phrases import count, percent
     from .addresses import open_log
     from .console import print_json, print_table
 
     with open_log(args) as log:
-        plan = plan_audit(log, margin=args.margin, level=args.level)
+        plan = plan_audit(log, margin=args.margin, level=args.level, audit=args.audit)
     if args.json:
         print_json(plan.as_dict())
         return
@@ -75,3 +87,17 @@ def run(args: argparse.Namespace) -> None:
         print_table("", (*COLUMNS, "positives, the truth"), truths)
     share = percent(plan.uniform / sum(plan.items))
     print(f"the same audit probability for every item would take {count(plan.uniform)} audits, {share} of passed items")
+    if plan.outlook is not None:
+        share = percent(plan.outlook.rate)
+        print(f"audits at {args.audit} instead, {share} of what is passed on a stream like this one, will show:")
+        ahead = [
+            (
+                one.after,
+                count(one.passed),
+                count(one.audits),
+                f"{one.found:.1f}" if one.found < LEAST_FOUND else count(one.found),
+                "too few to say" if one.margin is None else f"{100 * one.margin:.2g} points",
+            )
+            for one in plan.outlook.ahead
+        ]
+        print_table("", AHEAD, ahead)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from .._checks import number, whole
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
-from ..streams.audit import Audit
+from ..streams.audit import AUTO, Audit
 from ..streams.budget import Budget
+from ..streams.staffing import Share
 from .answers import Estimate
 from .arrival import labelled_shares
 from .by_design import by_design
 from .by_model import cold, surprise
+from .outlook import LEAST_FOUND, Outlook, outlook_of
 from .support import FLOOR, check_question, settled, support_of
 
-#: Positives that the audits must be expected to find: with fewer, no interval around their number is to be trusted.
-LEAST_FOUND = 10.0
 #: Standard errors up to which labels seen do not contradict the model's chances.
 TRUSTED = 3.0
 
@@ -44,6 +44,7 @@ class AuditPlan:
     recall_interval: tuple[float, float] | None = None  #: of recall by design; None: recall is by the model's chances
     true_missed: tuple[float, ...] | None = None  #: what ``missed`` really is, where the log knows (``truths``)
     true_recall: float | None = None  #: and ``recall``
+    outlook: Outlook | None = field(default=None, compare=False)  #: what audits at a rate show by and by; of a log
 
     @property
     def audits(self) -> float:
@@ -55,6 +56,8 @@ class AuditPlan:
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         if self.true_recall is None:
             del plain["true_missed"], plain["true_recall"]
+        if self.outlook is not None:
+            plain["outlook"] = {"rate": self.outlook.rate, "ahead": [one._asdict() for one in self.outlook.ahead]}
         return plain | {"audits": self.audits}
 
     def lane(self, budget: Budget | None = None) -> Audit:
@@ -71,6 +74,7 @@ def plan_audit(
     level: float = 0.9,
     strata: int = 8,
     doubt: float = 0.1,
+    audit: Share = AUTO,
 ) -> AuditPlan:
     """Return the fewest audits, and their places, after which recall is known to +- ``margin`` at a confidence level.
 
@@ -100,6 +104,9 @@ def plan_audit(
     doubt
         The plan adds this share of the mean chance to every chance, so that items that the model calls hopeless are
         audited too.
+    audit
+        Beside the plan ``outlook`` says what this rate of audits, ``auto`` or ``2%``, will show after a week, a month
+        and a year of a stream like that of the log.
 
     Examples
     --------
@@ -150,7 +157,9 @@ def plan_audit(
     even = fewest(sizes, np.full(len(sizes), total) * sizes / sizes.sum(), allowed)
     variance = float((missed * (1.0 / floors - 1.0)).sum()) if total > 0.0 else 0.0
     reached = quantile * recall * (1.0 - recall) * math.sqrt(variance) / total if total > 0.0 else 0.0
-    truths = recalled = None
+    truths = recalled = outlook = None
+    if isinstance(source, DecisionLog):
+        outlook = outlook_of(log, audit, recall, level, missed / scale, places)
     if isinstance(source, DecisionLog) and log.truth is not None:  # as that of a replay; nothing above looks at it
         passed, caught = log.truth[~log.act] == 1, float((log.truth[log.act] == 1).sum())
         truths = tuple((np.bincount(places[passed], minlength=len(sizes)) * scale).tolist())
@@ -169,6 +178,7 @@ def plan_audit(
         recall_interval=None if now is None else (now.low, now.high),
         true_missed=truths,
         true_recall=recalled,
+        outlook=outlook,
     )
 
 

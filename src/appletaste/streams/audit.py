@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import number
+from ..costs import Costs
 from ..errors import OptionError
 from ..policies import Prospect
 from ..posteriors import Arrays
@@ -136,6 +137,19 @@ class Audit:
         """Return the lane that ``settings`` described."""
         budget = settings["budget"]
         return Audit(**{**settings, "budget": None if budget is None else Budget.from_settings(budget)})
+
+
+def most_spent(costs: Costs) -> float:
+    """Return the most that audits which must pay cost for an item, whatever the share of positives is.
+
+    Of a share c of positives the better constant costs min(G c, A (1 - c)) beyond hindsight, at most G A / (G + A).
+
+    Examples
+    --------
+    >>> most_spent(Costs(miss=5, false_alarm=1, hit=0)) == 0.01 * 5 / 6
+    True
+    """
+    return SPEND * costs.catch_gain * costs.threshold
 
 
 @dataclass

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from .._checks import check_text
 from ..costs_by_item import CostsByItem
-from ..errors import InputError
+from ..errors import InputError, UnauditedWarning
 from ..features import FeatureMap
 from ..policies import Player
 from ..policies.player import named
@@ -20,11 +21,14 @@ from ..records.timepiece import Clock
 from ..times import span
 from ..words import Words
 from .answers import check_mode
+from .audit import Audit, most_spent
+from .desk import Desk, restaffed
 from .fold import Fold, with_seed
 from .reader import Reader
 from .recovery import FORMAT
 from .saving import rebuild_player
 from .snapshots import describe, put_chunks
+from .staffing import Share, lane_of
 
 SEED_BITS = 128
 
@@ -93,6 +97,25 @@ def begin(
         record.write()
 
     return DurableRecord(store.create(name, seed.to_bytes(SEED_BITS // 8, "big"), fill), clock)
+
+
+def audited(player: Player, audit: Share | Audit | None, name: str) -> Player:
+    """Return the player with these audits; None: as it is, and one without audits is warned of."""
+    if audit is not None:
+        caps, now = (player.budget, player.audit) if isinstance(player, Desk) else (None, None)
+        wanted = lane_of(audit)
+        return player if wanted == now else restaffed(player, caps, wanted)
+    lane = player.audit if isinstance(player, Desk) else None
+    if isinstance(player, Player) and lane is None and player.policy.name != "always":
+        most = 1000.0 * most_spent(player.policy.costs)
+        warnings.warn(
+            f"stream {name!r} has no audits: what the policy is sure to pass is never seen, and nobody can say what "
+            f'was missed. audit="auto" audits as many passes as pay, 1 % at most, for {most:,.4g} in 1,000 items at '
+            "most; audit=0: none",
+            UnauditedWarning,
+            stacklevel=3,
+        )
+    return player
 
 
 def _check_map(features: FeatureMap, player: Player) -> None:

@@ -35,6 +35,7 @@ from ..tables import Records, read_records
 from ..tables.records import check_column
 from ..tables.values import as_level
 from .audit import AUTO, Bill
+from .desk import Desk
 from .reader import ID, LABEL, NEGATIVE, POSITIVE, STRATUM, TIME, UNIT
 from .staffing import Share, Staffing, check_forgetting, seat
 from .stream import Stream
@@ -62,6 +63,7 @@ class Prepared:
     def create(self, store: str | PathLike[str] | Store, name: str, **settings: Any) -> Stream:
         """Make the stream in a store (``Stream.create``, whose other settings may be given)."""
         given = {"features": self.features, "roles": self.roles, "costs_by_item": self.costs_by_item, "seed": self.seed}
+        given |= {"audit": (self.player.audit if isinstance(self.player, Desk) else None) or 0}
         return Stream.create(store, name, self.player, **{**given, **settings})
 
 

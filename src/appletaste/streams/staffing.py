@@ -131,6 +131,19 @@ def seat(policy: Policy, staffing: Staffing | None, late: bool = True) -> Player
     return Desk(player, staffing.budget, staffing.audit)
 
 
+def lane_of(audit: Share | Audit | None) -> Audit | None:
+    """Return an audit lane from ``2%``, ``auto``, a number or a lane; 0 and None are none.
+
+    Examples
+    --------
+    >>> lane_of(0.02) == lane_of("2%") == Audit(rate=0.02), lane_of(0), lane_of(None)
+    (True, None, None)
+    """
+    if audit is None or isinstance(audit, Audit):
+        return audit
+    return Audit.of(_text(audit, "audit") or "0")
+
+
 def staffing_of(budget: dict[str, Any] | None, audit: dict[str, Any] | None) -> tuple[Budget | None, Audit | None]:
     """Return a budget and a lane from their settings."""
     return (

@@ -28,14 +28,14 @@ from .activity import Activity
 from .answers import LIVE, SAFE, Answer, Case, LabelReceipt, check_mode
 from .audit import Audit
 from .budget import Budget, Calendar
-from .creation import begin, reader_of
+from .creation import audited, begin, reader_of
 from .decider import TOGETHER, Decider
 from .desk import Desk, restaffed
 from .feedback import Feedback
 from .journal import Journal
 from .reader import Asked, ItemRow
 from .recovery import settings_of
-from .staffing import Share, Staffing
+from .staffing import Share, Staffing, lane_of
 from .verify import Progress, Verified, verify
 
 T = TypeVar("T")
@@ -85,6 +85,7 @@ class Stream:
         expire_after: Any = None,
         mode: str = LIVE,
         fallback: bool = False,
+        audit: Share | Audit | None = None,
         seed: int | None = None,
         clock: Clock = machine_clock,
         words: str | Mapping[str, str] | Words | None = None,
@@ -107,6 +108,10 @@ class Stream:
             After how long a label is no longer waited for; a number of seconds or a ``timedelta``.
         mode, fallback
             The mode to begin with, and the action of safe mode.
+        audit
+            Which passes are audited: ``"auto"`` (as many as pay, 1 % at most), ``"2%"``, an ``Audit``, or 0 for none;
+            takes the place of a desk's lane. None: the player stays as it is, so that what was rehearsed is what runs,
+            and a player without audits is warned of (``UnauditedWarning``).
         seed
             Takes the place of the player's. None: 128 secret random bits, which is right for all but tests.
         clock
@@ -116,6 +121,7 @@ class Stream:
             exports speak so.
         """
         own = None if words is None else Words.of(words)
+        player = audited(player, audit, name)
         opened = open_store(store)
         try:
             record = begin(
@@ -566,11 +572,7 @@ class Stream:
 
     def set_audit(self, audit: Share | Audit | None, *, by: str = "") -> int:
         """Let another share of passes be audited from now on, ``2%`` say (None: none); return its number."""
-        if not (audit is None or isinstance(audit, Audit)):
-            found = Staffing.of(None, audit)
-            assert found is not None
-            audit = found.audit
-        return self._restaff(self.budget, audit, by)
+        return self._restaff(self.budget, lane_of(audit), by)
 
     def _restaff(self, budget: Budget | None, audit: Audit | None, by: str) -> int:
         with self._running:

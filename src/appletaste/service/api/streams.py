@@ -23,6 +23,7 @@ from ...errors import (
 from ...features import Encoder
 from ...policies import Policy, policy
 from ...streams import Stream
+from ...streams.audit import AUTO
 from ...streams.staffing import Staffing, seat
 from ...streams.verify import Verifier
 from ...words import Words
@@ -150,7 +151,7 @@ def make(store: Any, asked: NewStream) -> Stream:
     width = asked.n_features if features is None else features.n_features
     assert width is not None
     try:
-        staffing = Staffing.of(asked.capacity, asked.audit, asked.time_zone)
+        staffing = Staffing.of(asked.capacity, asked.audit or AUTO, asked.time_zone)
         if staffing is not None:
             staffing.check(timed=True)
     except (InputError, OptionError):
@@ -168,6 +169,7 @@ def make(store: Any, asked: NewStream) -> Stream:
             mode=asked.mode,
             expire_after=asked.expire_after,
             words=words,
+            audit=0 if staffing is None else staffing.audit or 0,
         )
     except ConflictError:
         raise Problem("stream-exists") from None
