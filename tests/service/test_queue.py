@@ -15,6 +15,7 @@ from appletaste.records.states import Entries
 from appletaste.records.stores import MemoryStore
 from appletaste.service.review import queue as queues
 from appletaste.service.review.claims import Claims, Lease
+from appletaste.service.review.layout import Layout
 from appletaste.service.review.queue import Filter, Queue, since_when
 from appletaste.streams import Stream
 from appletaste.times import instant
@@ -54,7 +55,7 @@ def expected(stream, escalated, order, asked):
 
 
 def queue_of(store):
-    return Queue(Claims(store, "orders"))
+    return Queue(Claims(store, "orders"), Layout())
 
 
 def refresh(stream, queue):
@@ -314,10 +315,10 @@ def test_escalation(desk):
     given = desk.post("/queue:claim", {"by": "ann", "count": 100}).json()["items"]
     assert "w3" not in {one["id"] for one in given}
     assert ids(desk.post("/queue:claim", {"by": "eve", "escalated": True})) == ["w3"]
-    assert Claims(desk.store, "orders").escalations.ids == {"w3"}
+    assert Claims(desk.store, "orders").escalations.ids == {"w3": ""}
     desk.ask("PUT", ORDERS_AT + "/decisions/w3/label", {"value": 1}, key=desk.secret)
     assert desk.get("/queue?escalated=true").json()["total"] == 0
-    assert Claims(desk.store, "orders").escalations.ids == frozenset()
+    assert Claims(desk.store, "orders").escalations.ids == {}
     assert desk.post("/decisions/w3/escalation", {}).problem == "cannot-happen"
     assert desk.post("/decisions/nobody/escalation", {}).problem == "unknown-decision"
 

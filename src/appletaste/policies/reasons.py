@@ -152,6 +152,56 @@ def parts_for(
     return Parts(columns, reference if base is None else np.append(reference, base), trees)
 
 
+def leading_columns(
+    policy: Policy, features: FeatureMap | None, items: NDArray[np.float64], most: int = 2
+) -> list[list[str]]:
+    """Return the fields that say most of each of many items, the strongest first; a policy without a model names none.
+
+    A column with the places J adds m_J'(x - r)_J to the score, with m the posterior mean and r the average item, and a
+    level of a column with many levels adds its effect; what trees add is left out, since their shares take long.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> features = at.Encoder().fit([{"age": 30, "job": "chef"}, {"age": 50, "job": "pilot"}])
+    >>> policy = at.policy(n_features=features.n_features, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> x = features.transform({"age": 50, "job": "pilot"})
+    >>> policy.teach(x, 1)
+    >>> leading_columns(policy, features, x[None, :], 1)
+    [['job']]
+    """
+    try:
+        belief = policy.posterior
+        mean = belief.mean[: items.shape[1]]
+    except OptionError:
+        return [[] for _ in items]
+    owners, names = _owners(features, items.shape[1])
+    adds = mean * (items - average_item(features, items.shape[1], None))
+    if policy.learner.slots:
+        adds[:, list(policy.learner.slots)] = 0.0
+        for row, x in enumerate(items):
+            for effect in belief.effects(x):
+                adds[row, effect.place] = effect.mean
+    sums = np.zeros((len(names), len(items)))
+    known = owners >= 0
+    np.add.at(sums, owners[known], adds.T[known])
+    size = np.abs(sums).T
+    return [[names[k] for k in np.argsort(-row, kind="stable")[:most].tolist() if row[k] >= LEAST] for row in size]
+
+
+def _owners(features: FeatureMap | None, width: int) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the field that each place of a vector belongs to, -1 for those of none or several, and all fields."""
+    if features is None:
+        return np.arange(width), [f"feature {place}" for place in range(1, width + 1)]
+    names = list(features.fields)
+    owners = np.full(width, -1)
+    blocks = [(column.start, len(column.names), column) for column in features.columns if not column.hashed]
+    blocks += [(curve.start, len(curve.names), curve.column) for curve in features.curves]
+    for start, size, column in blocks:
+        owners[start : start + size] = names.index(column.sources[0])
+    return owners, names
+
+
 #: How many columns are named, and the least that one of them adds to the score.
 MOST, LEAST = 3, 0.005
 

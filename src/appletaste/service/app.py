@@ -30,7 +30,10 @@ from .review import (
     downloads,
     first_use,
     health,
+    layout,
     queue,
+    saved_views,
+    search,
     what_if,
 )
 from .types import Estimates
@@ -53,6 +56,9 @@ def operations() -> tuple[Operation, ...]:
         queue,
         claims,
         cases,
+        search,
+        layout,
+        saved_views,
         log,
         curves,
         days,

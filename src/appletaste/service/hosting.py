@@ -17,9 +17,11 @@ from .owners import Owners
 from .problems import Problem, problem_of
 from .proxy import Proxy
 from .review.claims import Claims
+from .review.layout import layout_of
 from .review.past import Past
 from .review.queue import Queue
 from .review.read_model import ReadModel
+from .review.search import Search
 from .review.uploads import Files
 from .sessions import Sessions, token_of
 from .writer import Writer
@@ -50,6 +52,7 @@ class Host:
         self._writers: dict[str, Writer] = {}
         self._queues: dict[str, Queue] = {}
         self._past: dict[str, Past] = {}
+        self._searches: dict[str, Search] = {}
         self.files = Files()
         self._read_models: dict[str, ReadModel] = {}
         self._failed = failed
@@ -90,6 +93,7 @@ class Host:
         """Let a writer take care of a stream that is open."""
         self._queues.pop(stream.name, None)  # another process may have served the stream in between
         self._past.pop(stream.name, None)
+        self._searches.pop(stream.name, None)
         found = self._writers[stream.name] = Writer(stream, self.metrics, self._stopped)
         log.info("a stream is open", extra={"stream": stream.name, "events": found.seq})
         return found
@@ -170,8 +174,14 @@ class Host:
     def queue(self, name: str) -> Queue:
         """Return the work of a stream."""
         if name not in self._queues:
-            self._queues[name] = Queue(Claims(self.store, name, self.keys.opens))
+            self._queues[name] = Queue(Claims(self.store, name, self.keys.opens), layout_of(self.store, name))
         return self._queues[name]
+
+    def search(self, name: str) -> Search:
+        """Return what the cases of a stream are found by."""
+        if name not in self._searches:
+            self._searches[name] = Search(self.writer(name).features)
+        return self._searches[name]
 
     def past(self, name: str) -> Past:
         """Return what the cases of a stream are compared with."""

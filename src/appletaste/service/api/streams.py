@@ -104,12 +104,18 @@ async def show_stream(call: Call[None]) -> Reply[StreamRead]:
 
 
 class NewStream(Body, frozen=True):
-    """A stream to make: of vectors with ``n_features`` numbers, or of records like ``examples``."""
+    """A stream to make: of vectors with ``n_features`` numbers, or of records like ``examples``.
+
+    Columns that are ``shown`` come along with each record, for reviewers to see and to find; they are not learnt.
+    """
 
     name: Name
     costs: CostSheet
     n_features: Annotated[int, Meta(ge=1, le=2000)] | None = None
     examples: Annotated[list[dict[str, Cell]], Meta(min_length=2, max_length=MOST)] | None = None
+    shown: Annotated[list[Annotated[str, Meta(min_length=1, max_length=256)]], Meta(max_length=100)] = msgspec.field(
+        default_factory=list
+    )
     policy: Annotated[str, Meta(max_length=100)] = "voi"
     capacity: Annotated[str, Meta(max_length=100)] | None = None
     audit: Annotated[str, Meta(max_length=100)] | None = None
@@ -145,7 +151,7 @@ def make(store: Any, asked: NewStream) -> Stream:
     features = None
     if asked.examples is not None:
         try:
-            features = Encoder().fit(asked.examples)
+            features = Encoder().fit(asked.examples, drop=asked.shown)
         except (InputError, TypeError, ValueError):
             raise invalid("wrong-value", "/examples", "records alike, with columns that differ") from None
     width = asked.n_features if features is None else features.n_features

@@ -27,6 +27,7 @@ from ..api.decisions import CaseRead
 from ..operations import STREAM, Call, Reply, operation
 from ..types import Cell, CostSheet
 from ..writer import Writer
+from .layout import link_for
 from .past import Past, Similar, UsualLevels, UsualNumber, columns_of
 from .queue import TURN, Queue
 
@@ -75,6 +76,8 @@ class WholeCase(CaseRead, frozen=True, kw_only=True):
     by: str | None  #: who holds the item
     until: str | None
     escalated: bool
+    escalated_to: str | None  #: for whom; null: anybody, or nobody
+    link: str | None  #: the item elsewhere, by the template of the layout; null: there is none, or a value lacks
     suggested: bool | UnsetType = UNSET
 
 
@@ -114,7 +117,7 @@ async def whole_cases(call: Call[Any], ids: Sequence[str]) -> list[dict[str, Any
 
 def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> list[dict[str, Any]]:
     past.refresh(writer.place, writer.seq)
-    held, escalated = queue.claims.held(), queue.claims.escalations.ids
+    held, escalated, link = queue.claims.held(), queue.claims.escalations.ids, queue.layout.link
     rows = writer.place.decisions([one.case.answer.id for one in found])
     told = []
     for case, why in found:
@@ -132,6 +135,8 @@ def _told(writer: Writer, past: Past, queue: Queue, found: list[Believed]) -> li
             "by": None if lease is None else lease.by,
             "until": None if lease is None else lease.ends,
             "escalated": id in escalated,
+            "escalated_to": escalated.get(id) or None,
+            "link": None if link is None else link_for(link, {**(item or {}), "id": id}),
         }
         told.append({**case.as_dict(), **for_json(msgspec.to_builtins(more))})
     return told

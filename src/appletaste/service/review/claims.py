@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -24,7 +24,7 @@ from ..operations import CASE, STREAM, Call, Reply, operation
 from ..problems import Problem
 from ..types import MOST, Body, Cell, Changed, Id, Who
 from .cases import WholeCase, whole_cases
-from .queue import Order, Queue, QueueItem, Waiting, refreshed, told, worth_now
+from .queue import Filter, Order, Queue, QueueItem, Waiting, refreshed, told, worth_now
 
 #: Items that the writer looks at again in one go, at most.
 AT_ONCE = 25
@@ -111,22 +111,62 @@ class Escalations:
 
     def __init__(self, store: Store, stream: str) -> None:
         self._store, self._space = store, f"escalated {stream}"
-        self.ids = frozenset(store.values(self._space))
+        #: For whom each of them is; empty: for anybody.
+        self.ids = {id: value.decode() for id, value in store.values(self._space).items()}
 
-    def add(self, id: str) -> None:
+    def add(self, id: str, to: str = "") -> None:
         """Escalate an item."""
-        self._store.put(self._space, id, b"")
-        self.ids |= {id}
+        self._store.put(self._space, id, to.encode())
+        self.ids = {**self.ids, id: to}
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget items that wait no more."""
-        for id in self.ids.intersection(ids):
+        for id in self.ids.keys() & set(ids):
             self._store.remove(self._space, id)
-            self.ids -= {id}
+            self.ids = {one: to for one, to in self.ids.items() if one != id}
+
+
+class Skips:
+    """What each reviewer of one stream has skipped, and still waits; the store has one value for each reviewer."""
+
+    def __init__(self, store: Store, stream: str) -> None:
+        self._store, self._space = store, f"skipped {stream}"
+        found = store.values(self._space).items()
+        self._of = {by: frozenset(msgspec.json.decode(value, type=list[str])) for by, value in found}
+
+    def of(self, by: str) -> frozenset[str]:
+        """Return what somebody has skipped."""
+        return self._of.get(by, frozenset())
+
+    def add(self, by: str, ids: Iterable[str]) -> None:
+        """Skip items."""
+        self._keep(by, self.of(by).union(ids))
+
+    def drop(self, ids: Iterable[str], by: str | None = None) -> None:
+        """Forget items that wait no more, or that somebody takes up again."""
+        gone = set(ids)
+        for name in [by] if by is not None else list(self._of):
+            if gone & self.of(name):
+                self._keep(name, self.of(name) - gone)
+
+    def _keep(self, by: str, ids: frozenset[str]) -> None:
+        self._of = {**self._of, by: ids}
+        if ids:
+            self._store.put(self._space, by, msgspec.json.encode(sorted(ids)))
+        else:
+            self._store.remove(self._space, by)
+
+
+class Book(NamedTuple):
+    """What the store keeps of the work on one stream."""
+
+    leases: Leases
+    escalations: Escalations
+    skips: Skips
 
 
 class Claims:
-    """Who holds what of one stream, and what was escalated; read from the store when first asked for.
+    """Who holds what of one stream, what was escalated and what skipped; read from the store when first asked for.
 
     ``opens`` says whether the key with an id opens anything now.
     """
@@ -134,32 +174,44 @@ class Claims:
     def __init__(self, store: Store, stream: str, opens: Callable[[str], bool] = lambda key: True) -> None:
         self._store, self._stream, self._opens = store, stream, opens
         self._reading = threading.Lock()  # or two threads hold two books of leases, and one item is held twice
-        self._kept: tuple[Leases, Escalations] | None = None
+        self._kept: Book | None = None
 
     @property
     def leases(self) -> Leases:
         """Who holds what."""
-        return self._read()[0]
+        return self._read().leases
 
     @property
     def escalations(self) -> Escalations:
         """What was escalated."""
-        return self._read()[1]
+        return self._read().escalations
 
-    def _read(self) -> tuple[Leases, Escalations]:
+    @property
+    def skips(self) -> Skips:
+        """What was skipped."""
+        return self._read().skips
+
+    def drop(self, ids: Iterable[str], leases: Iterable[str]) -> None:
+        """Forget what was said of items that wait no more, or anew; leases are given back where they are named."""
+        gone = list(ids)
+        self.escalations.drop(gone)
+        self.skips.drop(gone)
+        self.leases.drop(leases)
+
+    def _read(self) -> Book:
         with self._reading:
             if self._kept is None:
                 leases = Leases(self._store, self._stream, self._opens)
-                self._kept = leases, Escalations(self._store, self._stream)
+                self._kept = Book(leases, Escalations(self._store, self._stream), Skips(self._store, self._stream))
             return self._kept
 
     def held(self) -> dict[str, Lease]:
         """Return who holds what now."""
         return self.leases.held(time.time())
 
-    def escalate(self, id: str) -> None:
+    def escalate(self, id: str, to: str = "") -> None:
         """Flag an item, and take it from whoever holds it: the next reviewer is somebody else."""
-        self.escalations.add(id)
+        self.escalations.add(id, to)
         self.leases.drop([id])
 
     def hold(self, ids: Iterable[str], lease: Lease, now: float) -> None:
@@ -174,6 +226,7 @@ class Claim(Body, frozen=True):
     by: Who | None = None
     ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
     order: Order = "worth"
+    queue: Annotated[str, Meta(max_length=100)] | None = None
     count: Annotated[int, Meta(ge=1, le=100)] = 1
     escalated: bool = False
     minutes: Annotated[float, Meta(gt=0, le=1440)] = 60.0
@@ -207,10 +260,10 @@ async def claim(call: Call[Claim]) -> Reply[Claimed]:
         items = await _chosen(call, queue, by, now)
         if items:
             await asyncio.to_thread(queue.claims.hold, [item.id for item in items], lease, now)
-        waiting, flagged = len(queue), queue.claims.escalations.ids
+        waiting = len(queue)
     found = []
     for item, case in zip(items, await whole_cases(call, [item.id for item in items]), strict=True):
-        plain = msgspec.to_builtins(told(item, lease, item.id in flagged))
+        plain = msgspec.to_builtins(told(item, lease, queue.claims.escalations.ids))
         found.append({**plain, "item": case["item"], "reasons": case["reasons"], "case": case})
     return Reply.of_dict({"items": found, "waiting": waiting})
 
@@ -222,7 +275,7 @@ async def _chosen(call: Call[Any], queue: Queue, by: str, now: float) -> list[Wa
         if any(id in held and held[id].by != by for id in ids):
             raise Problem("claimed-by-other")
         return [queue[id] for id in ids]
-    items = queue.free(asked.order, asked.count, asked.escalated, now)
+    items = queue.free(asked.order, asked.count, Filter(escalated=asked.escalated, queue=queue.named(asked.queue)), now)
     if asked.order != "worth" or not items:
         return items
     found: list[Waiting] = []
@@ -268,27 +321,63 @@ async def release(call: Call[Release]) -> Reply[Released]:
         return await asyncio.to_thread(give_back)
 
 
+class Skip(Body, frozen=True):
+    """Items that a reviewer leaves to later, or with ``again`` takes up."""
+
+    ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST)]
+    by: Who | None = None
+    again: bool = False
+
+
+class Skipped(Struct, frozen=True):
+    """How many items a reviewer has skipped by now."""
+
+    skipped: int
+
+
+@operation("POST", STREAM + "/queue:skip", scope="review")
+async def skip(call: Call[Skip]) -> Reply[Skipped]:
+    """Leave items to later: they wait on, for others too, and ``skipped=true`` finds them again."""
+    queue, by, ids = call.host.queue(call.stream), call.who(call.body.by), call.body.ids
+    check_plain(by, "/by")
+
+    def note() -> Reply[Skipped]:
+        skips = queue.claims.skips
+        if call.body.again:
+            skips.drop(ids, by)
+        else:
+            skips.add(by, [id for id in ids if id in queue])
+        return Reply.of(Skipped(len(skips.of(by))))
+
+    async with queue.lock:
+        await refreshed(call, queue)
+        return await asyncio.to_thread(note)
+
+
 class Escalate(Body, frozen=True):
-    """Why somebody else should look at an item."""
+    """Why somebody else should look at an item, and who."""
 
     text: Annotated[str, Meta(max_length=9000)] = ""
+    to: Who | None = None
     by: Who | None = None
 
 
 @operation("POST", CASE + "/escalation", scope="review", status=201, problems=("unknown-decision", "cannot-happen"))
 async def escalate(call: Call[Escalate]) -> Reply[Changed]:
     """Ask for somebody else to look at an item. A note says so, it is flagged in the queue, and nobody holds it."""
-    id, said, by = call.params["id"], call.body.text, call.who(call.body.by)
+    id, said, by, to = call.params["id"], call.body.text, call.who(call.body.by), call.body.to or ""
     queue = call.host.queue(call.stream)
     check_plain(said, "/text")
     check_plain(by, "/by")
+    check_plain(to, "/to")
+    words = f"escalated to {to}" if to else "escalated"
 
     def work(stream: Stream) -> Reply[Changed]:
         stream.find(id)
         if id not in stream.awaited:
             raise Problem("cannot-happen", detail="the label of the decision is not awaited")
-        queue.claims.escalate(id)
-        return Reply.of(Changed(stream.note(id, f"escalated: {said}" if said else "escalated", by=by)), 201)
+        queue.claims.escalate(id, to)
+        return Reply.of(Changed(stream.note(id, f"{words}: {said}" if said else words, by=by)), 201)
 
     async with queue.lock:
         await refreshed(call, queue)  # or a label that was withdrawn since the last look would take the flag away

@@ -11,6 +11,7 @@ import asyncio
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 
 from ...costs import Costs
 from ...features import FeatureMap
-from ...policies.reasons import REASONS, reason_for
-from ...records.codec import unpack_event
+from ...policies.reasons import REASONS, leading_columns, reason_for
+from ...records.codec import unpack_event, unpack_item
 from ...records.events import Decided
 from ...records.stores.store import Place, Row
 from ...streams import Stream
@@ -30,7 +31,9 @@ from ...times import instant
 from ..door import moment_of
 from ..operations import STREAM, Call, Query, Reply, operation
 from ..problems import FieldError, Problem
-from ..types import Time
+from ..types import Cell, Time
+from .layout import OTHERS, Layout
+from .past import columns_of
 
 if TYPE_CHECKING:
     from .claims import Claims, Lease
@@ -54,6 +57,9 @@ CODES = {code: words for code, words in REASONS.items() if words.startswith("act
 Offset = Annotated[int, Meta(ge=0, le=2**53)]
 Limit = Annotated[int, Meta(ge=1, le=1000)]
 Text = Annotated[str, Meta(max_length=256)]
+#: Columns that may be shown of each item, and items whose leading columns are remembered.
+MOST_COLUMNS, KEPT = 6, 20_000
+Columns = Annotated[str, Meta(max_length=4000)] | None
 #: By which work is sorted.
 Order = Literal["worth", "age", "amount", "chance"]
 Rows = NDArray[np.intp]
@@ -93,13 +99,18 @@ class Filter(NamedTuple):
     since: float | None = None
     until: float | None = None
     escalated: bool | None = None
+    queue: int | None = None  #: the place of a named queue; behind the last one: what no queue takes
+    skipped: bool | None = None
+    by: str = ""  #: whose skips count
 
 
 class Queue:
     """What waits in one stream, and who holds what of it; whoever uses it holds ``lock``, since threads work on it."""
 
-    def __init__(self, claims: Claims) -> None:
-        self.lock, self.claims = asyncio.Lock(), claims
+    def __init__(self, claims: Claims, layout: Layout) -> None:
+        self.lock, self.claims, self.layout = asyncio.Lock(), claims, layout
+        #: The columns that say most of items, as far as somebody has looked at them.
+        self.leading: dict[str, list[str]] = {}
         #: The number of the last event that is known.
         self.seq = 0
         self._rows: dict[str, int] = {}
@@ -148,17 +159,15 @@ class Queue:
         What is new is read from the record, in small parts.
         """
         if ids is None:  # also what was flagged or held before this process began
-            flagged = {*self.claims.escalations.ids, *self.claims.leases.ids}
-            self.claims.escalations.drop([id for id in flagged if id not in awaited])
-            self.claims.leases.drop([id for id in flagged if id not in awaited])
+            flagged = [id for id in {*self.claims.escalations.ids, *self.claims.leases.ids} if id not in awaited]
+            self.claims.drop(flagged, flagged)
         gone = [id for id in (self._rows if ids is None else ids) if id in self._rows and id not in awaited]
         new = [id for id, since in awaited.items() if id not in self._rows or self[id].since != since]
         again = [id for id in new if id in self._rows]  # a label was withdrawn in between
         if not (gone or new):
             return
         self._orders.clear()
-        self.claims.escalations.drop([*gone, *again])
-        self.claims.leases.drop(gone)
+        self.claims.drop([*gone, *again], gone)
         for id in (*gone, *again):
             row = self._rows.pop(id)
             self._table["since"][row], self._items[row] = 0, None
@@ -209,7 +218,34 @@ class Queue:
             wanted &= self._table["moment"][rows] < asked.until
         if asked.escalated is not None:
             wanted &= self._among(self.claims.escalations.ids)[rows] == asked.escalated
+        if asked.skipped is not None:
+            wanted &= self._among(self.claims.skips.of(asked.by))[rows] == asked.skipped
+        if asked.queue is not None:
+            wanted &= self._routed(rows) == asked.queue
         return rows if wanted.all() else rows[wanted]
+
+    def named(self, name: str | None) -> int | None:
+        """Return the place of a named queue, or the problem that there is none."""
+        if name is None:
+            return None
+        names = [*(queue.name for queue in self.layout.queues), OTHERS]
+        if name not in names:
+            raise Problem("validation", FieldError("wrong-value", parameter="queue", expected="the name of a queue"))
+        return names.index(name)
+
+    def _routed(self, rows: Rows) -> NDArray[np.int64]:
+        """Return the place of the queue that takes each item: the first that fits, or behind the last one."""
+        found = np.full(len(rows), len(self.layout.queues), dtype=np.int64)
+        table = self._table[rows]
+        for place in reversed(range(len(self.layout.queues))):
+            queue = self.layout.queues[place]
+            fits = (table["amount"] >= queue.least) & (table["amount"] < queue.below)
+            if queue.codes:
+                fits &= np.isin(table["code"], [self._codes.get(code, -1) for code in queue.codes])
+            if queue.strata:
+                fits &= np.isin(table["stratum"], [self._strata.get(stratum, -1) for stratum in queue.strata])
+            found[fits] = place
+        return found
 
     def _among(self, ids: Iterable[str]) -> NDArray[np.bool_]:
         """Return for every row whether its item is among some."""
@@ -217,11 +253,19 @@ class Queue:
         found[[self._rows[id] for id in ids if id in self._rows]] = True
         return found
 
-    def free(self, order: str, count: int, escalated: bool, now: float) -> list[Waiting]:
-        """Return the first items that nobody holds; what was escalated is given only to whoever asks for that."""
-        rows = self.view(order, Filter(escalated=escalated))
+    def free(self, order: str, count: int, asked: Filter, now: float) -> list[Waiting]:
+        """Return the first items that are asked for and that nobody holds."""
+        rows = self.view(order, asked)
         rows = rows[~self._among(self.claims.leases.held(now))[rows]]
         return [self.at(row) for row in rows[: max(count, LOOKED_AT) if order == "worth" else count].tolist()]
+
+    def queues(self) -> dict[str, int]:
+        """Return how many items wait in each named queue, and in none of them; nothing where no queue is named."""
+        names = [queue.name for queue in self.layout.queues]
+        if not names:
+            return {}
+        counted = np.bincount(self._routed(self.order("age")), minlength=len(names) + 1).tolist()
+        return dict(zip([*names, OTHERS], counted, strict=True))
 
     def counts(self) -> tuple[dict[str, int], list[str]]:
         """Return how many items wait for each reason, and the strata that there are."""
@@ -272,6 +316,24 @@ def worth_now(stream: Stream, items: list[Waiting]) -> list[Waiting]:
     return found
 
 
+def leading(stream: Stream, ids: list[str], items: list[bytes]) -> dict[str, list[str]]:
+    """Return the columns that say most of items, by what is believed now."""
+    X = np.array([unpack_item(item)[0] for item in items])
+    return dict(zip(ids, leading_columns(stream.player.policy, stream.features, X), strict=True))
+
+
+class CellRead(Struct, frozen=True):
+    """A column of an item."""
+
+    column: str
+    value: Cell
+
+
+def cells_of(record: Mapping[str, Any], columns: Sequence[str]) -> list[CellRead]:
+    """Return some columns of a record, those that it has."""
+    return [CellRead(name, record[name]) for name in columns if name in record]
+
+
 class QueueItem(Struct, frozen=True):
     """An item whose label is awaited; ``worth`` and ``chance`` are those of the decision."""
 
@@ -286,6 +348,10 @@ class QueueItem(Struct, frozen=True):
     by: str | None  #: who holds it
     until: str | None
     escalated: bool
+    escalated_to: str | None = None  #: for whom; null: anybody, or nobody
+    cells: list[CellRead] = msgspec.field(
+        default_factory=list
+    )  #: the columns that were asked for, or the two that say most
 
 
 class CodeRead(Struct, frozen=True):
@@ -303,6 +369,7 @@ class QueueRead(Struct, frozen=True):
     waiting: int
     strata: list[str]
     codes: dict[str, CodeRead]
+    queues: dict[str, int]  #: how many wait in each named queue, and in "others"; empty: no queue is named
 
 
 async def refreshed(call: Call[Any], queue: Queue) -> None:
@@ -316,20 +383,68 @@ async def refreshed(call: Call[Any], queue: Queue) -> None:
     queue.seq = last
 
 
-def told(item: Waiting, lease: Lease | None, escalated: bool) -> QueueItem:
-    """Return an item for JSON."""
+def told(
+    item: Waiting, lease: Lease | None, escalated: Mapping[str, str], cells: list[CellRead] | None = None
+) -> QueueItem:
+    """Return an item for JSON; ``escalated`` says which are, and for whom."""
     by, until = (None, None) if lease is None else (lease.by, lease.ends)
     worth, chance = (value if math.isfinite(value) else None for value in (item.worth, item.chance))
     return QueueItem(
-        item.id, worth, item.amount, chance, item.time, item.code, item.why, item.stratum, by, until, escalated
+        item.id,
+        worth,
+        item.amount,
+        chance,
+        item.time,
+        item.code,
+        item.why,
+        item.stratum,
+        by,
+        until,
+        item.id in escalated,
+        escalated.get(item.id) or None,
+        cells or [],
     )
 
 
-def filter_of(call: Call[Any]) -> Filter:
+async def told_rows(call: Call[Any], queue: Queue, items: list[Waiting]) -> list[QueueItem]:
+    """Return items for JSON, each with the columns that were asked for, or with those that say most of it."""
+    writer, asked = call.writer, columns_asked(call.query["columns"])
+    rows = await asyncio.to_thread(writer.place.decisions, [item.id for item in items])
+    if not asked:
+        if len(queue.leading) > KEPT:
+            queue.leading.clear()
+        new = [item.id for item in items if item.id not in queue.leading and rows[item.id].item is not None]
+        for start in range(0, len(new), PART):
+            part = new[start : start + PART]
+            packed = [item for id in part if (item := rows[id].item) is not None]
+            queue.leading |= await writer.do(partial(leading, ids=part, items=packed))
+    held, flagged, found = queue.claims.held(), queue.claims.escalations.ids, []
+    for one in items:
+        packed_item = rows[one.id].item
+        record = {} if packed_item is None else columns_of(packed_item)
+        cells = cells_of(record, asked or queue.leading.get(one.id) or list(record)[:2])
+        found.append(told(one, held.get(one.id), flagged, cells))
+    return found
+
+
+def columns_asked(text: str | None) -> list[str]:
+    """Return columns as a query names them: a JSON list, since a name may hold anything."""
+    if text is None:
+        return []
+    try:
+        found: list[str] = msgspec.json.decode(text, type=Annotated[list[str], Meta(max_length=MOST_COLUMNS)])
+        return found
+    except msgspec.MsgspecError:
+        expected = f'a JSON list of at most {MOST_COLUMNS} names, such as ["country"]'
+        raise Problem("validation", FieldError("wrong-value", parameter="columns", expected=expected)) from None
+
+
+def filter_of(call: Call[Any], queue: Queue) -> Filter:
     """Return which items are asked for; times are dates, or numbers of the clock of the stream."""
     query = call.query
     since, until = end_of("since", query["since"]), end_of("until", query["until"])
-    return Filter(query["code"], query["stratum"], since, until, query["escalated"])
+    place, mine = queue.named(query["queue"]), call.key.name
+    return Filter(query["code"], query["stratum"], since, until, query["escalated"], place, query["skipped"], mine)
 
 
 def end_of(name: str, said: str | None) -> float | None:
@@ -356,22 +471,26 @@ def end_of(name: str, said: str | None) -> float | None:
         "since": Query(Text | None, None, "The earliest time of an item."),
         "until": Query(Text | None, None, "Items are earlier than this."),
         "escalated": Query(bool | None, None, "Whether items were escalated."),
+        "skipped": Query(bool | None, None, "Whether the holder of the key has skipped items."),
+        "queue": Query(Text | None, None, "A named queue, or 'others' for what no named queue takes."),
+        "columns": Query(Columns, None, "Columns to show, as a JSON list; left out: the two that say most."),
         "offset": Query(Offset, 0, "How many items to pass over."),
         "limit": Query(Limit, 200, "The most items to return."),
     },
 )
 async def queue(call: Call[None]) -> Reply[QueueRead]:
     """Return a window of what waits for its label: by worth, age, amount or chance."""
-    queue, asked, query = call.host.queue(call.stream), filter_of(call), call.query
+    queue, query = call.host.queue(call.stream), call.query
+    asked = filter_of(call, queue)
 
-    def window() -> bytes:
-        rows, held, flagged = queue.view(query["order"], asked), queue.claims.held(), queue.claims.escalations.ids
-        shown = [queue.at(row) for row in rows[query["offset"] : query["offset"] + query["limit"]].tolist()]
-        items = [told(item, held.get(item.id), item.id in flagged) for item in shown]
-        counts, strata = queue.counts()
-        codes = {code: CodeRead(count, CODES[code]) for code, count in sorted(counts.items())}
-        return msgspec.json.encode(QueueRead(items, len(rows), len(queue), strata, codes))
+    def window() -> tuple[int, list[Waiting]]:
+        rows = queue.view(query["order"], asked)
+        return len(rows), [queue.at(row) for row in rows[query["offset"] : query["offset"] + query["limit"]].tolist()]
 
     async with queue.lock:
         await refreshed(call, queue)
-        return Reply(200, await asyncio.to_thread(window))
+        total, shown = await asyncio.to_thread(window)
+        items = await told_rows(call, queue, shown)
+        counts, strata = queue.counts()
+        codes = {code: CodeRead(count, CODES[code]) for code, count in sorted(counts.items())}
+        return Reply.of(QueueRead(items, total, len(queue), strata, codes, queue.queues()))
