@@ -33,8 +33,11 @@ def test_words_say_actions_too_and_leave_what_is_no_action():
     assert words.told("Acted on or passed? Acting pays; act on every item, pass a negative.") == (
         "Looked at or waved through? Looking pays; look at every order, wave through a fine."
     )
-    assert words.told("an act, a pass, the action, passes, inactive, 'act on'") == (
-        "an act, a pass, the action, passes, inactive, 'act on'"
+    assert words.told("an act, a pass, the action, a policy that acts by lot, inactive, 'act on'") == (
+        "an act, a pass, the action, a policy that acts by lot, inactive, 'act on'"
+    )
+    assert words.told("It acts on items. Acts: 3, passes: 4") == (
+        "It looks at orders. Orders looked at: 3, orders waved through: 4"
     )
     assert Words.of("order,fraud,,hold/held/holding up").acting == "holding up"
     assert Words.of("order,,,,,EUR").own == {"item": "order", "items": "orders", "currency": "EUR"}

@@ -95,7 +95,7 @@ def other_threshold(facts: Facts, money: Writer) -> Advice | None:
     return Advice(
         "threshold",
         f"Act {where}",
-        f"that would have saved {money(saving.value)}, with {count(found.acts)} acts instead of "
+        f"that would have saved {money(saving.value)}, with {count(found.acts)} items acted on instead of "
         f"{count(found.logged_acts)}",
         "known exactly" if exact else f"{interval}, so wide that all thresholds asked about hold at once",
         saving.value,

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from .._files import for_json
 from ..errors import DataError, Message, OptionError, Remedy
 from ..evaluate import Refusal
-from ..evaluate.alternatives import thresholds_of
+from ..evaluate.alternatives import Acting, thresholds_of
 from ..evaluate.answers import Answer, minus
 from ..evaluate.arrival import arrival_of
 from ..evaluate.by_design import by_design
-from ..evaluate.constants import better_constant
+from ..evaluate.constants import Constant, better_constant
 from ..evaluate.support import FLOOR, excluded, settled, support_of
-from ..evaluate.what_if import logged_cost
+from ..evaluate.what_if import ask, ground_of, logged_cost
 from ..logs import DecisionLog
 from ..logs.decision_log import Log, opened
 from ..records.events import PENDING
@@ -65,10 +65,13 @@ class Numbers:
 class Total(Numbers):
     """What all decisions of some days came to, and what is being missed."""
 
+    saved_acting: Answer  #: against acting on everything
+    counted: int  #: decisions that cost and saved count; most labels of the others have not arrived
+    constant: Constant | None  #: acting on everything, or passing everything, where that would surely have cost less
     missed: Answer  #: positives that were passed, by design
     recall: Answer
     label_delay_days: float | None  #: in the middle; None: no label has a time
-    notes: tuple[str, ...]  #: what to know of cost and saved; first, that a constant would have cost less
+    notes: tuple[str, ...]  #: what to know of cost and saved
 
 
 @dataclass(frozen=True)
@@ -150,10 +153,11 @@ def total_of(
     """
     found = _numbers(log, level, explored)
     if not len(log):
-        return Total(**found, missed=NOTHING, recall=NOTHING, label_delay_days=None, notes=())
-    constant = better_constant(log, level)
-    notes = [] if constant is None else [str(constant)]
-    left_out = len(log) - len(settled(log))
+        empty: dict[str, Any] = dict.fromkeys(("saved_acting", "missed", "recall"), NOTHING)
+        return Total(**found, **empty, counted=0, constant=None, label_delay_days=None, notes=())
+    notes: list[str] = []
+    counted = len(settled(log))
+    left_out = len(log) - counted
     if left_out:
         notes.append(f"cost and saved: {excluded(left_out)}")
     if isinstance(found["saved"], Refusal):
@@ -162,8 +166,21 @@ def total_of(
     took = _delays(log) if delays is None else delays
     middle = float(np.median(took)) if len(took) else None
     return Total(
-        **found, missed=design.missed, recall=design.recall, label_delay_days=middle, notes=tuple(notes)
-    )  # fmt: skip
+        **found,
+        saved_acting=saved_against_acting(log, level),
+        counted=counted,
+        constant=better_constant(log, level),
+        missed=design.missed,
+        recall=design.recall,
+        label_delay_days=middle,
+        notes=tuple(notes),
+    )
+
+
+def saved_against_acting(log: DecisionLog, level: float = LEVEL) -> Answer:
+    """Return what the decisions of a log saved against acting on every item, or why the log cannot say."""
+    ground = ground_of(log, level=level)
+    return minus(ask(ground, Acting(np.broadcast_to(1.0, len(ground.log)))).saving)
 
 
 def _numbers(log: DecisionLog, level: float, explored: NDArray[np.bool_] | None) -> dict[str, Any]:

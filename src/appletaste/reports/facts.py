@@ -18,6 +18,7 @@ from ..evaluate.alternatives import Acting, OwnThreshold
 from ..evaluate.answers import Answer, beside, design_beside, minus, positives_among
 from ..evaluate.arrival import Arrival, arrival_of
 from ..evaluate.by_design import by_design
+from ..evaluate.constants import Constant, better_constant
 from ..evaluate.money_missed import money_missed
 from ..evaluate.questions import changes
 from ..evaluate.support import FLOOR, Support, settled_rows, support_of
@@ -33,6 +34,8 @@ from .periods import Reported, both_of, periods_of, reported
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
 #: Thresholds that differ by less than this share are the same.
 SAME = 1e-6
+#: Items below which a period says nothing by itself: its amounts are those of one or two of them.
+HANDFUL = 30
 #: Periods that are shown by themselves, the last of them, and strata, the largest of them.
 MOST = 12
 
@@ -103,9 +106,17 @@ class Facts:
     states: dict[str, int]
     oldest: str | None  #: the time, or the round, of the oldest decision whose label is awaited
     drift: DriftReport
+    constant: Constant | None  #: what would surely have cost less than what was done
     reported: Reported  #: the days that the facts are about
     before: Slice | None = None  #: the days before, where somebody chose days
     both: Slice | None = None  #: these days and those before together, where these alone cannot say what is missed
+
+    @property
+    def shown(self) -> tuple[Slice, ...]:
+        """The periods that are worth a row: without those of a handful of items, a tenth of the usual ones at most."""
+        usual = float(np.median([one.decisions for one in self.periods])) if self.periods else 0.0
+        least = min(HANDFUL, 0.1 * usual)
+        return tuple(one for one in self.periods if one.decisions >= least)
 
     @property
     def known(self) -> bool:
@@ -202,6 +213,7 @@ def gather(
         states={state: int((log.state == state).sum()) for state in STATES},
         oldest=str(min(when[waiting].tolist())) if waiting.any() else None,
         drift=check(log, names=names),
+        constant=better_constant(nameless, level),
         reported=chosen,
         before=None if chosen.before is None else _slice(chosen.before, str(chosen.days_before), level),
         both=None if both is None else _slice(*both, level),

@@ -13,13 +13,12 @@ from typing import Any
 from .._files import for_json
 from ..evaluate import Estimate
 from ..evaluate.answers import Answer, known_truth, minus
-from ..evaluate.constants import Constant, scarce, surest
+from ..evaluate.constants import scarce
 from ..pages.page import Table, html_picture
 from ..words import Words
 from .advice import Advice, advise
-from .facts import Facts, Slice
+from .facts import HANDFUL, Facts, Slice
 from .money import (
-    HANDFUL,
     Outcome,
     cost_sheet,
     not_counted,
@@ -77,6 +76,8 @@ class FirstPage:
         found: dict[str, Any] = for_json(
             {
                 **{line.name: line.answer for line in self.headlines},
+                "saved": self.facts.whole.saved,
+                "saved_against_acting": minus(self.facts.everything.saving),
                 "days": None if self.facts.reported.days is None else str(self.facts.reported.days),
                 "constant": self.constant or None,
                 "compared": {"now": now, "before": before},
@@ -118,7 +119,9 @@ class FirstPage:
              short(one.saved, self.money))
             for one in self.sheet
         ]  # fmt: skip
-        tables = [Table("Cost sheet", ("outcome", self.words.items, "cost", "saved against passing"), rows)]
+        tables = [
+            Table("Cost sheet", ("outcome", self.words.items, "cost", self.words.told("saved against passing")), rows)
+        ]
         strata = by_loss(self.facts.strata)[:MOST_STRATA]
         if strata:
             rows = [
@@ -187,16 +190,16 @@ def _named(line: Headline) -> str:
 def first_page(facts: Facts, words: Words, money: Writer) -> FirstPage:
     """Return the first page of a report."""
     whole, compared = facts.whole, now_and_before(facts)
-    stake, saved = whole.at_stake, whole.saved
+    stake = whole.at_stake
     left: list[str] = []
-    if isinstance(stake, Estimate) and isinstance(saved, Estimate):
-        left = [f"Doing nothing would have cost that; what was done cost {money(stake.value - saved.value)}."]
+    if isinstance(stake, Estimate) and isinstance(whole.saved, Estimate):
+        left = [f"Doing nothing would have cost that; what was done cost {money(stake.value - whole.saved.value)}."]
     elif isinstance(whole.caught, Estimate):
         left = [f"At least {money(whole.caught.value)}, which the positives that were caught would have cost."]
-    rivals = ["Against passing everything.", *_against_acting(facts, money)]
+    saved = saved_first(facts, money)
     lost = ["Positives among the passed items.", *_with_before(facts, money)]
     beside = [
-        ("saved", saved, [*rivals, *_about(whole, "settled"), *_against(compared, "saved", money)]),
+        ("saved", saved.answer, [*saved.beside, *_about(whole, "settled"), *_against(compared, "saved", money)]),
         ("missed", whole.missed, [*lost, *_about(whole, "supported"), *_against(compared, "missed", money)]),
         ("at_stake", stake, [*left, *_against(compared, "at_stake", money)]),
     ]
@@ -229,12 +232,21 @@ def _about(whole: Slice, counted: str) -> list[str]:
     return [f"That is about {count(items)} of {count(whole.decisions)} items; {why}."]
 
 
-def _against_acting(facts: Facts, money: Writer) -> list[str]:
-    """Say what was saved against acting on everything, where the log can tell."""
-    saved = minus(facts.everything.saving)
-    if not isinstance(saved, Estimate) or facts.log.act.all():
-        return []
-    return [f"Against acting on everything: {_beside(saved, money)}."]
+PASSING, ACTING = "Against passing everything", "Against acting on everything"
+
+
+def saved_first(facts: Facts, money: Writer) -> Headline:
+    """Return what was saved against the better of passing everything and acting on everything, the other beside it.
+
+    Where reviews were scarce, acting on everything was not to be had, and comes second.
+    """
+    passing, acting = facts.whole.saved, minus(facts.everything.saving)
+    if not isinstance(acting, Estimate) or facts.log.act.all():
+        return Headline("saved", passing, (f"{PASSING}.",))
+    if not isinstance(passing, Estimate) or (acting.value < passing.value and not scarce(facts.log)):
+        other = (f"{PASSING}: {_beside(passing, money)}.",) if isinstance(passing, Estimate) else ()
+        return Headline("saved", acting, (f"{ACTING}, the better of the two ways that need no policy.", *other))
+    return Headline("saved", passing, (f"{PASSING}.", f"{ACTING}: {_beside(acting, money)}."))
 
 
 def _beside(answer: Estimate, money: Writer) -> str:
@@ -277,8 +289,7 @@ def _against(pair: tuple[Slice, Slice] | None, name: str, money: Writer) -> list
 def better_constant(facts: Facts, money: Writer) -> str:
     """Say that acting on every item, or passing every item, would surely have cost less than what was done.
 
-    Empty where no interval says so; they are so wide that all thresholds asked about hold at once. Where reviews were
-    scarce, acting on every item was not to be had.
+    Empty where no interval says so. Where reviews were scarce, acting on every item was not to be had.
 
     Examples
     --------
@@ -288,21 +299,15 @@ def better_constant(facts: Facts, money: Writer) -> str:
     >>> costs = {"miss": 9.0, "false_alarm": 1.0, "hit": 1.0, "probability": 0.5, "chance": 0.5}
     >>> rows = [{"id": k, "act": k % 2 == 0, "label": 1 if k % 2 == 0 else None, **costs} for k in range(400)]
     >>> print(better_constant(gather(at.DecisionLog.from_rows(rows)), Currency()))
-    Acting on every item would have cost ..., what was done ...: ... more (... to ...), with 400 acts instead of 200.
+    Acting on every item would have cost ..., what was done ...: ... more (... to ...), with 400 items acted on ...
     """
-    logged_acts, rivals = facts.everything.logged_acts, [(False, minus(facts.whole.saved), 0.0)]
-    if not scarce(facts.log):
-        rivals.append((True, facts.everything.saving, facts.everything.acts))
-    widened = ((always, facts.together.widened(saving), acts) for always, saving, acts in rivals)
-    best = surest(
-        Constant(always, one, acts, logged_acts) for always, one, acts in widened if isinstance(one, Estimate)
-    )
+    best = facts.constant
     if best is None:
         return ""
-    way, answer, acts = "Acting on" if best.always else "Passing", best.saving, best.acts
+    way, answer = "Acting on" if best.always else "Passing", best.saving
     gain, stake, saved = answer.value, facts.whole.at_stake, facts.whole.saved
     more = f"{money(gain)} more ({ends(answer, money)})"
-    taken = f", with {count(acts)} acts instead of {count(facts.everything.logged_acts)}"
+    taken = f", with {count(best.acts)} items acted on instead of {count(best.logged_acts)}"
     if isinstance(stake, Estimate) and isinstance(saved, Estimate):
         done = stake.value - saved.value
         return f"{way} every item would have cost {money(done - gain)}, what was done {money(done)}: {more}{taken}."

@@ -13,10 +13,7 @@ from ..evaluate import Estimate, Refusal
 from ..evaluate.answers import Answer
 from ..evaluate.support import excluded
 from ..logs import DecisionLog
-from .facts import Facts, Slice, added
-
-#: Items below which a period is compared with no other: its amount is that of one or two of them.
-HANDFUL = 30
+from .facts import HANDFUL, Facts, Slice, added
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ def _of_passes(log: DecisionLog, number: Answer, level: float) -> Answer:
         return number
     first = float(costs[0])
     if first < 0.0 or not (costs == first).all():
-        return Refusal("what a correct pass costs differs from item to item", "give every item one cost of a pass")
+        return Refusal("what passing a negative costs differs from item to item", "give every item one such cost")
     return Estimate(first * number.value, first * number.low, first * number.high, level, number.assumes)
 
 
@@ -126,7 +123,9 @@ def not_counted(facts: Facts) -> list[str]:
     if facts.unsettled:
         notes.append(f"Saved: {excluded(facts.unsettled)}.")
     if facts.unheard:
-        notes.append(f"Saved: {facts.unheard:,} acts are not counted: no label of their kind has arrived yet.")
+        notes.append(
+            f"Saved: {facts.unheard:,} items acted on are not counted: no label of their kind has arrived yet."
+        )
     if facts.missed.unsupported_passes and facts.whole.missed:
         passes = facts.missed.unsupported_passes
         notes.append(f"Missed: {passes:,} passed items are excluded, of which the log cannot speak (yet).")

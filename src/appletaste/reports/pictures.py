@@ -25,9 +25,9 @@ TRUTH: dict[str, Any] = {"marker": "D", "markersize": 5, "color": "black", "line
 def draw_money(facts: Facts, target: Path, money: Writer) -> None:
     """Draw what was saved and what was missed in each period, with intervals."""
     figure, axis = require_pyplot().subplots(figsize=(WIDTH, 1.9), layout="constrained")
-    places, names = np.arange(len(facts.periods)), [one.name for one in facts.periods]
+    places, names = np.arange(len(facts.shown)), [one.name for one in facts.shown]
     for aside, colour, name in ((-0.2, BLUE, "saved"), (0.2, ORANGE, "missed")):
-        answers: list[Answer] = [getattr(one, name) for one in facts.periods]
+        answers: list[Answer] = [getattr(one, name) for one in facts.shown]
         values = [answer.value if isinstance(answer, Estimate) else 0.0 for answer in answers]
         axis.bar(places + aside, values, color=colour, width=0.36, label=name)
         _intervals(axis, places + aside, answers, "#333333", "none")
@@ -46,17 +46,17 @@ def draw_periods(facts: Facts, target: Path, money: Writer, words: Words) -> Non
     """Draw items, acts and positives of each period, and what was saved in it."""
     plt = require_pyplot()
     figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 4.4), layout="constrained")
-    places, names = np.arange(len(facts.periods)), [one.name for one in facts.periods]
+    places, names = np.arange(len(facts.shown)), [one.name for one in facts.shown]
     for values, colour, label, width in (
-        ([one.decisions for one in facts.periods], GREY, words.items, 0.8),
-        ([one.acts for one in facts.periods], BLUE, "acted on", 0.55),
-        ([one.positives for one in facts.periods], ORANGE, f"{words.positives} found", 0.3),
+        ([one.decisions for one in facts.shown], GREY, words.items, 0.8),
+        ([one.acts for one in facts.shown], BLUE, words.acted, 0.55),
+        ([one.positives for one in facts.shown], ORANGE, f"{words.positives} found", 0.3),
     ):
         left.bar(places, values, color=colour, label=label, width=width)
     left.set(ylabel=words.items)
     _written(left, count)
     legend_above(left)
-    _intervals(right, places, [one.saved for one in facts.periods], BLUE)
+    _intervals(right, places, [one.saved for one in facts.shown], BLUE)
     right.axhline(0, color="black", linewidth=0.6)
     _name_truth(right, facts.known)
     legend_above(right)
@@ -74,7 +74,7 @@ def draw_missed(facts: Facts, target: Path, words: Words) -> None:
     figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 3.6), layout="constrained", sharey=True)
     ways = ("from the\nprobabilities", "scaled to\nthe whole", "by the model")
     for axis, answers, scale, label in (
-        (left, (design.missed, design.missed_hajek, facts.missed.model), 1.0, f"{words.positives} passed"),
+        (left, (design.missed, design.missed_hajek, facts.missed.model), 1.0, words.told("positives passed")),
         (right, (design.recall, design.recall_hajek, None), 100.0, "recall, %"),
     ):
         for place, answer in enumerate(answers):
@@ -111,8 +111,8 @@ def draw_thresholds(facts: Facts, target: Path, money: Writer, words: Words) -> 
     refused = asked[[not isinstance(answer, Estimate) for answer in savings]]
     if len(refused):
         left.plot(refused, np.full(len(refused), low), "x", color="#777777", label=NOT_YET)
-    asked_about = (
-        f"act from so many times the {words.item}'s own threshold on" if facts.by_item else "act from this chance on"
+    asked_about = words.told(
+        "act from so many times the item's own threshold on" if facts.by_item else "act from this chance on"
     )
     left.set(ylabel="saved beyond\nwhat was done")
     _written(left, money)
@@ -121,7 +121,7 @@ def draw_thresholds(facts: Facts, target: Path, money: Writer, words: Words) -> 
     right.plot(asked, [found.acts for _, found in facts.thresholds], "o-", color=BLUE)
     right.axhline(facts.thresholds[0][1].logged_acts, color=ORANGE, linewidth=1, linestyle="--", label="what was done")
     legend_above(right)
-    right.set(xlabel=asked_about, ylabel="acts", ylim=(0, None))
+    right.set(xlabel=asked_about, ylabel=words.told("acted"), ylim=(0, None))
     _written(right, count)
     for axis in (left, right):
         axis.axvline(1.0 if facts.by_item else facts.threshold, color="#999999", linewidth=0.8, linestyle=":")

@@ -135,15 +135,22 @@ def decided(facts: Facts, money: Writer = PLAIN) -> Section:
         "decided",
         "What was decided, and what it saved",
         f"How many items came, how many were acted on, and how many positives were found, by {facts.period}?",
-        [f"By {facts.period}: precision is the share of labelled acts that were positives; saved is against passing "
-         "everything, whose own cost nobody can know, without recent items, most of whose labels have not arrived; "
-         "missed is what the positives that were passed cost, from the logged probabilities alone. "
+        [f"By {facts.period}: precision is the share of those acted on whose label was positive; saved is "
+         "against passing everything, whose own cost nobody can know, without recent items, most of whose labels "
+         "have not arrived; missed is what the positives that were passed cost, from the logged probabilities alone. "
          f"Intervals are in brackets.{_counted(facts)}",
-         *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}")],
-        [slice_table(facts.periods, facts.period, money, facts.known)],
+         *left_out(facts.periods, facts.whole, f"the last {len(facts.periods)}"), *_handfuls(facts)],
+        [slice_table(facts.shown, facts.period, money, facts.known)],
         lambda target, words: pictures.draw_periods(facts, target, money, words),
         folded=True,
     )  # fmt: skip
+
+
+def _handfuls(facts: Facts) -> list[str]:
+    """Say which periods have too few items for a row of their own."""
+    few = [one for one in facts.periods if one not in facts.shown]
+    names, items = ", ".join(one.name for one in few), sum(one.decisions for one in few)
+    return [f"Without a row, for a handful of items says nothing: {names}, with {count(items)} in all."] if few else []
 
 
 def _counted(facts: Facts) -> str:
@@ -242,7 +249,7 @@ def thresholds(facts: Facts, money: Writer = PLAIN) -> Section:
         for threshold, found in facts.thresholds
     ]
     asked_about = "times own threshold" if facts.by_item else "act from chance"
-    header = (asked_about, "acts", "saved against what was done", *HEADINGS[: 1 + facts.known], "all at once")
+    header = (asked_about, "acted on", "saved against what was done", *HEADINGS[: 1 + facts.known], "all at once")
     return Section(
         "thresholds",
         title,
@@ -280,14 +287,14 @@ def _told_together(facts: Facts, answered: Sequence[tuple[float, Estimate]], mon
         sentences.append(
             f"The best estimate is that of {best:.3g}, the threshold that the costs imply, so it is no finding that "
             "another threshold is better. Where it differs from what was done, that is because of a capacity, audits, "
-            "acts to learn, or chance."
+            "items acted on to learn, or chance."
         )
     else:
         sentences.append(
             f"The best estimate is that of {best:.3g}: {in_words(saving, money)}. The best of several estimates is "
             "too good to be true."
         )
-    return [*sentences, "A threshold knows of no capacity: see how many acts each one takes."]
+    return [*sentences, "A threshold knows of no capacity: see how many items each one acts on."]
 
 
 def _sure(answer: Answer) -> int:
@@ -330,7 +337,7 @@ def outstanding(facts: Facts, money: Writer = PLAIN) -> Section:
         "pending": "acted on, the label is awaited",
         "observed": "acted on, the label has arrived",
         "corrected": "acted on, the label was replaced by another one",
-        "expired": "acted on, the label did not arrive in time: unknown, never negative",
+        "expired": "acted on, the label did not arrive in time, and counts as neither",
         "never_due": "passed: nobody will see the label",
     }
     since = "" if facts.oldest is None else f", the oldest since {_since(facts)}"
@@ -375,7 +382,7 @@ def explained(facts: Facts, money: Writer = PLAIN) -> Section:
         ("one more review", "the median over each day of the shadow price that the capacity had, by the model's "
          "chances"),
         ("alarms", "labels by the test of Page and Hinkley, columns by the population stability index; docs/drift.md"),
-        ("precision", "the share of labelled acts that were right, with Wilson's interval"),
+        ("precision", "the share of labelled items acted on that were right, with Wilson's interval"),
     ]  # fmt: skip
     return Section("settings", "Appendix: methods and assumptions", "", [], [Table("", ("", ""), rows)], worded=True)
 

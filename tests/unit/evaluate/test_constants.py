@@ -52,4 +52,4 @@ def test_nothing_is_said_where_nobody_knows():
 def test_the_days_of_a_stream_begin_with_it():
     log, *_ = logged(30.0, 0.4, 3)
     dated = log.unchecked(time=np.full(len(log), "2024-05-01T12:00"))
-    assert at.reports.by_day(dated).total.notes[0].startswith("always acting would have cost ")
+    assert str(at.reports.by_day(dated).total.constant).startswith("always acting would have cost ")

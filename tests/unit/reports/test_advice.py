@@ -77,7 +77,7 @@ def test_a_threshold_is_advised_where_it_surely_saves_and_the_reviews_are_there(
     advice = other_threshold(facts, EUROS)
     assert advice.do.startswith("Act from a chance of")
     assert advice.money == pytest.approx(300 * 5 - (150 * 5 - 1350), rel=0.1)  # all 300, instead of half of all items
-    assert "acts instead of" in advice.worth
+    assert "items acted on instead of" in advice.worth
     assert advice.sure.endswith("so wide that all thresholds asked about hold at once")
     truth = np.arange(100) % 2 == 0
     certain = made(100, act=True, probability=1.0, label=labelled(np.full(100, True), truth), chance=truth * 0.9 + 0.05)
@@ -219,7 +219,7 @@ def test_acting_from_nothing_on_is_acting_on_every_item():
     assert facts.by_item
     advice = other_threshold(facts, EUROS)
     assert advice.do == "Act on every item"
-    assert f"with 2,000 acts instead of {int(act.sum())}" in advice.worth
+    assert f"with 2,000 items acted on instead of {int(act.sum())}" in advice.worth
     plain = other_threshold(gather(log.unchecked(miss=np.full(n, 50.0))), EUROS)
     assert plain.do == "Act on every item"
 

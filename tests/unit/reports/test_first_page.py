@@ -8,6 +8,7 @@ import pytest
 
 import appletaste as at
 from appletaste.evaluate import Refusal
+from appletaste.evaluate.answers import minus
 from appletaste.reports import gather, write_report
 from appletaste.reports.first_page import NOTHING, first_page
 from appletaste.reports.money import cost_sheet
@@ -107,7 +108,7 @@ def test_the_page_speaks_in_euros_and_orders_and_names_no_method_before_its_appe
     for told in (text, markdown):
         assert not re.search(r"\b(items?|positives?)\b", told, re.IGNORECASE)
     drawn = "".join(path.read_text() for path in (tmp_path / "figures").glob("*.svg"))
-    assert "frauds passed" in drawn
+    assert "frauds let through" in drawn
     assert not re.search(r">[^<]*\b(items?|positives?)\b[^<]*<", drawn)
     facts = json.loads((tmp_path / "report.json").read_text())["first_page"]
     assert facts["saved"]["value"] == report.facts.whole.saved.value
@@ -139,7 +140,7 @@ def test_where_a_constant_wins_the_first_line_says_so(tmp_path):
     first = page.sentences()[0]
     told = re.fullmatch(
         r"Acting on every booking would have cost ([\d,]+), what was done ([\d,]+): "
-        rf"([\d,]+) more \(([\d,]+) to ([\d,]+)\), with 2,000 acts instead of {log.act.sum()}\.",
+        rf"([\d,]+) more \(([\d,]+) to ([\d,]+)\), with 2,000 bookings acted on instead of {log.act.sum()}\.",
         first,
     )
     cost, was, more, low, high = (float(part.replace(",", "")) for part in told.groups())
@@ -152,8 +153,11 @@ def test_where_a_constant_wins_the_first_line_says_so(tmp_path):
         assert text.index("Acting on every booking would have cost") < text.index("What we saved")
     told = json.loads((tmp_path / "report.json").read_text())
     assert told["first_page"]["constant"].startswith("Acting on every item would have cost")
-    saved = page.headlines[0].beside[1]
-    assert re.fullmatch(r"Against acting on everything: -[\d,]+ \(-[\d,]+ to -[\d,]+\)\.", saved)
+    saved = page.headlines[0]  # against the better of the two constants, which comes first
+    assert saved.answer == minus(page.facts.everything.saving)
+    assert saved.answer.value < 0 < page.facts.whole.saved.value
+    assert saved.beside[0].startswith("Against acting on everything")
+    assert re.fullmatch(r"Against passing everything: [\d,]+ \(exact\)\.", saved.beside[1])
     _, page, _ = constant(100.0, 0.01)
     assert re.match(
         r"Letting through every booking would have cost [\d,.]+, what was done [\d,.]+: ", page.sentences()[0]

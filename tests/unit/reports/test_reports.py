@@ -137,7 +137,10 @@ def test_acts_of_which_no_label_arrived_are_counted_out_in_words():
     )
     facts = gather(silent)
     assert facts.unheard == int(log.audit.sum())
-    assert f"Saved: {facts.unheard} acts are not counted: no label of their kind has arrived yet." in not_counted(facts)
+    assert (
+        f"Saved: {facts.unheard} items acted on are not counted: no label of their kind has arrived yet."
+        in not_counted(facts)
+    )
     assert gather(log).unheard == 0
 
 

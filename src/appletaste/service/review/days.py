@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...evaluate import Estimate
 from ...evaluate.answers import Answer
+from ...evaluate.constants import Constant
 from ...reports.days import LEVEL as LEVEL
 from ...reports.days import Numbers, numbers_of, total_of
 from ...streams import Desk, Stream
@@ -65,9 +66,21 @@ class DayRead(Counted, frozen=True, kw_only=True):
     day: str
 
 
+class ConstantRead(Struct, frozen=True):
+    """What would surely have cost less than what was done: acting on every item, or passing every item."""
+
+    always: bool  #: acting on every item
+    saving: Amount
+    acts: float
+    logged_acts: int
+
+
 class TotalsRead(Counted, frozen=True, kw_only=True):
     """All days of a range together."""
 
+    saved_acting: Amount  #: against acting on everything
+    counted: int  #: decisions that cost and saved count: most labels of the others have not arrived
+    constant: ConstantRead | None
     missed: Amount
     recall: Amount
     label_delay_days: float | None
@@ -113,6 +126,12 @@ def _worded(numbers: Numbers, following: ReadModel, rows: NDArray[np.intp]) -> d
 
 def _explored(following: ReadModel, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     return np.asarray(following.columns.flag("explored")[rows] != 0)
+
+
+def _constant(found: Constant | None) -> ConstantRead | None:
+    if found is None:
+        return None
+    return ConstantRead(found.always, amount_of(found.saving), found.acts, found.logged_acts)
 
 
 def _used(following: ReadModel, rows: NDArray[np.intp]) -> int:
@@ -170,6 +189,9 @@ def _totals(following: ReadModel, rows: NDArray[np.intp], days: list[DayRead]) -
     told = TotalsRead(
         **_worded(total, following, rows),
         capacity=capacity,
+        saved_acting=amount_of(total.saved_acting),
+        counted=total.counted,
+        constant=_constant(total.constant),
         missed=amount_of(total.missed),
         recall=amount_of(total.recall),
         label_delay_days=total.label_delay_days,

@@ -8,7 +8,11 @@
 //   template("bar"), part(root, "mode")                               what is static stands in index.html
 //   replace(parent, ...children), on(target, type, listener)          `on` returns a function that takes it back
 
+import { told, words } from "./words.js";
+
 const NONE = "–";
+/** Numbers and dates as the reader's browser writes them. */
+export const LOCALE = navigator.language || "en";
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(tag, make, [first, ...rest]) {
@@ -51,9 +55,15 @@ export function replace(parent, ...children) {
   return add(parent, children);
 }
 
-/** A copy of a template of index.html, and an element in it by its data-testid. */
+/** A copy of a template of index.html, in the words of the team, and an element in it by its data-testid. */
 export function template(id) {
-  return document.getElementById(`${id}-template`).content.firstElementChild.cloneNode(true);
+  const made = document.getElementById(`${id}-template`).content.firstElementChild.cloneNode(true);
+  const texts = document.createTreeWalker(made, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    if (!text.parentElement.closest("code, pre, kbd")) text.data = told(text.data);
+  }
+  return made;
 }
 
 export function part(root, testid) {
@@ -71,10 +81,11 @@ const known = (value) => typeof value === "number" && Number.isFinite(value);
 const formats = new Map();
 
 /** A number with a comma for thousands and a true minus; `most` and `least` digits behind the point, or `significant`. */
-function written(value, most, least = 0, significant = undefined) {
-  const name = `${most} ${least} ${significant}`;
+function written(value, most, least = 0, significant = undefined, currency = "") {
+  const name = `${most} ${least} ${significant} ${currency}`;
   if (!formats.has(name)) {
-    formats.set(name, new Intl.NumberFormat("en", { maximumFractionDigits: most, minimumFractionDigits: least, maximumSignificantDigits: significant }));
+    const digits = { maximumFractionDigits: most, minimumFractionDigits: least, maximumSignificantDigits: significant };
+    formats.set(name, new Intl.NumberFormat(LOCALE, { ...digits, ...(currency && { style: "currency", currency, currencyDisplay: "narrowSymbol" }) }));
   }
   return formats.get(name).format(value).replace("-", "−");
 }
@@ -97,12 +108,15 @@ export function percent(value) {
   return `${written(value * 100, hundred >= 10 || hundred === 0 ? 0 : hundred >= 1 ? 1 : hundred >= 0.1 ? 2 : 3)} %`;
 }
 
-/** An amount in the money of the stream. */
+/** An amount in the currency of the stream; a code of three letters stands where the reader's language has it. */
 export function money(value) {
   if (!known(value)) return NONE;
-  if (value !== 0 && Math.abs(value) < 0.005) return number(value, 2);
+  const code = words.currency.toUpperCase();
+  const coded = /^[A-Z]{3}$/.test(code);
+  const before = coded || !code ? "" : `${code} `;
+  if (value !== 0 && Math.abs(value) < 0.005) return `${before || (coded ? `${code} ` : "")}${number(value, 2)}`;
   const places = Math.abs(value) >= 1000 ? 0 : 2;
-  return written(value || 0, places, places);
+  return before + written(value || 0, places, places, undefined, coded ? code : "");
 }
 
 export function signed(value, digits = 3) {
@@ -137,13 +151,13 @@ export function instant(time) {
   return Number.isNaN(found.getTime()) ? null : found;
 }
 
-const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
-const MINUTE = new Intl.DateTimeFormat("en", {
-  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
+const MINUTE = new Intl.DateTimeFormat(LOCALE, {
+  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short",
 });
-const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
+const FULL = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
 const STEPS = [[60, "second", 1], [3600, "minute", 60], [86400, "hour", 3600], [86400 * 60, "day", 86400]];
-const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
+const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: "always", style: "narrow" });
 
 export function day(time) {
   const found = instant(time);

@@ -1,5 +1,5 @@
 // Step 3 of first use: what each outcome costs, in the words of the guide; a sum, or a share of a column.
-import { h, part, percent, replace, template } from "./dom.js";
+import { h, LOCALE, part, percent, replace, template } from "./dom.js";
 import { choice, costsProblem, field, OUTCOMES } from "./parts.js";
 
 /** The costs of a file as they are written down; `told` is what the service takes. */
@@ -106,7 +106,7 @@ function sentenceOf(written) {
     const { alarm, gain } = pricesAt(written, amount);
     const threshold = alarm / (alarm + gain);
     return gain > 0 && alarm > 0
-      ? `pays from a chance of ${percent(threshold)}, one in ${Math.round(1 / threshold).toLocaleString("en")}`
+      ? `pays from a chance of ${percent(threshold)}, one in ${Math.round(1 / threshold).toLocaleString(LOCALE)}`
       : gain > 0 ? "always pays" : "never pays";
   };
   const name = column(written);

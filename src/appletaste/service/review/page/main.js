@@ -61,7 +61,9 @@ function open(stream) {
   bannerFor(state);
   if (live) {
     state.follow(live);
-    place.worded = state.load().then((now) => live.open(now.events), () => {});
+    const loaded = state.load();
+    place.worded = loaded.catch(() => {});
+    loaded.then((now) => live.open(now.events), () => {});
   }
 }
 

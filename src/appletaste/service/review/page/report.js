@@ -1,9 +1,9 @@
 // The report of a month, made now; and the log, to take along.
 import { api } from "./api.js";
-import { h, part, replace, template, trouble } from "./dom.js";
+import { h, LOCALE, part, replace, template, trouble } from "./dom.js";
 import { heading } from "./parts.js";
 
-const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
+const MONTH = new Intl.DateTimeFormat(LOCALE, { month: "long", year: "numeric", timeZone: "UTC" });
 // months that can be chosen
 const MOST = 24;
 

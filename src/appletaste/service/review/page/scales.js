@@ -1,4 +1,5 @@
 // Scales and ticks: where a number, a sum of money, a share or a date stands on an axis, and how the axis says so.
+import { LOCALE } from "./dom.js";
 
 const DAY = 86_400_000;
 
@@ -36,7 +37,7 @@ function tickText(value, step, kind) {
 
 function trimmed(value, step) {
   const digits = Math.min(8, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString(LOCALE, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** Widens [low, high] to round numbers, so that no mark touches the edge; returns the domain and the step. */
@@ -47,7 +48,7 @@ export function widened([low, high], count) {
   return { domain: [Math.floor(low / half + 1e-9) * half, Math.ceil(high / half - 1e-9) * half], step };
 }
 
-const formatter = (options) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...options });
+const formatter = (options) => new Intl.DateTimeFormat(LOCALE, { timeZone: "UTC", ...options });
 const DAYS = formatter({ day: "numeric", month: "short" });
 const MONTHS = formatter({ month: "short" });
 const MONTHS_AND_YEARS = formatter({ month: "short", year: "numeric" });

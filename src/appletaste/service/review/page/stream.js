@@ -2,11 +2,13 @@
 import { api } from "./api.js";
 import { column, ends, multiples, plot } from "./charts.js";
 import { count, emptyState, figure, h, money, number, part, percent, replace, template } from "./dom.js";
+import { capital, told as inWords, words as own } from "./words.js";
 import { estimateTile, follow, heading, notesOf, tile } from "./parts.js";
 import { dayText } from "./scales.js";
 
 const DAY = 86_400_000;
 const FLATTERS = "Labels of these days have mostly not arrived. Such days flatter: what is bad is often known last.";
+const AGAINST = { saved: "against passing everything", saved_acting: "against acting on everything" };
 const share = (part, whole) => (whole > 0 ? part / whole : null);
 
 export async function show(root, context) {
@@ -33,7 +35,8 @@ export async function show(root, context) {
     told = await api.get(`${context.path("days")}?${query}`, { signal: context.signal });
     const some = told.days.length > 0;
     replace(tiles, some && tilesOf(told.totals));
-    replace(notes, notesOf(told.notes, { testid: "stream-notes" }));
+    replace(notes, some && told.totals.constant && constantOf(told.totals.constant),
+      notesOf(told.notes.map(inWords), { testid: "stream-notes" }));
     const specs = some ? specsOf(told.days).map((spec) => [plot, spec]) : [];
     if (charts) charts.update(specs);
     else charts = multiples(specs, "div.chart-stack");
@@ -48,27 +51,40 @@ export async function show(root, context) {
   };
 }
 
+/** What would have cost less than what was done, before anything else. */
+function constantOf({ always, saving, acts, logged_acts: logged }) {
+  return h("p.notice#better-constant", inWords(always ? "Acting on every item" : "Passing every item"), " would have cost ",
+    figure("constant.saving", saving.estimate, money(saving.estimate)), " less than what was done, ", figure("constant.low",
+      saving.low, money(saving.low)), " at least",
+    inWords(`, with ${count(acts)} items acted on instead of ${count(logged)}. Look at the costs under What if before you go on.`));
+}
+
 function tilesOf(totals) {
-  const { capacity, decided, label_delay_days: delay, shadow_price: price } = totals;
-  const portion = (name, title, words = "") => tile(name, title, undefined, percent(share(totals[name], decided)),
-    [figure(name, totals[name], count(totals[name])), ` of ${count(decided)} items`], words);
+  const { capacity, counted, decided, label_delay_days: delay, shadow_price: price } = totals;
+  const portion = (name, title, words = "") => tile(name, inWords(title), undefined, percent(share(totals[name], decided)),
+    [figure(name, totals[name], count(totals[name])), ` of ${count(decided)} ${own.items}`], words);
+  // the harder opponent first
+  const rivals = ["saved", "saved_acting"].filter((name) => typeof totals[name]?.estimate === "number");
+  rivals.sort((a, b) => totals[a].estimate - totals[b].estimate);
+  const some = counted < decided && `about ${count(counted)} of ${count(decided)} ${own.items}; labels of the others are awaited`;
+  const saved = (name) => estimateTile(name, "Saved", totals[name], money, [inWords(AGAINST[name]), some && h("br"), some]);
   return [
-    estimateTile("saved", "Saved", totals.saved, money, "against passing everything"),
-    estimateTile("cost", "Cost of acts", totals.cost, money),
-    estimateTile("precision", "Precision of labelled acts", totals.precision, percent),
-    estimateTile("missed", "Missed positives", totals.missed, count, "", "too few audits"),
-    estimateTile("recall", "Recall", totals.recall, percent, "", "too few audits"),
-    portion("acted", "Acted on"), portion("explored", "Explored", "acted on to learn"),
-      portion("audited", "Audited", "by the audit lane"),
-    tile("label_delay_days", "Label delay", delay, delay === null ? "–" : `${number(delay, 3)} days`,
-      "median of the labels that arrived"),
+    ...(rivals.length ? rivals : ["saved"]).map(saved),
+    estimateTile("cost", `Cost of what was ${own.acted}`, totals.cost, money, "the work, and false alarms"),
+    estimateTile("precision", `Right among what was ${own.acted}`, totals.precision, percent, "precision, by the labels that came"),
+    estimateTile("missed", capital(`${own.positives} missed`), totals.missed, count, "", "too few audits"),
+    estimateTile("recall", `Share of ${own.positives} found`, totals.recall, percent, "", "too few audits"),
+    portion("acted", capital(own.acted)), portion("explored", capital(`${own.acted} to learn`)),
+      portion("audited", "Audited", "chosen by chance, to see what is missed"),
+    tile("label_delay_days", "A label takes", delay, delay === null ? "–" : `${number(delay, 3)} days`,
+      "half of the labels that came took longer"),
     tile("waiting", "Labels awaited", totals.waiting, count(totals.waiting),
-      `${percent(totals.arrived)} of labels of acts arrived`),
+      `${percent(totals.arrived)} of the labels have come`),
     capacity && tile("capacity", "Capacity used", undefined, percent(share(capacity.used, capacity.limit)),
       [figure("capacity.used", capacity.used, count(capacity.used)), " of ",
-        figure("capacity.limit", capacity.limit, count(capacity.limit)), " acts"]),
-    price !== null && tile("shadow_price", "One more act would save", price, money(price),
-      "the shadow price of the capacity"),
+        figure("capacity.limit", capacity.limit, count(capacity.limit)), ` ${own.items}`]),
+    price !== null && tile("shadow_price", "One more place would save", price, money(price),
+      `what the next ${own.item} is expected to save, if there were a reviewer for it`),
   ];
 }
 
@@ -87,30 +103,30 @@ function specsOf(rows) {
       x: { kind: "date", value: (row) => Date.parse(row.day), step: DAY }, y, layers,
   });
   const sums = (key, name, words, tone) => chart(key, `${name} by day`, words,
-    { kind: "money", zero: true, robust: true, label: "money a day" }, [...ends(name, key, money), arrived],
+    { kind: "money", zero: true, robust: true, label: own.currency ? `${own.currency} a day` : "money a day" }, [...ends(name, key, money), arrived],
     { type: "bars", tone, y: of(key, "estimate"), name: name.toLowerCase(), ...hatched },
       { ...whiskers(key, "ink", "90 % interval"), dots: false });
   const specs = [
-    sums("saved", "Saved", "What acting saved against passing everything.", "accent"),
-    sums("cost", "Cost of acts", "What the acts cost: the work, and false alarms.", "second"),
-    chart("precision", "Precision of labelled acts", "The share of acts with a label that were right to act on.",
+    sums("saved", "Saved", inWords("Against passing everything."), "accent"),
+    sums("cost", "Cost", `What was ${own.acted}: the work, and false alarms.`, "second"),
+    chart("precision", `Right among what was ${own.acted}`, `The share of ${own.items} ${own.acted}, with a label, that were ${own.positives}.`,
       { kind: "share", zero: true, robust: true },
       [...ends("Precision", "precision", percent), ...counts("labelled", "positive"), arrived],
       { type: "shade", tone: "muted", ...hatched },
         whiskers("precision", "accent", "precision with its 90 % interval")),
-    chart("shares", "Acted on, explored, audited", "Shares of all items of the day.", { kind: "share", zero: true },
+    chart("shares", capital(`${own.acted}, to learn, audited`), `Shares of all ${own.items} of the day.`, { kind: "share", zero: true },
       counts("decided", "acted", "explored", "audited", "overruled"),
       ...[["acted", "accent"], ["explored", "second"], ["audited", "third"]].map(
-        ([key, tone]) => ({ type: "line", tone, name: key, y: (row) => share(row[key], row.decided),
+        ([key, tone]) => ({ type: "line", tone, name: { acted: own.acted, explored: "to learn", audited: "audited" }[key], y: (row) => share(row[key], row.decided),
           dashed: key === "audited" }))),
-    chart("arrived", "Labels arrived", "The share of acts of the day whose label is known by now.",
+    chart("arrived", "Labels arrived", `The share of the ${own.items} ${own.acted} on the day whose label is known by now.`,
       { kind: "share", domain: [0, 1] }, [arrived, ...counts("labelled", "waiting")],
       { type: "bars", tone: "third", y: (row) => row.arrived, name: "labels arrived", ...hatched },
         { type: "line", tone: "ink", dashed: true, y: () => 0.5, name: "half of the labels" }),
   ];
   if (rows.some((row) => row.capacity)) {
-    specs.push(chart("capacity", "Capacity used", "Acts of the day beside how many there can be.",
-      { kind: "number", zero: true, label: "acts a day" },
+    specs.push(chart("capacity", "Capacity used", `How many were ${own.acted} on the day, beside how many there can be.`,
+      { kind: "number", zero: true, label: `${own.items} a day` },
       ["used", "limit"].map((end) => column(end, `capacity.${end}`, count, of("capacity", end))),
       { type: "bars", tone: "accent", y: of("capacity", "used"), name: "used" },
         { type: "line", tone: "ink", dashed: true, y: of("capacity", "limit"), name: "limit" }));

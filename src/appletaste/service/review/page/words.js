@@ -18,7 +18,9 @@ const FORMS = {
   "act on": "act", "acted on": "acted", "acting on": "acting", act: "act", acted: "acted", acting: "acting",
   pass: "pass", passed: "passed", passing: "passing",
 };
-const CHOSEN = /'[^']*'(?!\w)|\b(?:(an?) )?(?:(items?|positives?|negatives?)|((?:act(?:ed|ing)? on|acting|acted|act|passed|passing|pass)(?! rate)))\b/gi;
+// as nouns: items that were acted on, and those that were not
+const NOUNS = { acts: "acted", passes: "passed" };
+const CHOSEN = /'[^']*'(?!\w)|\b(?:(an?) )?(?:(items?|positives?|negatives?)|((?:act(?:ed|ing|s)? on|acting|acted|act|passed|passing|pass|(?<!that )(?<!which )(?<!policy )(?<!it )(?:acts|passes))(?! rate)))\b/gi;
 
 export const words = { ...USUAL };
 
@@ -36,11 +38,19 @@ export function told(text) {
     if (!noun && (!verb || article)) return found;
     const name = (noun ?? verb).toLowerCase();
     let own = noun ? words[name === "negatives" ? "negative" : name] : words[FORMS[name]];
+    if (name in NOUNS) own = `${words.items} ${words[NOUNS[name]]}`;
+    if (name === "acts on") own = words.act.replace(/^\S+/, third);
     // "acting pays": without the preposition of "looking at"
     if (["act", "acted", "acting"].includes(name)) own = own.replace(/ (on|at|into|for|to|with|after)$/, "");
     if (article) own = `${/^[aeiou]/i.test(own) ? "an" : "a"} ${own}`;
     return /^[A-Z]/.test(found) ? capital(own) : own;
   });
+}
+
+/** A verb with its -s. */
+function third(verb) {
+  if (/[^aeiou]y$/.test(verb)) return `${verb.slice(0, -1)}ies`;
+  return `${verb}${/(s|x|z|ch|sh)$/.test(verb) ? "es" : "s"}`;
 }
 
 export function outcomeOf(label) {
