@@ -143,7 +143,8 @@ def test_drift_alarm_raised_and_acknowledged(desk, signed_in, tmp_path):
     new = next(alarm for alarm in alarms if alarm["id"] not in before and alarm["column"] == "amount")
     card = page.get_by_test_id(f"alarm-{new['id']}")
     expect(card).to_be_visible()  # by itself
-    expect(card).to_contain_text(new["remedy"])
+    expect(card).to_contain_text("Check where this column comes from")
+    expect(card.get_by_test_id("alarm-since")).to_contain_text("Since about ")  # a day, and no number of an item
     assert shown(page, "statistic", f"[data-testid='alarm-{new['id']}']") == [new["statistic"]]
     page.get_by_test_id(f"acknowledge-{new['id']}").click()
     page.get_by_test_id("acknowledge-text").fill("prices are in pence since Monday")

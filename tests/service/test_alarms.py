@@ -65,15 +65,22 @@ def test_labels_that_are_not_what_the_model_expects(tmp_path):
     with at.Stream.create(store, "shift", policy, seed=2) as stream, stream.group():
         for k in range(900):
             x, changed = rng.normal(size=2), k > 600
-            if stream.decide([1.0, x[1]], id=str(k), time=f"2024-05-01T00:00:{k % 60:02d}").act:
-                stream.label(str(k), int(rng.random() < (0.95 if changed else 0.25)))
+            when, way = f"2024-05-{1 + k // 100:02d}T00:00:{k % 60:02d}", "voucher" if k % 2 else "card"
+            if stream.decide([1.0, x[1]], id=str(k), time=when, stratum=way).act:
+                stream.label(str(k), int(rng.random() < (0.95 if changed and way == "voucher" else 0.25)))
     with Running(store) as service:
         found = service.ask("GET", PATH + "/alarms", key=service.key()).json()
     store.close()
     late = [alarm for alarm in found["alarms"] if alarm["since"] > 500]
+    beginning = [alarm for alarm in found["alarms"] if alarm["since"] <= 500]
+    assert all(alarm["segment"] is None for alarm in beginning)
     assert late
     assert late[0]["column"] is None
     assert "more positives" in late[0]["what"]
+    assert late[0]["change"] in late[0]["what"]
+    assert late[0]["segment"].startswith("most of all 'voucher'")  # and not 'card', which is as it was
+    assert "2024-05-06" <= late[0]["since_day"] <= "2024-05-08"  # a day, and no number that nobody can look up
+    assert "audit" in late[0]["remedy"]
     assert "2,000" in found["notes"][0]  # columns are not watched yet
 
 

@@ -37,6 +37,11 @@ class Alarm:
         return f"{self.change}{since} ({self.measured})"
 
     @property
+    def about(self) -> tuple[str, str]:
+        """What alarms of the same thing share: the column, or which way labels are off."""
+        return self.kind, self.feature or self.change
+
+    @property
     def more(self) -> bool:
         """Whether an alarm of labels is about more positives than were expected, and not about fewer."""
         return self.change.startswith("more ")
@@ -65,8 +70,9 @@ def label_alarm(sign: int, statistic: float, threshold: float, item: int, since:
     change = f"{more} positives among the acts than the model expected"
     measured = f"Page-Hinkley {statistic:.1f} > {threshold:.1f}"
     advice = (
-        f"The policy {act} until it has learnt again. Check how labels are made; if the world has changed, set a "
-        "half_life or halve it, and audit passes"
+        f"The policy {act} until it has learnt again. Check how labels are made. If the world has changed, audit a "
+        "larger share of passes, which a running stream takes at once, and make the next stream with a half_life, or a "
+        "shorter one"
     )
     if since <= BEGINNING:
         advice = "The model had only begun to learn: a beginning, no change. If alarms go on, check how labels are made"

@@ -209,25 +209,17 @@ def changed_columns(facts: Facts, money: Writer) -> Advice | None:
         return Advice(
             "columns",
             "Check the columns (to see their names, give the report the map of the features)" if nameless else check,
-            f"{columns[0].change}, since about {_since(facts, columns[0].since)}, and {NO_MONEY}",
+            f"{columns[0].change}, since about {facts.when(columns[0].since)}, and {NO_MONEY}",
             "an alarm that chance alone raises once in 100,000 items",
         )
     if alarms:
         return Advice(
             "columns",
             "Find out what changed",
-            f"{alarms[-1].change}, since about {_since(facts, alarms[-1].since)}, and {NO_MONEY}",
+            f"{alarms[-1].change}, since about {facts.when(alarms[-1].since)}, and {NO_MONEY}",
             "an alarm that chance alone raises once in 20,000 labels",
         )
     return None
-
-
-def _since(facts: Facts, item: int) -> str:
-    """Return when a change began: the day of that item where the log has dates."""
-    time = facts.log.time
-    if time is None or time.dtype.kind != "U":
-        return f"item {count(item)}"
-    return str(time[max(0, item - 1)])[:10]
 
 
 #: A feature whose name nobody has said.

@@ -118,6 +118,13 @@ class Facts:
         least = min(HANDFUL, 0.1 * usual)
         return tuple(one for one in self.periods if one.decisions >= least)
 
+    def when(self, item: int) -> str:
+        """Return when an item of the log came, counted from 1: its day, where the log has dates."""
+        time = self.log.time
+        if time is None or time.dtype.kind != "U":
+            return f"item {item:,}"
+        return str(time[max(0, item - 1)])[:10]
+
     @property
     def known(self) -> bool:
         """Whether the log knows the truth, as that of a replay does."""

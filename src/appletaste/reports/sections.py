@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drift import Alarm
+from ..drift.alarms import LABELS
+from ..drift.segments import Segment, segment_of
 from ..evaluate import Estimate, Refusal
 from ..evaluate.answers import Answer, known_truth, minus
 from ..evaluate.support import excluded
+from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.lazy import each_batch
 from ..pages.page import Table
@@ -311,9 +314,13 @@ def changed(facts: Facts, money: Writer = PLAIN) -> Section:
     found = facts.drift
     alarms = "no alarm" if not found.alarms else f"{len(found)} alarm{'' if len(found) == 1 else 's'}"
     looked = f"{alarms} in {count(found.items)} items and {count(found.labels)} labels with a chance beside them."
-    sentences = [f"{looked[0].upper()}{looked[1:]}", *map(_alarmed, found.alarms[:MOST_ALARMS])]
-    if len(found) > MOST_ALARMS:
-        sentences.append(f"The first {MOST_ALARMS} are shown; report.json has all of them.")
+    groups: dict[tuple[str, str], list[Alarm]] = {}
+    for alarm in found.alarms:
+        groups.setdefault(alarm.about, []).append(alarm)
+    shown = list(groups.values())[:MOST_ALARMS]
+    sentences = [f"{looked[0].upper()}{looked[1:]}", *(_alarmed(facts, group) for group in shown)]
+    if len(groups) > MOST_ALARMS:
+        sentences.append(f"The first {MOST_ALARMS} of {len(groups)} are shown; report.json has all of them.")
     sentences += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
     return Section(
         "changed",
@@ -323,12 +330,24 @@ def changed(facts: Facts, money: Writer = PLAIN) -> Section:
     )
 
 
-def _alarmed(alarm: Alarm) -> str:
-    """Say an alarm; the appendix says by which measure."""
-    when = f"item {count(alarm.item)}" + ("" if alarm.time is None else f" ({str(alarm.time)[:16]})")
-    since = "" if alarm.since >= alarm.item else f", since about item {count(alarm.since)}"
-    still = "" if alarm.until == alarm.item else f" and until item {count(alarm.until)}"
-    return f"At {when}: {alarm.change}{since}{still}. {alarm.advice}."
+def _alarmed(facts: Facts, group: Sequence[Alarm]) -> str:
+    """Say alarms of the same thing together, with their days; the appendix says by which measure."""
+    alarm, last = group[0], group[-1]
+    since = "" if alarm.since >= alarm.item else f", since about {facts.when(alarm.since)}"
+    more = "" if len(group) == 1 else f" {count(len(group))} alarms in all, the last of {facts.when(last.item)}."
+    where = "" if (part := segment_in(facts.log, alarm)) is None else f" It is {part}."
+    change = f"{alarm.change[0].upper()}{alarm.change[1:]}"
+    return f"{change}{since}; seen on {facts.when(alarm.item)}.{where}{more} {alarm.advice}."
+
+
+def segment_in(log: DecisionLog, alarm: Alarm) -> Segment | None:
+    """Return the stratum of a log that an alarm of labels is mostly about."""
+    if alarm.kind != LABELS or log.stratum is None or log.chance is None:
+        return None
+    rows = slice(max(0, alarm.since - 1), alarm.until)
+    label, chance = log.label[rows], log.chance[rows]
+    known = (label >= 0) & ~np.isnan(chance)
+    return segment_of(log.stratum[rows][known], label[known], chance[known], alarm.more)
 
 
 def outstanding(facts: Facts, money: Writer = PLAIN) -> Section:

@@ -12,11 +12,14 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
-from ...drift.alarms import Alarm
+from ...drift.alarms import LABELS, Alarm
+from ...drift.segments import Segment, segment_of
 from ...records.codec import stamp_of, unpack_event
-from ...records.events import ModeChanged
+from ...records.events import UNKNOWN, Decided, ModeChanged
 from ...records.stores import POSTGRES, Store
 from ...records.stores.store import Place
 from ...streams import Stream
@@ -28,7 +31,7 @@ from ..operations import STREAM, Call, Reply, operation
 from ..problems import Problem
 from ..types import Body, Who
 from ..writer import Writer
-from .read_model import ReadModel
+from .read_model import ReadModel, day_name
 
 #: What is said of an alarm that does not stand, in the place of what to do about it.
 TAKEN_BACK = "Taken back: with the labels that have come since, the same items say so no more. Nothing needs to be done"
@@ -50,7 +53,10 @@ class AlarmRead(Struct, frozen=True):
     id: str
     raised: str | float | None
     what: str
+    change: str  #: what is other than before, in short
     column: str | None
+    segment: str | None  #: the stratum that it is mostly about, in words
+    since_day: str | None  #: the day on which the change seems to have begun; null: times are numbers
     statistic: float
     threshold: float
     item: int
@@ -108,12 +114,18 @@ def alarm_read(
     seq: int, alarm: Alarm, stands: bool, noticed: dict[str, Acknowledged], read_model: ReadModel
 ) -> AlarmRead:
     """Return one alarm."""
-    name, feature = name_of(alarm, seq), alarm.feature
+    name, feature, rows = name_of(alarm, seq), alarm.feature, read_model.rows_about(alarm)
+    segment: Segment | None = read_model.once(
+        ("segment", name), read_model.seq, lambda: segment_about(read_model, alarm, rows)
+    )
     return AlarmRead(
         name,
         alarm.time,
         read_model.called_now(alarm.meaning, feature),
+        read_model.called_now(alarm.change, feature),
         None if feature is None else read_model.called_now(feature, feature),
+        None if segment is None else str(segment),
+        day_name(int(read_model.columns.number("day")[rows[0]])) if read_model.columns.dated else None,
         alarm.statistic,
         alarm.threshold,
         alarm.item,
@@ -123,6 +135,26 @@ def alarm_read(
         stands,
         noticed.get(name),
     )
+
+
+def segment_about(read_model: ReadModel, alarm: Alarm, rows: NDArray[np.intp]) -> Segment | None:
+    """Return the stratum that an alarm of labels is mostly about."""
+    if alarm.kind != LABELS:
+        return None
+    columns = read_model.columns
+    chance, label = columns.amount("chance")[rows], columns.flag("label")[rows]
+    known = (label != UNKNOWN) & (columns.flag("act")[rows] != 0) & (chance == chance)
+    if not known.any():
+        return None
+    wanted = set(columns.number("seq")[rows[known]].tolist())
+    strata: list[str] = []
+    for row in read_model.writer.place.read(min(wanted) - 1):
+        if row.seq in wanted:
+            event = unpack_event(row.kind, row.body, None, {})
+            strata.append((event.stratum if isinstance(event, Decided) else None) or "")
+        if row.seq >= max(wanted):
+            break
+    return segment_of(np.array(strata), label[known], chance[known], alarm.more)
 
 
 def find_alarm(read_model: ReadModel, name: str, noticed: dict[str, Acknowledged]) -> AlarmRead:

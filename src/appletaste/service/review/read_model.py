@@ -297,6 +297,15 @@ class ReadModel:
         told = f"columns are watched from {least:,} items on, and there are {watch.items:,} yet"
         return [f"{told}; labels are watched from the first on"]
 
+    def rows_about(self, alarm: Alarm) -> NDArray[np.intp]:
+        """Return the decisions that an alarm is about, from the one with which the change seems to have begun."""
+        if alarm.kind != LABELS:
+            return np.arange(max(0, alarm.since - 1), max(1, alarm.until))
+        start = bisect_left(self._labels, (alarm.since, -1))
+        end = bisect_right(self._labels, (alarm.until, len(self.columns)))
+        about = [row for _, row in self._labels[start:end]]
+        return np.arange(min(about), max(about) + 1)
+
     def stands(self, alarm: Alarm) -> bool:
         """Return whether the labels of the items that an alarm was about still say so, all that came later among them.
 
@@ -305,10 +314,7 @@ class ReadModel:
         """
         if alarm.kind != LABELS:
             return True
-        start = bisect_left(self._labels, (alarm.since, -1))
-        end = bisect_right(self._labels, (alarm.until, len(self.columns)))
-        about = [row for _, row in self._labels[start:end]]
-        rows = np.arange(min(about), max(about) + 1)
+        rows = self.rows_about(alarm)
         chance, label = self.columns.amount("chance")[rows], self.columns.flag("label")[rows]
         known = (label != UNKNOWN) & (self.columns.flag("act")[rows] != 0) & (chance == chance)
         shift = self.watch.test.shift if alarm.more else -self.watch.test.shift

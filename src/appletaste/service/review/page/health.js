@@ -1,8 +1,9 @@
 // Whether all is well: alarms and who took note of them, the mode and who set it, the record and the store.
 import { api, Problem } from "./api.js";
-import { ago, count, figure, h, moment, notify, number, part, replace, template } from "./dom.js";
+import { ago, count, day, figure, h, moment, notify, number, part, replace, template } from "./dom.js";
 import { ask, field, follow, heading, notesOf, section, sentence, tile } from "./parts.js";
 import { address } from "./places.js";
+import { told, words as own } from "./words.js";
 
 export async function show(root, context) {
   const [problem, modes, record, alarms] = [h("div"), h("div"), h("div"), h("div#alarms")];
@@ -26,7 +27,7 @@ export async function show(root, context) {
 
   const acknowledge = (alarm) => {
     const text = h("textarea#acknowledge-text", { maxlength: "1000" });
-    ask("Acknowledge this alarm", [h("p", alarm.what), h("p.quiet", alarm.remedy),
+    ask("Acknowledge this alarm", [h("p", sentence(told(alarm.change))), h("p.quiet", told(alarm.remedy)),
       field("What was found, or done", text, "May be left empty.")],
       "Acknowledge", "acknowledge", async () => {
         await api.post(context.path("alarms", alarm.id, "acknowledge"), { text: text.value.trim() });
@@ -81,24 +82,42 @@ function tilesOf(health) {
 }
 
 function alarmsOf({ alarms, notes, items }, context, acknowledge) {
-  const open = alarms.filter((alarm) => alarm.stands && !alarm.acknowledged).length;
-  const back = alarms.filter((alarm) => !alarm.stands).length;
-  const words = alarms.length ? `${count(open)} of ${count(alarms.length)} not acknowledged yet.`
-    + (back ? ` ${count(back)} taken back by later labels.` : "") : "";
+  const open = alarms.filter((alarm) => !alarm.acknowledged).length;
+  const words = alarms.length ? `${count(open)} of ${count(alarms.length)} not acknowledged yet.` : "";
   const list = alarms.length === 0 ? h("p.calm#no-alarms", h("span.calm-mark", { "aria-hidden": "true" }, "✓"),
-    `No alarms. ${count(items)} items were watched.`)
-    : h("ul.alarms", alarms.map((alarm) => alarmOf(alarm, context, acknowledge)));
-  return section("Alarms", words, list, notesOf(notes));
+    `No alarms. ${count(items)} ${own.items} were watched.`)
+    : h("ul.alarms", groupsOf(alarms).map((group) => groupOf(group, context, acknowledge)));
+  return section("Alarms", words, list, notesOf(notes.map(told)));
+}
+
+/** Alarms of the same column, or of labels that are off in the same way, the latest group and the latest alarm first. */
+function groupsOf(alarms) {
+  const groups = new Map();
+  for (const alarm of alarms) {
+    const about = alarm.column ?? alarm.change;
+    groups.set(about, [...groups.get(about) ?? [], alarm]);
+  }
+  return [...groups.values()];
+}
+
+/** The latest alarm of a group, and behind a click those before it. */
+function groupOf([latest, ...others], context, acknowledge) {
+  if (!others.length) return alarmOf(latest, context, acknowledge);
+  const open = others.filter((alarm) => !alarm.acknowledged).length;
+  return h("li.alarm-group#alarm-group", h("ul.alarms", alarmOf(latest, context, acknowledge)),
+    h("details", h("summary", `${count(others.length)} earlier ${others.length === 1 ? "alarm" : "alarms"} of the same`,
+      open > 0 && `, ${count(open)} not acknowledged`), h("ul.alarms", others.map((alarm) => alarmOf(alarm, context, acknowledge)))));
 }
 
 function alarmOf(alarm, context, acknowledge) {
   const noted = alarm.acknowledged;
+  const began = alarm.since_day && [`Since about ${day(alarm.since_day)}, seen `, moment(alarm.raised), "."];
   return h("li", { class: `alarm ${noted ? "noted" : ""}`.trim(), testid: `alarm-${alarm.id}`,
     "data-acknowledged": String(Boolean(noted)) },
-    h("div.alarm-head", h("span", { class: `badge ${noted || !alarm.stands ? "" : "warn"}` },
-      noted ? "acknowledged" : alarm.stands ? "open" : "taken back"),
-      h("strong", sentence(alarm.what)), h("span.quiet", ago(alarm.raised))),
-    h("p", h("span.quiet", "What to do: "), alarm.remedy),
+    h("div.alarm-head", h("span", { class: `badge ${noted ? "" : "warn"}` }, noted ? "acknowledged" : "open"),
+      h("strong", sentence(told(alarm.change))), h("span.quiet", ago(alarm.raised))),
+    (began || alarm.segment) && h("p#alarm-since", began, alarm.segment && ` ${sentence(told(alarm.segment))}.`),
+    h("p", h("span.quiet", "What to do: "), told(alarm.remedy), doOf(alarm, context)),
     h("p.hint", "raised ", moment(alarm.raised), alarm.column && `, column ${alarm.column}`, ", statistic ",
       figure("statistic", alarm.statistic),
       " against a threshold of ", figure("threshold", alarm.threshold)),
@@ -106,6 +125,14 @@ function alarmOf(alarm, context, acknowledge) {
       noted.text && `: ${noted.text}`)
       : context.can("review") && h("button.button.small",
         { testid: `acknowledge-${alarm.id}`, onclick: () => acknowledge(alarm) }, "Acknowledge …"));
+}
+
+/** Where on this page the reader can do something about it. */
+function doOf(alarm, context) {
+  if (!alarm.stands) return false;
+  const to = (view, words) => h("a", { href: address(context.stream, view) }, words);
+  return alarm.column ? [" ", to("model", "What the model makes of the column"), "."]
+    : context.can("admin") && [" ", to("what-if", "Audit more"), "."];
 }
 
 function modesOf(now, context, change) {
