@@ -33,6 +33,7 @@ class Totals(NamedTuple):
     beyond: float
     most: float
     guessed: float  #: sum e m where the log can speak
+    negatives: float  #: and what these acts change if all are on negatives
 
 
 def changes(log: DecisionLog, some: Some) -> tuple[Floats, Floats]:
@@ -57,7 +58,7 @@ class Question:
     @cached_property
     def totals(self) -> Totals:
         """The sums, in one pass."""
-        found, has_guess = np.zeros(8), self.log.chance is not None
+        found, has_guess = np.zeros(9), self.log.chance is not None
         for some in pieces(len(self.log)):
             e, usable, p = self.acting[some], self.support.usable[some], self.log.probability[some]
             apart, supported = np.where(usable, 0.0, e), np.where(usable, e, 0.0)
@@ -70,7 +71,7 @@ class Question:
             found += (
                 e.sum(), apart.sum(), unsure.sum(), (unsure**2 / seen_with).sum(),
                 (apart * np.minimum(*ends)).sum(), (apart * guess).sum(), (apart * np.maximum(*ends)).sum(),
-                (supported * guess).sum(),
+                (supported * guess).sum(), (supported * ends[1]).sum(),
             )  # fmt: skip
         return Totals(has_guess, *found.tolist())
 

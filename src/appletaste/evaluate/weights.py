@@ -31,6 +31,7 @@ Once all labels have arrived, the first is nothing, what was done is known, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,7 +44,10 @@ from .stand_ins import DRAWS, Floats, counted, generator, interval, one_more
 
 
 def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: bool, draws: Draws | None) -> Answer:
-    """Return what the alternative saves, logged - alternative, with an interval that knows which labels are missing."""
+    """Return what the alternative saves, logged - alternative, with an interval that knows which labels are missing.
+
+    The low end of a saving is the high end of a cost, and allows for the same (``if_all_negative``).
+    """
     if isinstance(best, Refusal) or isinstance(logged, Refusal):
         return best if isinstance(best, Refusal) else logged
     log, support, value, level = question.log, question.support, logged.value - best.value, best.level
@@ -53,18 +57,27 @@ def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: b
     if (q == 1.0).all():
         return Estimate(value, logged.value - best.high, logged.value - best.low, level, best.assumes)
     p, gain, usable = log.probability[known], changed(log, known), support.usable[known]
-    guess = question.guess(known) if doubly_robust else np.zeros(len(known))
-    off, acting = gain - guess, np.where(usable, question.acting[known], 0.0)
-    out = gain - acting * off / p  # where the log cannot speak ``acting`` is 0, and p may be next to nothing
-    spread = float(np.sqrt((out**2 * (1.0 - q) / q**2).sum()))
-    drawn = Seen(gain[usable], (acting / np.sqrt(q))[usable], p[usable], guess[usable], 0.0 * p[usable])
-    waiting = float(np.hypot(spread, support.arrival.sway(out))) * generator("labels out").standard_normal(DRAWS)
-    errors = Errors(drawn, draws).draws(off[usable], None if doubly_robust else 0.0)
-    low, high = interval(waiting - errors, level)
+    acting, negative = np.where(usable, question.acting[known], 0.0), changes(log, known)[1]
     least, middle, most = question.beyond()
+
+    def ends(guess: Floats, way: Guess) -> tuple[float, float]:
+        off = gain - guess
+        out = gain - acting * off / p  # where the log cannot speak ``acting`` is 0, and p may be next to nothing
+        spread = float(np.sqrt((out**2 * (1.0 - q) / q**2).sum()))
+        drawn = Seen(*(one[usable] for one in (gain, acting / np.sqrt(q), p, guess, negative, 0.0 * p)))
+        waiting = float(np.hypot(spread, support.arrival.sway(out))) * generator("labels out").standard_normal(DRAWS)
+        return interval(waiting - Errors(drawn, draws).draws(off[usable], way), level)
+
+    guess = question.guess(known) if doubly_robust else np.zeros(len(known))
+    low, high = ends(guess, by_chance if doubly_robust else no_guess)
+    if doubly_robust and few_positives(question):
+        cost = question.totals.negatives + weighted_sum(acting * (gain - negative), p * q) + middle
+        low = min(low, logged.value - cost + ends(negative, all_negative)[0] - value)
     return Estimate(value, value + middle + low - most, value + middle + high - least, level, best.assumes)
 
 
+#: Positives seen among the alternative's unsure acts, below which the end where all are negative is looked at as well.
+ENOUGH_POSITIVES = 3
 #: Seen items whose stand-ins are drawn; the rest, which carry least of the error, are together as good as normal.
 MOST_DRAWN = 1000
 ASSUMES = (
@@ -81,6 +94,7 @@ class Seen:
     acting: Floats  #: e
     inclusion: Floats  #: p q
     guess: Floats  #: m, or 0
+    negative: Floats  #: g if the item were negative
     sway: Floats  #: what a standard error of the slope of arrival moves 1 / (p q) by (``arrival``)
 
 
@@ -92,6 +106,26 @@ class More:
     acting: Floats
     gain: Floats
     guess: Floats
+    negative: Floats  #: what acting on each would change if it were negative
+
+
+#: What acting on an item is expected to change, of items that may be there beside the seen ones.
+Guess = Callable[[More], Floats | float]
+
+
+def no_guess(more: More) -> float:
+    """Return 0: nothing is expected."""
+    return 0.0
+
+
+def by_chance(more: More) -> Floats:
+    """Return the guess by the logged chance."""
+    return more.guess
+
+
+def all_negative(more: More) -> Floats:
+    """Return what acting changes if every item is negative."""
+    return more.negative
 
 
 class Draws(NamedTuple):
@@ -128,8 +162,8 @@ def _one_more(question: Question, positive: bool, rng: np.random.Generator) -> M
 
     found, count = one_more(lambda some: question.weigh(some, positive), support.band[rows], means, DRAWS, rng)
     like = rows[found]
-    gain = changes(question.log, like)[0 if positive else 1]
-    return More(count, question.acting[like], gain, question.guess(like))
+    gains = changes(question.log, like)
+    return More(count, question.acting[like], gains[0 if positive else 1], question.guess(like), gains[1])
 
 
 class Errors:
@@ -143,21 +177,18 @@ class Errors:
         self._errors = counted(draws.units, means[self._drawn])
         self._errors -= means[self._drawn][:, None]
 
-    def draws(self, values: Floats, guess: float | None) -> Floats:
-        """Return draws of the error of sum e v / p, v = g - guess, with what may not have been stood for.
-
-        ``guess`` is one number for all items; None: that of the question, by the logged chance of each.
-        """
+    def draws(self, values: Floats, guess: Guess) -> Floats:
+        """Return draws of the error of sum e v / p, v = g - guess, with what may not have been stood for."""
         carried = self._acting * values
         total = carried[self._drawn] @ self._errors
         left = np.delete(carried**2 * self._variances, self._drawn).sum()
         total += self._draws.normal * np.sqrt(left) + self._draws.unsure * abs(float((carried * self._sway).sum()))
         for more in self._draws.more:
-            off = more.gain - (more.guess if guess is None else guess)
+            off = more.gain - guess(more)
             total += (more.count * (more.acting * off)).sum(axis=0)
         return np.asarray(total)
 
-    def limits(self, values: Floats, guess: float | None, level: float) -> tuple[float, float]:
+    def limits(self, values: Floats, guess: Guess, level: float) -> tuple[float, float]:
         """Return the interval of that error."""
         return interval(self.draws(values, guess), level)
 
@@ -169,14 +200,16 @@ def weighted_sum(values: Floats, inclusion: Floats) -> float:
 
 def ips(seen: Seen, errors: Errors, level: float) -> Estimate:
     """Return the inverse-probability estimate of sum e g."""
-    return _around(weighted_sum(seen.acting * seen.gain, seen.inclusion), errors.limits(seen.gain, 0.0, level), level)
+    return _around(
+        weighted_sum(seen.acting * seen.gain, seen.inclusion), errors.limits(seen.gain, no_guess, level), level
+    )
 
 
 def snips(seen: Seen, errors: Errors, acts: float, level: float) -> Estimate:
     """Return the self-normalised estimate: the mean of g under the alternative, times its number of acts, sum e."""
     weight = weighted_sum(seen.acting, seen.inclusion)
     mean = weighted_sum(seen.acting * seen.gain, seen.inclusion) / weight
-    low, high = errors.limits(seen.gain - mean, mean, level)
+    low, high = errors.limits(seen.gain - mean, lambda _: mean, level)
     return _around(acts * mean, (low * acts / weight, high * acts / weight), level)
 
 
@@ -184,7 +217,27 @@ def doubly_robust(seen: Seen, errors: Errors, guessed: float, level: float) -> E
     """Return the guess for all items, sum e m, corrected by what was seen; right even if the guess is wrong."""
     off = seen.gain - seen.guess
     value = guessed + weighted_sum(seen.acting * off, seen.inclusion)
-    return _around(value, errors.limits(off, None, level), level)
+    return _around(value, errors.limits(off, by_chance, level), level)
+
+
+def if_all_negative(seen: Seen, errors: Errors, negatives: float, level: float) -> Estimate:
+    """Return the estimate whose guess is that every act is on a negative.
+
+    The number of the alternative's acts is known, but weights of seen negatives treat the number as if it were not: the
+    end at which *all* extra acts are negative is then excluded though no positive was seen among them. With this guess
+    positives alone are weighted, and that end is the guess itself. Where positives are many, the guess by chance is
+    better (``few_positives``).
+    """
+    off = seen.gain - seen.negative
+    value = negatives + weighted_sum(seen.acting * off, seen.inclusion)
+    return _around(value, errors.limits(off, all_negative, level), level)
+
+
+def few_positives(question: Question) -> bool:
+    """Return whether few positives were seen among the alternative's acts that the log was not sure to make."""
+    log, rows = question.log, question.support.seen_rows
+    unsure = (question.acting[rows] > 0.0) & (log.probability[rows] < 1.0)
+    return int((log.label[rows][unsure] == 1).sum()) < ENOUGH_POSITIVES
 
 
 def _around(value: float, limits: tuple[float, float], level: float) -> Estimate:

@@ -20,7 +20,7 @@ from ..streams.staffing import Share
 from .alternatives import Change, OwnThreshold, Plan, acting_probabilities, days_for, with_staff
 from .answers import Answer, Estimate, Refusal, beside, brief, cost_of_acting, per_cent
 from .arrival import Arrival
-from .questions import Question, changed
+from .questions import Question, changed, changes
 from .support import FLOOR, Support, check_question, excluded, settled_rows, support_of
 from .weights import (
     Draws,
@@ -29,6 +29,8 @@ from .weights import (
     Seen,
     doubly_robust,
     effective_sample_size,
+    few_positives,
+    if_all_negative,
     ips,
     saving_of,
     snips,
@@ -342,8 +344,9 @@ def _estimate(question: Question, draws: Draws | None, level: float) -> tuple[An
     support, totals = question.support, question.totals
     rows, arrival = support.seen_rows, support.arrival
     m = question.guess(rows) if totals.has_guess else np.zeros(len(rows))
+    negative = changes(question.log, rows)[1]
     sway = arrival.pull[support.usable[arrival.known]] / question.log.probability[rows]
-    seen = Seen(changed(question.log, rows), question.acting[rows], support.inclusion[rows], m, sway)
+    seen = Seen(changed(question.log, rows), question.acting[rows], support.inclusion[rows], m, negative, sway)
     errors = Errors(seen, draws)
     least, middle, most = question.beyond()
 
@@ -352,7 +355,10 @@ def _estimate(question: Question, draws: Draws | None, level: float) -> tuple[An
 
     dr: Answer = Refusal("the log does not record the model's chance for every item", "log chance")
     if totals.has_guess:
-        dr = widened(doubly_robust(seen, errors, totals.guessed, level))
+        dr = doubly_robust(seen, errors, totals.guessed, level)
+        if few_positives(question):
+            dr = replace(dr, high=max(dr.high, if_all_negative(seen, errors, totals.negatives, level).high))
+        dr = widened(dr)
     return widened(ips(seen, errors, level)), widened(snips(seen, errors, question.supported, level)), dr
 
 
