@@ -17,7 +17,7 @@ MEDIA = "application/problem+json"
 PREFIX = "urn:appletaste:problem:"
 #: Faults that one document lists; a batch of wide items would else be answered with many times its size.
 LISTED = 100
-#: Seconds after which a request that met a busy or stopped service is worth repeating.
+#: Seconds after which a request that met a busy or stopped service is worth repeating, unless a problem says otherwise.
 RETRY_AFTER = 1
 
 
@@ -124,9 +124,16 @@ class Problem(Exception):  # noqa: N818 - the name that RFC 9457 has for it
     """
 
     def __init__(
-        self, name: str, *errors: FieldError, detail: str | None = None, scope: str | None = None, allow: str = ""
+        self,
+        name: str,
+        *errors: FieldError,
+        detail: str | None = None,
+        scope: str | None = None,
+        allow: str = "",
+        retry_after: int = RETRY_AFTER,
     ) -> None:
         super().__init__(name)
+        self.retry_after = retry_after
         self.name, self.errors, self.detail, self.scope, self.allow = name, errors, detail, scope, allow
         self.status = KINDS[name].status
 
@@ -144,7 +151,7 @@ class Problem(Exception):  # noqa: N818 - the name that RFC 9457 has for it
         if self.status == 401:
             found["WWW-Authenticate"] = "Bearer"
         if self.status == 503:
-            found["Retry-After"] = str(RETRY_AFTER)
+            found["Retry-After"] = str(self.retry_after)
         if self.allow:
             found["Allow"] = self.allow
         return found
