@@ -51,6 +51,9 @@ KINDS: dict[str, Kind] = {
     "unknown-alarm": Kind(404, "there is no such alarm", "GET .../alarms lists the alarms of the stream"),
     "unknown-key": Kind(404, "there is no such key", "GET /v1/keys lists the keys"),
     "method-not-allowed": Kind(405, "this address has no such method", "see the header Allow"),
+    "request-timeout": Kind(
+        408, "the request did not come in time", "send a header within 10 seconds, and a body within 30"
+    ),
     "event-conflict": Kind(
         409, "there is a decision with this id, about another item", "give every item an id of its own"
     ),
