@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup paper demo serve-demo review-demo test test-browser test-engines test-faults check format bench docs dist clean
+.PHONY: help setup paper demo serve-demo review-demo test test-browser test-proxies test-engines test-faults check format bench docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,7 +49,7 @@ review-demo: setup  ## the review page over a shop in fast time: open the printe
 	$(BIN)/python -m bench.service.review_demo $(ARGS)
 
 test: setup  ## all tests but those of clusters and browsers, on all cores, each with one thread; a file stays on one core, so that what it plays is played once
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster and not browser'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m 'not cluster and not browser and not proxies'
 
 $(VENV)/browser: $(VENV)/ready
 	$(INSTALL) '.[dev,browser]'
@@ -57,6 +57,9 @@ $(VENV)/browser: $(VENV)/ready
 
 test-browser: $(VENV)/browser  ## the review page in Chromium, which .ci/browser finds or installs; APPLETASTE_PICTURES=1 and ARGS='-k test_views' make the pictures of docs/review-page.md anew
 	.ci/browser $(BIN)/python -m pytest tests/browser -m browser $(ARGS)
+
+test-proxies: setup  ## nginx, HAProxy and the systemd unit of docs/operations before two processes; .ci/proxies finds or installs them
+	.ci/proxies $(BIN)/python -m pytest tests/proxies -m proxies $(ARGS)
 
 $(VENV)/clusters: $(VENV)/ready
 	$(INSTALL) '.[dev,ray,dask]'

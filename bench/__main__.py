@@ -44,6 +44,12 @@ BENCHES = {
         "five minutes; --part http is one part of three",
         "docs/service.md",
     ),
+    "split": Bench(
+        "split",
+        "a hot stream as 2, 4 and 16 streams that learn apart: what that costs in regret",
+        "five minutes",
+        "docs/scale.md",
+    ),
     "page": Bench(
         "service.review_page",
         "the review page in Chromium: first view, live updates, a hundred cases",

@@ -1,9 +1,12 @@
 """What a scrape says: in the format of Prometheus, true, cheap, and about the streams that a key may see."""
 
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 import appletaste as at
@@ -14,6 +17,8 @@ from appletaste.streams.activity import DELAYS
 from .serving import COSTS, Running, new_store
 
 ORDERS, SHOP = "/v1/streams/orders", "/v1/streams/shop"
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def scraped(told):
@@ -154,6 +159,47 @@ def test_missed_and_alarms_are_those_of_the_last_look(desk_service, ask):
     kinds = [value(found, "alarms", kind=kind, **of) for kind in ("labels", "features", "clock")]
     assert sum(kinds) == sum(alarm["stands"] for alarm in alarms)
     assert value(before, "events", **of) == value(found, "events", **of)
+
+
+def named_in(text):
+    """Return the numbers that an expression of Prometheus names, histograms by their family."""
+    names = re.findall(r"\b(appletaste_\w+|process_\w+)\b", text)
+    return {re.sub(r"_(bucket|total)$", "", name) for name in names}
+
+
+def test_alerts_and_the_page_name_numbers_of_a_scrape(desk_service, ask):
+    assert ask("POST", SHOP + "/verify").json()["verifies"]
+    assert ask("GET", SHOP + "/missed").status == ask("GET", SHOP + "/alarms").status == 200
+    _, families = scraped(ask("GET", "/metrics"))
+    known = {name.removesuffix("_total") for name in families}
+    rules = [
+        rule
+        for group in yaml.safe_load((DOCS / "operations" / "alerts.yml").read_text())["groups"]
+        for rule in group["rules"]
+    ]
+    assert len(rules) > 10
+    for rule in rules:
+        assert rule.keys() <= {"alert", "expr", "for", "labels", "annotations"}, rule
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert rule["annotations"]["summary"]
+        assert named_in(rule["expr"]) <= known, rule["alert"]
+    assert named_in("rate(appletaste_nothing_total[5m])") - known  # a number that is not there is found
+    page = (DOCS / "operations.md").read_text()
+    table = re.search(r"^\| numbers .*?\n\n", page, re.S | re.M).group()
+    told = {
+        re.sub(r"\{.*", "", name)
+        for row in re.findall(r"^\| (`.*?) \|", table, re.M)
+        for name in re.findall(r"`(.*?)`", row)
+    }
+    assert len(told) > 20
+    short = {name.removesuffix("_total") for name in told}
+    assert {name for name in short if not {name, f"appletaste_{name}"} & known} == set()
+    alerts = {
+        f"Appletaste{name}"
+        for row in re.findall(r"^\| (`[A-Z].*?) \|", page, re.M)
+        for name in re.findall(r"`(\w+)`", row)
+    }
+    assert alerts == {rule["alert"] for rule in rules}
 
 
 def test_alarms_that_nobody_has_taken_note_of(tmp_path):

@@ -97,7 +97,6 @@ class Erased(NamedTuple):
     id: str
     anchor: bytes
     time: float | str | None = None
-    compared: int = 0  #: the last event up to which the record was folded and compared before the features went
 
 
 class Created(NamedTuple):

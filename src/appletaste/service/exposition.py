@@ -192,7 +192,7 @@ def put_decided(page: Page, streams: Mapping[str, Writer]) -> None:
     page.put("label_changes_total", COUNTER, "Labels that were corrected, withdrawn, or given up.", changes)
     overrules = [({"stream": name}, one.overrules) for name, one in found.items()]
     page.put("overrules_total", COUNTER, "How often somebody did otherwise than was decided.", overrules)
-    delays = [({"stream": name}, one.delay) for name, one in found.items() if one.delay.cumulative()[-1]]
+    delays = [({"stream": name}, one.delay) for name, one in found.items() if streams[name].stream.times is str]
     page.put_histograms("label_delay_seconds", "From a decision to its label; where times are dates.", delays)
 
 

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ... import evaluate
-from ...errors import ConflictError, InputError, OptionError, RecordError
+from ...errors import ConflictError, InputError, OptionError
 from ...streams import Answer, Stream
-from ...streams.verify import verify
 from ..door import Door, check_plain, check_time
 from ..operations import CASE, LARGEST_BATCH, STREAM, Call, Reply, in_one_commit, operation
 from ..problems import FieldError, Problem, ProblemDocument, problem_of
@@ -231,17 +230,9 @@ async def note(call: Call[Note]) -> Reply[Changed]:
 @operation("DELETE", CASE + "/item", scope="admin", problems=("unknown-decision", "cannot-happen"))
 async def erase(call: Call[None]) -> Reply[CaseRead]:
     """Erase the features of a decision; hashes, action and probability remain."""
-    id, place = call.params["id"], call.writer.place
-
-    def compare() -> int:
-        try:
-            return verify(place).events  # beside decisions, so that little is left to compare when the features go
-        except RecordError:
-            return 0
-
-    verified = await call.host.aside(compare)
+    id = call.params["id"]
 
     def work(stream: Stream) -> Reply[CaseRead]:
-        return Reply.of_dict(stream.erase(id, verified=verified).as_dict())
+        return Reply.of_dict(stream.erase(id).as_dict())
 
     return await call.writer.do(work, alone=True)

@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
     Examples
     --------
-    >>> plain("  Anna   BERG ")
+    >>> plain("  AnnaBERG ")
     'anna berg'
     """
     return " ".join(text.translate(_PLAIN).casefold().split())
