@@ -4,6 +4,7 @@ The pages are opened a second time without their Content-Security-Policy, so tha
 """
 
 import csv
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -20,6 +21,7 @@ STRINGS = strings()
 COSTS = at.Costs(miss=5000, false_alarm=1, hit=0)
 #: Columns at a time: a model of all two hundred would take long to learn.
 COLUMNS = 50
+HOSTILE = "<img data-injected src=x onerror=window.ran=1>"
 
 
 def hostile(store, name, columns):
@@ -50,6 +52,21 @@ def hostile_desk(tmp_path_factory):
     store.close()
 
 
+def arrange(desk, part):
+    """Choose views, queues, customers and words of a link that are hostile as well."""
+    columns = STRINGS[part : part + COLUMNS]
+    printable = [text for text in STRINGS[part : part + COLUMNS] if text.strip() and "\0" not in text]
+    queues = [{"name": text[:60], "strata": [text]} for text in printable[:20]]
+    layout = {"rows": columns[:6], "customers": columns[:4], "queues": queues, "link_title": printable[0][:60]}
+    desk.api("PUT", f"/v1/streams/part-{part}/layout", {**layout, "link": "https://shop.example/{id}"})
+    key = desk.named(HOSTILE, "read")
+    for text in printable[:20]:
+        name = text[:60]
+        if name.isprintable():
+            view = {"of": "waiting", "stratum": text[:256], "columns": columns[:2]}
+            desk.api("PUT", f"/v1/streams/part-{part}/views/{quote(name, safe='')}", view, key=key)
+
+
 def unharmed(page):
     """Nothing ran, and no element was made of what is only text."""
     assert page.evaluate("window.ran") is None
@@ -59,18 +76,29 @@ def unharmed(page):
 @pytest.mark.parametrize("bypass", [False, True], ids=["policy", "no policy"])
 def test_none_of_two_hundred_strings_runs(hostile_desk, opened, bypass, tmp_path):
     page = opened(hostile_desk, bypass_csp=bypass)
-    sign_in(
-        page, hostile_desk.named("<img data-injected src=x onerror=window.ran=1>", "read", "review", "label", "admin")
-    )
+    sign_in(page, hostile_desk.named(HOSTILE, "read", "review", "lead", "label", "admin"))
     for part in range(0, 200, COLUMNS):
         name = f"part-{part}"
-        for view in ("stream", "model", "what-if", "health", "report", "queue"):
+        arrange(hostile_desk, part)
+        for view in ("stream", "model", "what-if", "health", "report", "layout", "queue"):
             page.goto(f"/#/stream/{name}/{view}")
             expect(page.get_by_test_id(f"view-{view}")).to_be_visible()
             settled(page)
             unharmed(page)
         texts = page.get_by_test_id("queue-list").inner_text() + page.get_by_test_id("filter-stratum").inner_text()
         assert STRINGS[50].split("\n")[0] in texts
+        names = page.get_by_test_id("list").locator("option").all()
+        assert len(names) > 40  # lists, queues and views
+        page.get_by_test_id("list").select_option(names[-1].get_attribute("value"))
+        settled(page)
+        for text in STRINGS[part : part + 3]:
+            page.get_by_test_id("search").fill(text)
+            settled(page)
+        unharmed(page)
+    page.goto("/#/keys")
+    expect(page.get_by_test_id("key-row").first).to_be_visible()
+    unharmed(page)
+    page.goto("/#/stream/part-0/queue")
     waiting = hostile_desk.of("/queue", "part-0")["items"]
     assert len(waiting) == 150
     page.get_by_test_id("start").click()

@@ -49,7 +49,7 @@ def test_a_key_revoked_in_mid_session(desk, page):
     sign_in(page, desk.named("Carl", "read", "review", "label"))
     page.get_by_test_id("start").click()
     expect(page.get_by_test_id("case")).to_be_visible()
-    expect(page.get_by_test_id("alive")).to_have_text("live")
+    expect(page.get_by_test_id("alive")).to_have_text("connected")
     page.guard.allow(f"{REQUEST}.*401")
     desk.api("DELETE", f"/v1/keys/{desk.secrets['Carl']}")
     expect(page.get_by_test_id("why")).to_contain_text("revoked")  # without a click

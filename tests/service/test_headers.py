@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from appletaste.service.server import LARGEST, LINES
+from appletaste.service.connection import LARGEST, LINES
 
 from .serving import ORDERS, item
 

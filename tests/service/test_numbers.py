@@ -225,7 +225,8 @@ def test_a_spreadsheet_computes_nothing():
 def test_the_report_of_a_month(shop, following, ask):
     log = shop.log()
     wanted = log.where(log.days() >= np.datetime64("2024-06-01"))
-    ours = table_from(following, date(2024, 6, 1), date(2024, 6, 30))
+    reading = Reading(shop)
+    ours = table_from(reading, date(2024, 6, 1), date(2024, 6, 30))
     for name, values in wanted.columns().items():
         if name != "why":
             np.testing.assert_array_equal(values, getattr(ours, name), err_msg=name)
@@ -234,7 +235,7 @@ def test_the_report_of_a_month(shop, following, ask):
     assert b"<title>shop, 2024-05</title>" in told.body
     assert b'src="http' not in told.body
     days = ask("GET", SHOP + "/days?from=2024-05-01&to=2024-05-31").json()["totals"]
-    facts = gather(table_from(following, date(2024, 4, 1), date(2024, 5, 31)), first_day="2024-05-01")
+    facts = gather(table_from(reading, date(2024, 4, 1), date(2024, 5, 31)), first_day="2024-05-01")
     same = ((days["saved"], facts.whole.saved), (days["missed"], facts.missed.design.missed))
     for shown, asked in (*same, (days["recall"], facts.missed.design.recall)):  # the same question of the same items
         assert (shown["estimate"], shown["low"], shown["high"]) == (asked.value, asked.low, asked.high)

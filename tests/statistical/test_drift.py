@@ -111,3 +111,28 @@ def test_stability_index_has_the_law_that_is_claimed(kind):
     for rate, count in exceeded.items():
         assert count / 1500 == pytest.approx(rate, abs=0.2 * rate + 3 * np.sqrt(rate / 1500))
     assert shifted > 1400  # the control
+
+
+def clumped_alarms(streams=20, items=5_000, clump=20):
+    """Return how many alarms streams raise in which nothing changes and each customer comes so often in a row."""
+    raised = 0
+    for seed in range(streams):
+        customers = np.random.default_rng([8, seed]).normal(size=(items // clump, 3))
+        watch = at.drift.Watch()
+        for x in np.repeat(customers, clump, axis=0):
+            raised += len(watch.item(x))
+    return raised
+
+
+def test_customers_who_come_in_clumps_raise_no_storm(monkeypatch):
+    assert clumped_alarms() <= 4  # one in 100,000 items is stated, and these are 100,000: Poisson, three errors above
+    monkeypatch.setattr("appletaste.drift.watch.clumping", lambda bins, values: 1.0)
+    assert clumped_alarms() > 40  # the negative control
+
+
+def test_a_change_is_still_seen_among_clumps():
+    rng = np.random.default_rng(9)
+    items = np.repeat(rng.normal(size=(300, 1)) + 2.0 * (np.arange(300) >= 150)[:, None], 20, axis=0)
+    watch = at.drift.Watch()
+    alarms = [alarm for x in items for alarm in watch.item(x)]
+    assert [alarm.since for alarm in alarms] == [3001]

@@ -7,6 +7,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import ConflictError, InputError, RecordError
 from appletaste.records.codec import stamp_of
+from appletaste.streams import feedback
 
 from .playing import COSTS, ITEMS, LABELS, acts, made, play, seated, state
 
@@ -171,7 +172,8 @@ def test_erased_features_are_gone_and_the_gap_is_named(home, tmp_path):
     found = stream.verify()
     assert {id_ for gap in found.gaps for id_ in gap.ids} == set(answers)
     assert found.gaps[0].first == made_at
-    assert "features of" in str(found)
+    assert "verified before the features of" in str(found)
+    assert all(gap.before for gap in found.gaps)
     play(stream, 60, 80)
     assert len(stream.log()) == 80
     assert stream.log().x is None
@@ -186,6 +188,59 @@ def test_erased_features_are_gone_and_the_gap_is_named(home, tmp_path):
     stream = at.Stream.open(store, "orders")
     assert stream.trouble is None
     assert stream.verify().gaps == found.gaps
+    store.close()
+
+
+def test_what_was_erased_without_being_compared_is_said_and_stays_so(home, monkeypatch):
+    """Features that an older version erased: what they took along was never compared, whatever is compared later."""
+    store = home.open()
+    stream = play(made(store), 0, 40)
+    with monkeypatch.context() as patch:
+        patch.setattr("appletaste.streams.feedback.Feedback._compared", lambda feedback: 0)
+        stream.erase(acts(stream, False)[5])
+    (gap,) = stream.verify().gaps
+    assert not gap.before
+    play(stream, 40, 60)
+    last = acts(stream, False)[-1]
+    assert stream.find(last).answer.seq > gap.last
+    stream.erase(last)
+    found = stream.verify()
+    assert [one.before for one in found.gaps] == [False]  # one gap, of both: the snapshot in between is gone
+    assert "cannot be folded again" in str(found)
+    stream.close()
+    store.close()
+
+
+def test_each_of_many_erasures_leaves_a_record_that_was_compared(home, monkeypatch):
+    store = home.open()
+    stream, whole = play(made(store), 0, 50), []
+    usual = feedback.verify
+    monkeypatch.setattr(feedback, "verify", lambda place: whole.append(place) or usual(place))
+    for k, id_ in enumerate([*acts(stream, False)[:3], *acts(stream)[:2]]):
+        stream.erase(id_)
+        play(stream, 50 + 5 * k, 55 + 5 * k)
+        assert all(gap.before for gap in stream.verify().gaps)
+    assert len(whole) == 1  # the others compare what came since
+    stream.close()
+    stream = at.Stream.open(store, "orders")
+    stream.erase(acts(stream)[3])
+    found = stream.verify()
+    assert found.gaps
+    assert all(gap.before for gap in found.gaps)
+    store.close()
+
+
+def test_a_record_that_does_not_verify_is_erased_from_and_never_said_to_have_been_compared(home, monkeypatch):
+    store = home.open()
+    stream = play(made(store), 0, 30)
+
+    def differs(place):
+        raise RecordError("event 7 differs", 7)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(feedback, "verify", differs)
+        assert stream.erase(acts(stream)[2]).erased
+    assert [gap.before for gap in stream.verify().gaps] == [False]
     store.close()
 
 

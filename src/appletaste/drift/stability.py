@@ -22,6 +22,8 @@ Values = Sequence[Any] | NDArray[Any]
 SHIFT, LARGE = 0.1, 0.25
 #: Most levels of a category that have a bin of their own.
 LEVELS = 20
+#: Items of a block, by whose counts clumps are told.
+BLOCK = 100
 #: Added to each count, so that an empty bin does not make the index infinite.
 HALF = 0.5
 
@@ -97,6 +99,7 @@ class Stability:
     bins: Bins
     before: NDArray[np.float64]  #: counts of the reference
     now: NDArray[np.float64]
+    clump: float = 1.0  #: how many items in a row are worth one that is independent (``clumping``)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,14 +110,15 @@ class Stability:
         """Return what the index exceeds with this probability if nothing has changed.
 
         Then it is nearly (1/n + 1/m) chi-squared with B - 1 degrees of freedom for samples of n and m independent items
-        in B bins (Yurdakul 2018); its quantile is by Wilson and Hilferty (1931).
+        in B bins (Yurdakul 2018); its quantile is by Wilson and Hilferty (1931). Where items come in clumps, n and m
+        count clumps (Rao & Scott 1981).
         """
         number("rate", rate, above=0.0, most=0.5)
         if self.freedom < 1:
             return math.inf
         ninth = 2.0 / (9.0 * self.freedom)
         quantile = self.freedom * (1.0 - ninth + NormalDist().inv_cdf(1.0 - rate) * math.sqrt(ninth)) ** 3
-        return float((1.0 / self.before.sum() + 1.0 / self.now.sum()) * quantile)
+        return float(self.clump * (1.0 / self.before.sum() + 1.0 / self.now.sum()) * quantile)
 
     def largest_change(self) -> tuple[str, float, float]:
         """Return the bin that adds most to the index, its share in the reference, and now."""
@@ -146,10 +150,38 @@ def psi(reference: Values, current: Values, bins: int = 10) -> Stability:
     return compare(made, made.count(reference), made.count(current))
 
 
-def compare(bins: Bins, before: NDArray[np.float64], now: NDArray[np.float64]) -> Stability:
+def compare(bins: Bins, before: NDArray[np.float64], now: NDArray[np.float64], clump: float = 1.0) -> Stability:
     """Return the index of the counts of a sample against those of the reference."""
     used = (before + now) > 0
-    return Stability(float(indices(before, now)), int(used.sum()) - 1, bins, before, now)
+    return Stability(float(indices(before, now)), int(used.sum()) - 1, bins, before, now, clump)
+
+
+def clumping(bins: Bins, values: Values) -> float:
+    """Return how many items of a reference, in their order, are worth one that is independent: 1, or more.
+
+    A customer who comes twenty times in a row is one customer. The counts of blocks of items then vary more than those
+    of independent items do: chi-squared over its degrees of freedom is the design effect (Kish 1965). Less than
+    three standard errors above 1 it is 1; else the end of its interval is taken, two of them above.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(1).normal(size=1000)
+    >>> bins = Bins.of(values, 10)
+    >>> clumping(bins, values), 15 < clumping(bins, np.repeat(values[:50], 20)) < 40
+    (1.0, True)
+    """
+    blocks = len(values) // BLOCK
+    if blocks < 2:
+        return 1.0
+    counts = np.array([bins.count(values[k * BLOCK : (k + 1) * BLOCK]) for k in range(blocks)])
+    counts = counts[:, counts.sum(axis=0) > 0]
+    freedom = (blocks - 1) * (counts.shape[1] - 1)
+    if freedom < 1:
+        return 1.0
+    expected = counts.mean(axis=0)
+    found = float(((counts - expected) ** 2 / expected).sum()) / freedom
+    error = math.sqrt(2.0 / freedom)
+    return found * (1.0 + 2.0 * error) if found > 1.0 + 3.0 * error else 1.0
 
 
 def indices(before: NDArray[np.float64], now: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from ..decision import Decision, Observation
 from ..errors import InputError
 from .alarms import Alarm, feature_alarm, label_alarm
 from .page_hinkley import PageHinkley
-from .stability import SHIFT, Bins, Values, compare, indices
+from .stability import SHIFT, Bins, Values, clumping, compare, indices
 
 Item = Mapping[str, Any] | Sequence[float] | NDArray[np.float64]
 
@@ -38,7 +38,8 @@ class Watch:
     window, reference
         Items that are compared at a time, and those they are compared with (as many, if not given).
     items_per_false_alarm
-        How many items there are on average before a feature raises a false alarm, if items are independent.
+        How many items there are on average before a feature raises a false alarm. Items that come in clumps, a customer
+        twenty times in a row, count as one: by how much is told from the reference (``stability.clumping``).
     least_index
         Index below which a change is not worth an alarm, however sure.
 
@@ -76,6 +77,7 @@ class Watch:
         self.alarms: list[Alarm] = []  #: raised so far
         self._rows: list[Any] = []
         self._known: dict[str, tuple[Bins, NDArray[np.float64]]] | None = None
+        self._clumps: dict[str, float] = {}
         self._latest: dict[str | int, int] = {}  # by feature or sign: the place of its last alarm
 
     def item(self, x: Item, time: Any = None) -> list[Alarm]:
@@ -123,7 +125,7 @@ class Watch:
         raised, first = [], self.items - items + 1
         share = items / (self.items_per_false_alarm * len(self._known))
         for (name, (bins_, before)), now in zip(self._known.items(), counts, strict=True):
-            found = compare(bins_, before, now)
+            found = compare(bins_, before, now, self._clumps[name])
             threshold = max(self.least_index, found.critical(min(share, 0.5)))
             if found.value > threshold:
                 alarm = feature_alarm(name, found, threshold, self.items, first, time)
@@ -170,6 +172,7 @@ class Watch:
         columns = self._columns(items)
         bins = {name: Bins.of(values, self.bins) for name, values in columns.items()}
         self._known = {name: (bins[name], bins[name].count(values)) for name, values in columns.items()}
+        self._clumps = {name: clumping(bins[name], values) for name, values in columns.items()}
 
     def _columns(self, rows: Sequence[Item]) -> dict[str, Values]:
         """Return items by feature."""

@@ -168,7 +168,7 @@ def leading_columns(
     >>> x = features.transform({"age": 50, "job": "pilot"})
     >>> policy.teach(x, 1)
     >>> leading_columns(policy, features, x[None, :], 1)
-    [['job']]
+    [['age']]
     """
     try:
         belief = policy.posterior

@@ -97,6 +97,7 @@ class Erased(NamedTuple):
     id: str
     anchor: bytes
     time: float | str | None = None
+    compared: int = 0  #: the last event up to which the record was folded and compared before the features went
 
 
 class Created(NamedTuple):

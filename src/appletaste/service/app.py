@@ -38,6 +38,10 @@ from .review import (
 )
 from .types import Estimates
 
+#: Requests under way at most, live views among them; beyond, 503 at once. What asks whether the process is well is
+#: answered always: a process that is busy is not to be killed for it.
+REQUESTS = 2000
+ALWAYS = frozenset(("/healthz", "/readyz"))
 #: The description is the same for everybody, and needs no key.
 OPENAPI = "/openapi.json"
 
@@ -90,12 +94,25 @@ class Application:
     def __init__(self, router: Router, host: Host) -> None:
         self.router, self.host = router, host
         self._routes = cast(list[Route], router.routes)
+        self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the endpoint of an address answer."""
         if scope["type"] != "http":
             await self.router(scope, receive, send)
             return
+        if self._under_way >= REQUESTS and scope["path"] not in ALWAYS:
+            self.host.metrics.overloads += 1
+            problem = Problem("overloaded")
+            await respond(Reply(problem.status, problem.body(), MEDIA, problem.headers()), receive, send)
+            return
+        self._under_way += 1
+        try:
+            await self._route(scope, receive, send)
+        finally:
+            self._under_way -= 1
+
+    async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         raw = scope.get("raw_path") or scope["path"].encode()
         path = scope["path"] = raw.partition(b"?")[0].decode("latin-1")
         for route in self._routes:

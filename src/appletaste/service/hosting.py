@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..records.stores import Store
 from ..streams import Stream
+from . import temporary
 from .keys import Key, Keys, secret_in
 from .metrics import Metrics
 from .owners import Owners
@@ -24,11 +25,12 @@ from .review.read_model import ReadModel
 from .review.search import Search
 from .review.uploads import Files
 from .sessions import Sessions, token_of
+from .side_process import LATER, SideProcesses
 from .writer import Writer
 
 log = logging.getLogger("appletaste.service")
-#: How many long questions (estimates, exports) are worked on at a time.
-READERS = 2
+#: How many questions that are not for the event loop are worked on at a time, by threads, and how many may wait.
+READERS, WAITING = 2, 64
 #: Seconds after which it is written down when keys were used last.
 NOTED = 600.0
 
@@ -59,12 +61,15 @@ class Host:
         self._running = False
         #: Why the process must end, empty: it need not.
         self.failure = ""
-        self._long = asyncio.Semaphore(READERS)
+        self._long, self._asides = asyncio.Semaphore(READERS), 0
+        #: Answers what takes a whole record to answer.
+        self.beside = SideProcesses(store, self.aside)
         #: Who owns which stream, where several processes share the store; this one is reached at ``address``.
         self.owners = Owners(self, address) if address else None
 
     async def start(self) -> None:
         """Open all streams of the store, or those that nobody else owns."""
+        await asyncio.to_thread(temporary.sweep)
         if self.owners is not None:
             await self.owners.start()
         else:
@@ -144,6 +149,7 @@ class Host:
             await writer.close()
         self._writers.clear()
         self.files.close()
+        self.beside.close()
 
     @property
     def ready(self) -> bool:
@@ -201,9 +207,15 @@ class Host:
         return self._read_models.get(name)
 
     async def aside(self, work: Callable[..., Any], *given: Any) -> Any:
-        """Answer a long question in a thread of its own, while decisions go on."""
-        async with self._long:
-            try:
+        """Answer a question in a thread of its own, while decisions go on."""
+        if self._asides >= WAITING:
+            self.metrics.overloads += 1
+            raise Problem("overloaded", detail="too many questions wait", retry_after=LATER)
+        self._asides += 1
+        try:
+            async with self._long:
                 return await asyncio.to_thread(work, *given)
-            except AppleTasteError as error:
-                raise problem_of(error) from error
+        except AppleTasteError as error:
+            raise problem_of(error) from error
+        finally:
+            self._asides -= 1

@@ -115,7 +115,7 @@ def responses(operation: Operation, refs: dict[str, Any]) -> dict[str, Any]:
             continue
         schema = refs[repr(kind)] if media == JSON else {"type": "string"}
         found[str(status)] = {"description": operation.summary, "content": {media: {"schema": schema}}}
-    names = [*operation.problems, "internal", "not-ready", "headers-too-large"]
+    names = [*operation.problems, "internal", "not-ready", "headers-too-large", "request-timeout"]
     if operation.scope is not None:
         names += ALWAYS if operation.method == "GET" else [*ALWAYS, "csrf"]
     if operation.of_stream:

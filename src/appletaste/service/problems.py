@@ -17,7 +17,7 @@ MEDIA = "application/problem+json"
 PREFIX = "urn:appletaste:problem:"
 #: Faults that one document lists; a batch of wide items would else be answered with many times its size.
 LISTED = 100
-#: Seconds after which a request that met a busy or stopped service is worth repeating.
+#: Seconds after which a request that met a busy or stopped service is worth repeating, unless a problem says otherwise.
 RETRY_AFTER = 1
 
 
@@ -51,6 +51,9 @@ KINDS: dict[str, Kind] = {
     "unknown-alarm": Kind(404, "there is no such alarm", "GET .../alarms lists the alarms of the stream"),
     "unknown-key": Kind(404, "there is no such key", "GET /v1/keys lists the keys"),
     "method-not-allowed": Kind(405, "this address has no such method", "see the header Allow"),
+    "request-timeout": Kind(
+        408, "the request did not come in time", "send a header within 10 seconds, and a body within 30"
+    ),
     "event-conflict": Kind(
         409, "there is a decision with this id, about another item", "give every item an id of its own"
     ),
@@ -124,9 +127,16 @@ class Problem(Exception):  # noqa: N818 - the name that RFC 9457 has for it
     """
 
     def __init__(
-        self, name: str, *errors: FieldError, detail: str | None = None, scope: str | None = None, allow: str = ""
+        self,
+        name: str,
+        *errors: FieldError,
+        detail: str | None = None,
+        scope: str | None = None,
+        allow: str = "",
+        retry_after: int = RETRY_AFTER,
     ) -> None:
         super().__init__(name)
+        self.retry_after = retry_after
         self.name, self.errors, self.detail, self.scope, self.allow = name, errors, detail, scope, allow
         self.status = KINDS[name].status
 
@@ -144,7 +154,7 @@ class Problem(Exception):  # noqa: N818 - the name that RFC 9457 has for it
         if self.status == 401:
             found["WWW-Authenticate"] = "Bearer"
         if self.status == 503:
-            found["Retry-After"] = str(RETRY_AFTER)
+            found["Retry-After"] = str(self.retry_after)
         if self.allow:
             found["Allow"] = self.allow
         return found

@@ -20,95 +20,22 @@ from ..records.stores import Store
 try:
     import starlette  # noqa: F401 (what the next line needs)
     import uvicorn
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 except ImportError:
     raise MissingExtraError("a service", "service") from None
 from .app import Application, build
-from .problems import MEDIA, Problem
+from .connection import Connection, raise_limit, sweep
 from .proxy import Proxy
 
 log = logging.getLogger("appletaste.service")
 #: Seconds that requests under way have when the process is told to end.
 GRACE = 20
-#: Requests under way at most; beyond, 503 at once.
-CONNECTIONS = 2000
 #: Seconds that a connection without a request is kept: longer than proxies (60, usually) and other processes
 #: (``owners.IDLE``) keep theirs, or they would send requests to connections that are being closed.
 KEEP_ALIVE = 75
 #: Objects made and not freed before the next look for garbage; a request under way has about a hundred.
 GARBAGE = 20_000
-#: Bytes of a request before its body, and lines of its header, at most; beyond, 431.
-LARGEST, LINES = 1 << 16, 100
-#: Seconds in which whoever was refused may read the answer: what is still sent is thrown away, since a connection that
-#: is closed before all was read takes its answer along.
-LINGER = 2.0
 #: Fields of a log record that are not of the message.
 _USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
-
-
-class Protocol(HttpToolsProtocol):
-    """One connection, as uvicorn speaks HTTP, with an end to headers: nobody without a key may fill the memory.
-
-    Bytes are counted until the parser has made something of them, and not kept beyond that.
-    """
-
-    _unread = 0  #: bytes since the last end of a header or part of a body, and all of what is being read
-    _came = False  #: one of them was in what is being read
-    _too_long = _refused = False
-
-    def data_received(self, data: bytes) -> None:
-        """Read what has arrived."""
-        if self._refused:
-            return
-        self._unread += len(data)
-        self._came = False
-        super().data_received(data)
-        if self._came:
-            self._unread = 0
-        elif self._unread > LARGEST or len(self.headers or ()) > LINES:
-            self._refuse()
-
-    def on_headers_complete(self) -> None:
-        """Let the request be answered, unless its header is too long."""
-        if len(self.headers) > LINES or (self._unread > LARGEST and self._size() > LARGEST):
-            self._too_long = True
-            raise ValueError("too long")  # the parser reads no further, and says that the request is bad
-        self._came = True
-        super().on_headers_complete()
-
-    def _size(self) -> int:
-        """Return how many bytes the header has: a method, an address and a version, and lines."""
-        line = len(self.parser.get_method()) + len(self.url) + len(b"  HTTP/1.1\r\n")
-        return line + sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers) + len(b"\r\n")
-
-    def on_body(self, body: bytes) -> None:
-        """Take a part of a body, which the operation has a limit for."""
-        self._came = True
-        super().on_body(body)
-
-    def send_400_response(self, msg: str) -> None:
-        """Say that the request is bad, or that its header is too long."""
-        if self._too_long:
-            self._refuse()
-        else:
-            super().send_400_response(msg)
-
-    def _refuse(self) -> None:
-        """Read nothing more, and say so, unless a request before is under way, which this would seem to answer."""
-        if self._refused or self.transport.is_closing():
-            return
-        self._refused = True
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.transport.abort()
-            return
-        body = Problem("headers-too-large").body()
-        head = (
-            "HTTP/1.1 431 Request Header Fields Too Large\r\n"
-            f"content-type: {MEDIA}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
-        self.transport.write_eof()
-        self.loop.call_later(LINGER, self.transport.close)
 
 
 class JsonLines(logging.Formatter):
@@ -154,6 +81,12 @@ class _Uvicorn(uvicorn.Server):
             if self._listening is not None:
                 self._listening(port)
 
+    async def on_tick(self, counter: int) -> bool:
+        """Look every second for connections that take too long; return whether the process is to end."""
+        if counter % 10 == 0:
+            sweep([one for one in self.server_state.connections if isinstance(one, Connection)])
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests under way finish, and end."""
         self._application.host.drain()
@@ -181,7 +114,7 @@ class Server:
             host=host,
             port=port,
             loop="uvloop",
-            http=Protocol,
+            http=Connection,
             ws="none",
             lifespan="on",
             access_log=False,
@@ -189,7 +122,6 @@ class Server:
             log_config=logging_config() if log else None,
             server_header=False,
             date_header=False,
-            limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=GRACE,
             timeout_keep_alive=KEEP_ALIVE,
         )
@@ -215,6 +147,7 @@ class Server:
             gc.collect()
             gc.freeze()  # what is loaded stays: looking for garbage in it again and again took a tenth of the time
             gc.set_threshold(GARBAGE)
+        raise_limit()
         self.uvicorn.run()
         if not self.uvicorn.started and not self.failure:
             self.failure = "the address cannot be listened on"

@@ -6,8 +6,9 @@ from typing import Any
 
 from .._checks import check_text
 from ..decision import check_label
-from ..errors import ConflictError, FeedbackError, InputError
+from ..errors import ConflictError, FeedbackError, InputError, RecordError
 from ..records.codec import sha256, unpack_item
+from ..records.durable import DurableRecord
 from ..records.events import (
     CORRECTED,
     EXPIRED,
@@ -40,8 +41,9 @@ from .answers import (
 from .clock import present, when_after
 from .journal import Journal
 from .reader import Reader
-from .recovery import first_map
+from .recovery import first_map, latest_fold
 from .snapshots import describe, put_chunks, read_manifest
+from .verify import verify
 
 LONGEST_NOTE = 10_000
 
@@ -213,7 +215,7 @@ class Feedback:
         journal.settle()
         return seq
 
-    def erase(self, id: str) -> Case:
+    def erase(self, id: str, verified: int) -> Case:
         """Erase the features of a decision; its action, its probability and the SHA-256 of the features stay."""
         self._journal.check_alone("an erasure")
         journal, case = self._journal, self.find(id)
@@ -225,13 +227,31 @@ class Feedback:
             journal.add(Expired(id, journal.now()))
         journal.settle()
         journal.keeper.wait()
+        journal.compared = max(journal.compared, verified)
+        compared = self._compared()
         try:
             self._forget_levels(id)
-            self._erase(id, case.answer.seq)
+            self._erase(id, case.answer.seq, compared)
         except BaseException as error:
             journal.stop(error)
             raise
         return self.find(id)
+
+    def _compared(self) -> int:
+        """Compare the record once more while all features are there; return the last event, 0: it does not verify.
+
+        Where all of it up to the latest snapshot is known to verify, only what came since is compared.
+        """
+        journal = self._journal
+        place, events = journal.record.place, journal.record.written.seq
+        latest = place.snapshots()[-1][0]
+        try:
+            if latest > journal.compared or not latest:
+                return verify(place).events
+            verifies = latest_fold(DurableRecord(place))[1:] == (latest, None)
+        except RecordError:  # which is no reason to keep what somebody wants to be forgotten
+            return 0
+        return events if verifies else 0
 
     def _forget_levels(self, id: str) -> None:
         """Let a map that changes forget the names of levels that no other decision has, and that it began without."""
@@ -259,14 +279,14 @@ class Feedback:
         for name, level in own.items():
             levels[name].forget(level)
 
-    def _erase(self, id: str, made: int) -> None:
+    def _erase(self, id: str, made: int, compared: int) -> None:
         journal = self._journal
         record, place = journal.record, journal.record.place
         seq, digest = record.written
         arrays = journal.fold.arrays()
         manifest = describe(seq, digest, journal.fold.header(), arrays)
         put_chunks(place, manifest, arrays)
-        erased = Erased(id, sha256(manifest.packed()).digest(), journal.now())
+        erased = Erased(id, sha256(manifest.packed()).digest(), journal.now(), compared)
         row = record.row(erased, record.stamp(record.now()))
         first, packed = place.snapshots()[0]
         chunks = manifest.chunks() | read_manifest(packed).chunks()
@@ -274,6 +294,7 @@ class Feedback:
         record.note_written(row)
         journal.fold.follow(row.seq, Erased(id, b""), journal.decided)
         journal.snapshot_written(seq)
+        journal.compared = row.seq if compared else 0
 
 
 def _name(by: str) -> str:

@@ -37,6 +37,7 @@ class Journal:
         self.keeper, self.nursery = Keeper(record.place), Nursery()
         self.activity = Activity()
         self._depth = 0
+        self.compared = 0  #: the last event up to which this process, or another, has folded the record and compared
         #: Why nothing can be written any more; empty: it can.
         self.stopped = "it was opened to look at" if store.read_only else ""
         if store.read_only:

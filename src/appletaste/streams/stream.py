@@ -442,15 +442,20 @@ class Stream:
         with self._running:
             return self._feedback.note(id, text, by)
 
-    def erase(self, id: str) -> Case:
+    def erase(self, id: str, *, verified: int = 0) -> Case:
         """Erase the features of a decision; its action, its probability and the SHA-256 of the features stay.
 
         A label that was learnt is retracted first, so that the policy knows nothing of the item any more, and a map
         that changes forgets the names of levels that no other decision has. Snapshots that knew the item are dropped,
         and another one is written, from which ``verify`` goes on.
+
+        Before the features go the record is compared once more, and the event says so: what cannot be folded again
+        afterwards was compared, and its digests say that nothing was changed since. ``verified`` is the number of the
+        event up to which somebody has just done so; less is left to compare then. The first erasure of a process
+        compares the whole record, others what came since.
         """
         with self._running:
-            return self._feedback.erase(id)
+            return self._feedback.erase(id, verified)
 
     @property
     def _running(self) -> Alone:
@@ -608,6 +613,7 @@ class Stream:
                 journal.trouble = error
                 journal.enter_safe_mode()
                 raise
+            journal.compared = found.events
             return found
 
     def log(self, features: bool | None = None) -> DecisionLog:

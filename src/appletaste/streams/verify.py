@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -26,6 +27,16 @@ class Gap(NamedTuple):
     first: int
     last: int
     ids: tuple[str, ...]  #: of the decisions whose features are gone
+    before: bool = False  #: all of them were folded and compared before the features went, and are as they were
+
+    def __str__(self) -> str:
+        ids = ", ".join(map(repr, self.ids[:3])) + (" and others" if len(self.ids) > 3 else "")
+        if self.before:
+            return (
+                f"events {self.first} to {self.last} verified before the features of {ids} were erased, and are as "
+                "they were"
+            )
+        return f"events {self.first} to {self.last} cannot be folded again: the features of {ids} were erased"
 
 
 class Verified(NamedTuple):
@@ -40,10 +51,7 @@ class Verified(NamedTuple):
     def __str__(self) -> str:
         told = f"{self.events} events verify: {self.decisions} decisions, {self.labels} labels, "
         told += f"{self.snapshots} snapshots, bit for bit"
-        for gap in self.gaps:
-            ids = ", ".join(map(repr, gap.ids[:3])) + (" and others" if len(gap.ids) > 3 else "")
-            told += f"; events {gap.first} to {gap.last} cannot be folded again: the features of {ids} were erased"
-        return told
+        return "; ".join([told, *map(str, self.gaps)])
 
 
 class Verifier:
@@ -63,6 +71,9 @@ class Verifier:
         self._acts: dict[str, Decided] = {}  # what waits for its label, so that it need not be read again
         self._erased: list[str] = []  # within the gap that is open
         self._gone: dict[str, int] = {}  # features that are missing, until an event says why
+        # Events that were compared before features went, from one to another; and since which the fold could be begun.
+        self._before: list[tuple[int, int]] = []
+        self._earliest, self._anchored = math.inf, 1
         self._gaps: list[Gap] = []
         self._first = 0
         self._compared = self._decisions = self._labels = 0
@@ -90,7 +101,16 @@ class Verifier:
             self._close_gap(head.seq)
         for id, seq in self._gone.items():
             raise RecordError(f"event {seq}: the features of {id!r} are missing, and no event says why", seq)
-        return Verified(head.seq, self._decisions, self._labels, self._compared, tuple(self._gaps))
+        gaps = tuple(gap._replace(before=self._proved(gap)) for gap in self._gaps)
+        return Verified(head.seq, self._decisions, self._labels, self._compared, gaps)
+
+    def _proved(self, gap: Gap) -> bool:
+        """Return whether each event of a gap was compared before features went."""
+        next_ = gap.first
+        for first, last in sorted(self._before):
+            if first <= next_:
+                next_ = max(next_, last + 1)
+        return next_ > gap.last
 
     def _decided(self, row: Row, event: Decided) -> None:
         self._decisions += 1
@@ -110,10 +130,15 @@ class Verifier:
             self._begin(seq, event)
         elif isinstance(event, Erased):
             self._check_anchor(seq, event.anchor, seq - 1)
-            if self._gone.pop(event.id, None) is None:
+            made = self._gone.pop(event.id, None)
+            if made is None:
                 raise RecordError(
                     f"event {seq} says that the features of {event.id!r} were erased, and they are there", seq
                 )
+            # what lay between features that were gone before and their anchor could not be compared then
+            self._before.append((1, int(min(event.compared, self._earliest - 1))))
+            self._before.append((self._anchored, event.compared))
+            self._earliest, self._anchored = min(self._earliest, made), seq
         if self._fold is not None:
             self._fold.take(row, event, self._lookup)
         if isinstance(event, Labelled):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
+import shutil
 import time
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -23,11 +22,14 @@ from ...records.states import Entries
 from ...records.stores.store import PART, Place, Row
 from ..operations import EVENTS, NDJSON, PARQUET, STREAM, Call, Query, Reply, operation
 from ..problems import Problem
+from ..side_process import Reading
+from ..temporary import folder_of_ours
 from ..types import Estimates
-from ..writer import Writer
 
 #: Seconds between two looks at the record, and after which a quiet connection hears that it is alive.
 PAUSE, ALIVE = 0.1, 15.0
+#: Bytes of a file that are read and sent at once.
+AT_ONCE = 1 << 20
 #: Seconds between two looks whether whoever watches still may.
 MAY = 1.0
 #: The usual confidence of intervals.
@@ -101,28 +103,42 @@ async def log(call: Call[None]) -> Reply[str]:
     return Reply(200, media=NDJSON, parts=parts())
 
 
-def table(writer: Writer) -> DecisionLog:
-    """Return the decision log of a stream up to now, read beside its writer; with features unless some were erased."""
-    last, record = writer.seq, DurableRecord(writer.place)
-    entries = Entries(event for seq, event in record.read() if seq <= last)
+def table(reading: Reading) -> DecisionLog:
+    """Return the decision log of a stream, read beside its writer; with features unless some were erased."""
+    record = DurableRecord(reading.place)
+    entries = Entries(event for seq, event in record.read() if seq <= reading.seq)
     if not len(entries):
         raise Problem("cannot-happen", detail="the stream has no decisions yet")
     whole = all(len(event.decision.x) for event in entries.decided.values())
-    return table_of(entries, writer.policy, whole)
+    return table_of(entries, reading.policy, whole)
+
+
+def write_parquet(reading: Reading, path: str) -> bytes:
+    """Write the decision log of a stream to a file."""
+    table(reading).write(path)
+    return b""
 
 
 @operation("GET", STREAM + "/log.parquet", scope="read", media=PARQUET, problems=("cannot-happen",))
 async def log_parquet(call: Call[None]) -> Reply[bytes]:
     """Return the decision log in Parquet, one row a decision."""
-    writer = call.writer
+    folder = await asyncio.to_thread(folder_of_ours)
+    path = folder / "log.parquet"
+    try:
+        await call.host.beside.ask(call.writer, write_parquet, str(path))
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
 
-    def work() -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "log.parquet")
-            table(writer).write(path)
-            return path.read_bytes()
+    async def parts() -> AsyncGenerator[bytes]:
+        try:
+            with path.open("rb") as file:
+                while part := await asyncio.to_thread(file.read, AT_ONCE):
+                    yield part
+        finally:
+            shutil.rmtree(folder)
 
-    return Reply(200, await call.host.aside(work), PARQUET)
+    return Reply(200, media=PARQUET, parts=parts())
 
 
 @operation(
@@ -178,17 +194,16 @@ async def live(call: Call[None]) -> Reply[str]:
 )
 async def missed(call: Call[None]) -> Reply[Estimates]:
     """Say how many positives were passed, with intervals, or why the log cannot say."""
-    read_model, level = call.host.read_model(call.stream), call.query["level"]
+    level = call.query["level"]
+    body = await call.host.beside.ask(call.writer, missed_of, level)
+    if level == LEVEL:
+        call.host.read_model(call.stream).missed = msgspec.json.decode(body)["design_missed"], time.time()
+    return Reply(200, body)
 
-    def work() -> Any:
-        with read_model.catch_up().lock:  # whoever asks again hears the same until something happens
-            name, seq = ("missed", level), read_model.seq
-            told = read_model.once(name, seq, lambda: evaluate.missed(table(read_model.writer), level).as_dict())
-            if level == LEVEL:
-                read_model.missed = told["design_missed"], time.time()
-            return told
 
-    return Reply.of(for_json(await call.host.aside(work)))
+def missed_of(reading: Reading, level: float) -> bytes:
+    """Return how many positives a stream has passed, as JSON."""
+    return msgspec.json.encode(for_json(evaluate.missed(table(reading), level).as_dict()))
 
 
 @operation("GET", STREAM + "/drift", scope="read", problems=("cannot-happen",))

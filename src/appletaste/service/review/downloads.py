@@ -9,7 +9,8 @@ import re
 import tempfile
 import threading
 from calendar import monthrange
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import astuple
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,14 +23,15 @@ from ...logs import DecisionLog
 from ...logs.decision_log import table_of
 from ...records.codec import unpack_event
 from ...records.durable import DurableRecord
-from ...records.events import STATES, Decided
+from ...records.events import STATES, Decided, Event
 from ...records.states import Entries
 from ...records.stores.store import PART
 from ...reports import write_report
 from ...words import Words
 from ..operations import CSV, HTML, STREAM, Call, Query, Reply, operation
 from ..problems import FieldError, Problem
-from .read_model import ReadModel, day_name, day_number
+from ..side_process import Reading
+from .read_model import ReadModel, day_name, day_number, day_of
 
 Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", max_length=7)]
 #: A page of ours that needs nothing from anywhere, and runs nothing.
@@ -54,21 +56,27 @@ def days_of_month(month: str) -> tuple[date, date]:
     return date(year, number, 1), date(year, number, monthrange(year, number)[1])
 
 
-def table_from(read_model: ReadModel, first: date, last: date) -> DecisionLog:
+def table_from(reading: Reading, first: date, last: date) -> DecisionLog:
     """Return the decision log of some days with their features; no other decision is held in memory."""
-    writer, columns = read_model.writer, read_model.columns
-    with read_model.lock:
-        rows = columns.of_days(day_number(first.isoformat()), day_number(last.isoformat()))
-        chosen, end = set(rows.tolist()), read_model.seq
-        wanted = {id for id, row in columns.rows.items() if row in chosen}
-    events = DurableRecord(writer.place).read()
-    entries = Entries(event for seq, event in events if seq <= end and event.id in wanted)
+    low, high = (day_number(day.isoformat()) for day in (first, last))
+    wanted: set[str] = set()
+
+    def events() -> Iterator[Event]:
+        for seq, event in DurableRecord(reading.place).read():
+            if seq > reading.seq:
+                return
+            if isinstance(event, Decided) and low <= day_of(str(event.time)) <= high:
+                wanted.add(event.id)
+            if event.id in wanted:
+                yield event
+
+    entries = Entries(events())
     whole = all(len(event.decision.x) for event in entries.decided.values())
-    return table_of(entries, writer.policy, whole)
+    return table_of(entries, reading.policy, whole)
 
 
-def report_of(read_model: ReadModel, month: str | None, title: str, words: Words) -> tuple[bytes, str]:
-    """Return the page of a month, and which month that is; without one the month of the latest decision."""
+def month_of(read_model: ReadModel, month: str | None) -> str:
+    """Return the month of a report, that of the latest decision where none is asked for, or why there is no report."""
     with read_model.catch_up().lock:
         columns, there = read_model.columns, read_model.columns.touched
         if not there:
@@ -80,27 +88,24 @@ def report_of(read_model: ReadModel, month: str | None, title: str, words: Words
         if not len(columns.of_days(*(day_number(day.isoformat()) for day in (first, last)))):
             told = f"{day_name(min(there))} to {day_name(max(there))}"
             raise Problem("no-answer", detail=f"no decision was made in {month}; give a month of {told}")
-    page: bytes = read_model.once(
-        ("report", month), read_model.seq, lambda: page_of(read_model, first, last, title, words)
-    )
-    return page, month
+        return month
 
 
-def page_of(read_model: ReadModel, first: date, last: date, title: str, words: Words) -> bytes:
-    """Return the page of some days of one month, compared with the month before."""
-    month, before = str(first)[:7], (first - timedelta(days=1)).replace(day=1)
-    log = table_from(read_model, before, last)
+def page_of(reading: Reading, month: str, title: str, *words: str) -> bytes:
+    """Return the page of a month, compared with the month before."""
+    first, last = days_of_month(month)
+    log = table_from(reading, (first - timedelta(days=1)).replace(day=1), last)
     try:
         with tempfile.TemporaryDirectory() as folder, _drawing:
             write_report(
                 log,
                 folder,
-                names=read_model.writer.names,
+                names=reading.names,
                 title=f"{title}, {month}",
                 source=f"the record of {title}",
                 first_day=first,
                 last_day=last,
-                words=words,
+                words=Words(*words),
             )
             return Path(folder, "index.html").read_bytes()
     except (InputError, MissingExtraError) as error:
@@ -132,7 +137,8 @@ async def report(call: Call[None]) -> Reply[str]:
     if month is not None and not 1 < int(month[:4]) < 9999:  # the month before is looked at, too
         raise Problem("validation", FieldError("out-of-range", parameter="month", expected="a month such as 2024-06"))
     words = await call.writer.do(lambda stream: stream.words)
-    page, month = await call.host.aside(report_of, read_model, month, call.stream, words)
+    month = await call.host.aside(month_of, read_model, month)
+    page = await call.host.beside.ask(call.writer, page_of, month, call.stream, *astuple(words))
     headers = file_name(call.stream, f"{month}.html")
     headers["Content-Security-Policy"] = POLICY
     return Reply(200, page, f"{HTML}; charset=utf-8", headers)

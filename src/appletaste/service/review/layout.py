@@ -62,10 +62,11 @@ class Layout(Body, frozen=True):
 
 
 class LayoutRead(Struct, frozen=True):
-    """How the page looks, and the columns that there are."""
+    """How the page looks, and the columns that there are; what is not learnt is shown alone."""
 
     layout: Layout
     columns: list[str]
+    learnt: list[str]
 
 
 def layout_of(store: Store, stream: str) -> Layout:
@@ -122,8 +123,9 @@ def link_for(template: str, values: dict[str, Any]) -> str | None:
 async def show_layout(call: Call[None]) -> Reply[LayoutRead]:
     """Return how the review page looks for a stream, and which columns there are."""
     features = call.writer.features
-    columns = [] if features is None else [*features.fields, *features.dropped]
-    return Reply.of(LayoutRead(call.host.queue(call.stream).layout, columns))
+    columns = [] if features is None else list(dict.fromkeys((*features.fields, *features.dropped)))
+    learnt = [] if features is None else list(features.fields)
+    return Reply.of(LayoutRead(call.host.queue(call.stream).layout, columns, learnt))
 
 
 @operation("PUT", STREAM + "/layout", scope="lead")

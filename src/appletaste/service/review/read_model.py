@@ -56,6 +56,8 @@ FLAGS = ("act", "audit", "label", "state", "explored", "overruled", "own_act", "
 NUMBERS = ("round", "seq", "day")
 _STATE = {name: code for code, name in enumerate(STATES)}
 _NAMES = np.array(STATES, dtype=np.str_)
+#: After so many events whoever reads on lets others go on for so many seconds.
+TURN, REST = 100, 1e-4
 #: Rows that there is room for at first.
 ROOM = 1024
 #: What a day is numbered from.
@@ -126,7 +128,7 @@ class Columns:
         if self.dated is None:
             self.dated = isinstance(event.time, str)
         local, moment = read_date(event.time) if self.dated else (at / 1e6, at / 1e6)
-        day = math.floor((local if local == local else at / 1e6) / DAY)
+        day = _day(local if local == local else at / 1e6)
         best = decision.chance != decision.chance or costs.best(decision.chance)
         sheet = (costs.miss, costs.false_alarm, costs.hit, costs.correct_pass)
         told = (decision.chance, decision.worth, decision.price, moment, math.nan)
@@ -195,6 +197,21 @@ class Columns:
         return np.asarray(found[np.isfinite(found)])
 
 
+def _day(seconds: float) -> int:
+    return math.floor(seconds / DAY)
+
+
+def day_of(time: str) -> int:
+    """Return the number of the day of a date, where the date is written.
+
+    Examples
+    --------
+    >>> day_of("1970-01-31T23:59:00-05:00")
+    30
+    """
+    return _day(read_date(time)[0])
+
+
 def day_number(text: str) -> int:
     """Return the number of a day since 1970.
 
@@ -258,6 +275,8 @@ class ReadModel:
                     fields = unpack(row.body)
                     self._take(row.seq, event_of(row.kind, fields, row.item, sheets), fields[1])
                     self.seq = row.seq
+                    if row.seq % TURN == 0:
+                        time.sleep(REST)  # whoever decides waits for this thread otherwise
         return self
 
     def _take(self, seq: int, event: Event, at: int) -> None:

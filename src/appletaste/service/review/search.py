@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
     Examples
     --------
-    >>> plain("  AnnaBERG ")
+    >>> plain("  Anna   BERG ")
     'anna berg'
     """
     return " ".join(text.translate(_PLAIN).casefold().split())

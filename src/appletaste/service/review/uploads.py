@@ -7,7 +7,6 @@ import csv
 import re
 import secrets
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from ...tables.files import SEPARATORS
 from ...times import DAY, instants
 from ..operations import Call
 from ..problems import Problem
+from ..temporary import folder_of_ours
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class Files:
         name = secrets.token_urlsafe(12)
         with self._lock:
             if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="appletaste-files-"))
+                self._folder = folder_of_ours()
             path = self._folder / f"{name}.csv"
         path.write_bytes(content)  # which takes its time, and ``find`` is asked in the event loop
         with self._lock:

@@ -87,7 +87,7 @@ class Session extends Watched {
 export const session = new Session(null);
 
 export function streamPath(stream, ...parts) {
-  return ["streams", stream, ...parts].map(encodeURIComponent).join("/").replace("queue%3A", "queue:");
+  return ["streams", stream, ...parts].map(encodeURIComponent).join("/").replace(/(queue|labels)%3A/, "$1:");
 }
 
 async function once(method, path, { body, type = "application/json", signal, keepalive = false, headers = {} } = {}) {

@@ -7,7 +7,7 @@ import { count, figure, h, part, replace, template } from "./dom.js";
 import { showHelp } from "./keyboard.js";
 import { address, FIRST_USE, remembered } from "./places.js";
 
-const ALIVE = { open: "live", connecting: "connecting", cut: "cut" };
+const ALIVE = { open: "connected", connecting: "connecting", cut: "cut off" };
 const NEW = "\0new";
 
 let bar = null;
@@ -42,8 +42,13 @@ function makeBar(shell, views, place, signOut) {
   drawChoice(part(element, "stream-choice"), place);
   part(element, "help").onclick = showHelp;
   part(element, "theme").onclick = otherTheme;
-  part(element, "who").append(session.state.key.name);
+  const who = part(element, "who");
+  who.append(session.state.key.name);
+  who.title = `Signed in as ${session.state.key.name}`;
+  part(element, "keys-link").hidden = !(session.can("admin") && session.state.key.streams.includes("*"));
   part(element, "sign-out").onclick = signOut;
+  // whom the proxy names is signed in again at once
+  part(element, "sign-out").hidden = session.state.by_proxy;
   replace(shell, element);
   const stops = [place?.state.watch((state) => {
     if (!state) return;

@@ -1,16 +1,18 @@
 // One case: how likely, what either action costs, why, what is usual, what became of cases like it, and its history.
 //
-//   drawCase(root, found, { context, held, said, actions, onchange })
+//   drawCase(root, found, { context, layout, held, said, actions, onchange })
+//     layout     which columns are of customers, and the words of the link elsewhere
 //     found      a case as the service tells it             said   the label that was just given here, or undefined
 //     actions    { label(value), skip, escalate, correct, next, back }; what the key does not allow is false
 //     onchange   called after a note was written
 
 import { api, problemOf } from "./api.js";
 import { chanceScale, costBars, effectBar, usualStrip } from "./case_pictures.js";
-import { CODES } from "./codes.js";
+import { customerCards } from "./case_customer.js";
+import { codeChip, codeWords } from "./codes.js";
 import { ago, count, figure, h, moment, money, notify, number, part, percent, price, replace, sentence, share, signed, template } from "./dom.js";
 import { address } from "./places.js";
-import { WORDS } from "./undo.js";
+import { actionOf, capital, outcomeOf, told, words } from "./words.js";
 
 const STATES = { pending: "waits for its label", expired: "no longer waited for", never_due: "passed" };
 const KINDS = {
@@ -32,8 +34,8 @@ export function drawCase(root, found, given) {
     head(found, given),
     labels < FEW_LABELS && h("p.notice#prior-only", `Prior only: little is known yet. Labels learnt so far: ${count(labels)}.`),
     h("div.case-top", chanceCard(found), costCard(found)),
-    reasonsCard(found),
-    h("div.case-low", similarCard(found, given.context), historyCard(found, given))), actionBar(found, given));
+    reasonsCard(found, given.layout),
+    h("div.case-low", h("div.case-stack", customerCards(found, given), similarCard(found, given.context)), historyCard(found, given))), actionBar(found, given));
   root.scrollTop = same ? scrollTop : 0;
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
@@ -47,32 +49,32 @@ function labelOf(found) {
 }
 
 function outcome(label, testid) {
-  return h("span.badge", { class: label ? "warm" : "cool", testid, "data-value": label }, label ? "+ positive" : "− negative");
+  return h("span.badge", { class: label ? "warm" : "cool", testid, "data-value": label }, `${label ? "+" : "−"} ${outcomeOf(label)}`);
 }
 
-function head(found, { held, actions }) {
-  const done = (act) => (act ? "acted on" : "passed");
+function head(found, { held, actions, layout }) {
+  const link = /^https?:\/\//.test(found.link ?? "") && h("a.button.small.case-link", { href: found.link, target: "_blank", rel: "noopener noreferrer", testid: "case-link" }, layout.link_title ?? "Open in the back office", " ↗");
   return h("header.case-head",
     h("div.case-line",
       h("button.button.plain.small.back#back", { onclick: actions.back }, "‹ Queue"),
       h("h1.mono", { id: "case-title", tabindex: "-1" }, found.id),
-      found.code && h("span.code", { "data-code": found.code }, found.code),
+      codeChip(found.code),
       labelOf(found) === null ? h("span.badge#case-state", STATES[found.state] ?? found.state) : outcome(labelOf(found), "case-label"),
-      found.escalated && h("span.badge.warn#case-escalated", "⚑ escalated"),
-      held ? h("span.badge.strong#case-held", "held for you") : found.by && h("span.badge.warn#case-held-by", `held by ${found.by}`)),
-    h("p.case-why#case-why", h("strong", CODES[found.code]), " ", found.reasons.map(sentence)),
-    h("p.quiet.small", "Decided ", moment(found.time), found.stratum && ` · ${found.stratum}`,
-      ` · ${done(found.act)} with probability `, share("probability", found.probability), found.enacted_by && ` · ${done(found.acted)} by ${found.enacted_by}`));
+      found.escalated && h("span.badge.warn#case-escalated", found.escalated_to ? `⚑ for ${found.escalated_to}` : "⚑ escalated"),
+      held ? h("span.badge.strong#case-held", "held for you") : found.by && h("span.badge.warn#case-held-by", `held by ${found.by}`), link),
+    h("p.case-why#case-why", h("strong", codeWords(found.code)), " ", told(found.reasons.map(sentence).join(" "))),
+    h("p.quiet.small#case-of", capital(words.item), " of ", moment(found.time), found.stratum && ` · ${found.stratum}`,
+      ` · ${actionOf(found.act)} with probability `, share("probability", found.probability), found.enacted_by && ` · ${actionOf(found.acted)} by ${found.enacted_by}`));
 }
 
 function chanceCard(found) {
   const chance = found.chance_now ?? found.chance;
   const [low, high] = found.interval ?? [];
-  return card("Chance of positive", null,
+  return card(`Chance of ${words.positive}`, null,
     h("div.chance-line", share("chance_now", chance, { class: "huge" }),
       found.interval && h("p.quiet.small", share("low", low), " to ", share("high", high), h("br"), "with 90 % probability")),
     chanceScale(chance, low, high, found.threshold),
-    found.interval && h("p.chance-words", certainty(low, high, found.threshold)));
+    found.interval && h("p.chance-words", told(certainty(low, high, found.threshold))));
 }
 
 /** What the interval says about acting. */
@@ -85,7 +87,7 @@ function certainty(low, high, threshold) {
 function costCard({ chance, costs, expected_cost: cost }) {
   const saved = cost.pass - cost.act;
   return card("Expected cost", null, costBars(cost),
-    chance !== null && [h("p.cost-words", saved >= 0 ? "Acting saves " : "Passing saves ", h("strong", money(Math.abs(saved))), " on average."),
+    chance !== null && [h("p.cost-words", told(saved >= 0 ? "Acting saves " : "Passing saves "), h("strong", money(Math.abs(saved))), " on average."),
       h("p.quiet.small", "By the chance when it was decided, ", share("chance", chance), ".")],
     h("dl.sheet", Object.entries(SHEET).map(([name, words]) => h("div", h("dt", words), h("dd", price(name, costs[name]))))));
 }
@@ -100,29 +102,29 @@ function heads(...names) {
   return h("thead", h("tr", names.map(([words, name = ""]) => h("th", { scope: "col", class: name }, words))));
 }
 
-function reasonsCard({ erased, item, contributions, usual }) {
+function reasonsCard({ erased, item, contributions, usual }, { columns, learnt }) {
   if (erased) return card("Why", null, h("p.quiet", "The values of this case were erased. Its action and its probability remain."));
   const used = new Set(contributions.map((one) => one.column));
   const rest = Object.keys(item ?? {}).filter((column) => !used.has(column)).map((column) => ({ column, value: item[column] }));
   const reach = Math.max(0.1, ...contributions.flatMap((one) => [Math.abs(one.low), Math.abs(one.high)])) * 1.04;
   const all = [...contributions, ...rest];
   const more = all.length > FIRST && h("button.button.plain.small#all-columns", { onclick: () => more.remove() }, `Show all ${all.length} columns`);
-  const sides = [["cool", "towards negative"], ["warm", "towards positive"], ["line", "90 % interval"]];
+  const sides = [["cool", `towards ${words.negative}`], ["warm", `towards ${words.positive}`], ["line", "90 % interval"]];
   return card("Why", sides.map(([name, words]) => h("span", h("i.swatch", { class: name }), words)),
     h("table.why", h("caption.only-read", "Each column: its value, what is usual, and how it moves the score"),
       heads(["Column"], ["Value"], ["Usual"], ["Effect on the score", "effect-head"], [h("span.only-read", "Effect as a number")]),
       h("tbody", all.map(({ column, value, contribution, low, high }) => h("tr#contribution", { "data-column": column },
         h("th.why-column", { scope: "row", title: column }, column),
-        h("td.why-value", { title: value }, shown(value)),
+        h("td.why-value", { title: value, class: typeof value === "string" && value.length > 14 ? "long" : "" }, shown(value)),
         h("td.why-usual", usualStrip(value, usual[column])),
-        h("td.why-effect", contribution === undefined ? h("span.quiet.small.unused", "not used") : effectBar(contribution, low, high, reach)),
+        h("td.why-effect", contribution === undefined ? h("span.quiet.small.unused", columns.length && !learnt.includes(column) ? "shown, not learnt" : "not used") : effectBar(contribution, low, high, reach)),
         h("td.num.why-number", contribution !== undefined && figure("contribution", contribution, signed(contribution, 2),
           { title: `between ${signed(low)} and ${signed(high)} with 90 % probability` })))))), more);
 }
 
 function similarCard({ similar }, context) {
   const positive = similar.filter((one) => one.label).length;
-  return card("Cases like this one", similar.length > 0 && h("span", figure("similar_positive", positive), ` of ${similar.length} were positive`),
+  return card("Cases like this one", similar.length > 0 && h("span", figure("similar_positive", positive), ` of ${similar.length} were ${words.positive}`),
     !similar.length ? h("p.quiet", "No labelled case is like this one yet.") : h("table.similar",
       heads(["Case"], ["Outcome"], ["Likeness"], ["Chance then", "num"], ["When", "num wide-only"]),
       h("tbody", similar.map((one) => h("tr#similar",
@@ -149,11 +151,18 @@ function historyCard(found, { context, onchange }) {
     }
     add.disabled = false;
   };
-  return card("History and notes", null,
+  return card("History and notes", "by the clock of the service",
     h("ol.history#history", found.history.map((one) => h("li", { "data-kind": one.kind },
       h("p", h("strong", KINDS[one.kind] ?? one.kind), one.by && ` by ${one.by}`, h("span.quiet", " · ", moment(one.time))),
-      one.text && h("p.history-text", one.text)))),
+      one.text && h("p.history-text", said(one))))),
     context.can("review") && form);
+}
+
+/** What happened, in the words of the team; notes of people stay as they are. */
+function said({ kind, text }) {
+  if (kind === "noted") return text;
+  const label = text.match(/^label (?:corrected to )?([01])$/);
+  return label ? text.replace(/[01]$/, outcomeOf(Number(label[1]))) : told(text);
 }
 
 function actionBar(found, { actions, said, context }) {
@@ -161,10 +170,10 @@ function actionBar(found, { actions, said, context }) {
   const { label } = actions;
   const known = labelOf(found);
   const quiet = (testid, ...words) => h("p.quiet", { testid }, words);
-  let content = [button("positive", "1", "Positive", label && (() => label(1)), "say warm"), button("negative", "0", "Negative", label && (() => label(0)), "say cool"),
+  let content = [button("positive", "1", capital(words.positive), label && (() => label(1)), "say warm"), button("negative", "0", capital(words.negative), label && (() => label(0)), "say cool"),
     button("skip", "s", "Skip", actions.skip), button("escalate", "e", "Escalate", actions.escalate)];
-  if (said) content = quiet("just-said", "You said: ", h("strong", WORDS[said.value]), ".");
-  else if (known !== null) content = [quiet("known", "The label is ", h("strong", WORDS[known]), "."), button("correct", "u", "Correct the label", context.can("correct") && actions.correct)];
+  if (said) content = quiet("just-said", "You said: ", h("strong", outcomeOf(said.value)), ".");
+  else if (known !== null) content = [quiet("known", "The label is ", h("strong", outcomeOf(known)), "."), button("correct", "u", "Correct the label", context.can("correct") && actions.correct)];
   else if (found.by && found.by !== context.key.name) content = [quiet("taken", h("strong", found.by), " holds this case until ", moment(found.until), "."), button("next", "j", "Next case", actions.next),
     actions.takeOver && h("button.button#take-over", { onclick: actions.takeOver }, "Take over")];
   else if (!label && !actions.escalate) content = quiet("only-look", "This key looks at cases, and gives no labels.");

@@ -6,6 +6,7 @@
 //   usualStrip(value, usual)                         a value beside what is usual
 
 import { h, number, percent, price } from "./dom.js";
+import { told } from "./words.js";
 
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const within = (share) => `${Math.min(Math.max(share, 0), 1) * 100}%`;
@@ -27,7 +28,7 @@ function reachOf(values) {
 
 export function chanceScale(chance, low, high, threshold) {
   const end = reachOf([chance, high, threshold, 0.02]);
-  const pays = `acting pays from ${percent(threshold)}`;
+  const pays = told(`acting pays from ${percent(threshold)}`);
   const words = `${percent(chance)}, ${known(low) ? `between ${percent(low)} and ${percent(high)} with 90 % probability, ` : ""}${pays}`;
   return h("div.scale#chance-scale", { role: "img", "aria-label": words },
     known(threshold) && h("div.scale-threshold", { class: threshold / end > 0.6 ? "late" : "", style: { left: within(threshold / end) } }, h("span", pays)),
@@ -40,7 +41,7 @@ export function costBars({ act, pass }) {
   const reach = Math.max(Math.abs(act), Math.abs(pass)) || 1;
   const row = (name, words, value, better) => h("div.cost-row", { class: better ? "better" : "" }, h("span", words),
     h("span.cost-track", known(value) && piece("cost-bar", 0, Math.abs(value) / reach)), price(name, value, { class: "cost-value" }));
-  return h("div.costs", row("cost_act", "Acting", act, act <= pass), row("cost_pass", "Passing", pass, pass < act));
+  return h("div.costs", row("cost_act", told("Acting"), act, act <= pass), row("cost_pass", told("Passing"), pass, pass < act));
 }
 
 export function effectBar(contribution, low, high, reach) {

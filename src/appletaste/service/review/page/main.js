@@ -18,12 +18,12 @@ import { api, Problem, problemOf, session, streamPath } from "./api.js";
 import { drawBar } from "./bar.js";
 import { bannerFor } from "./banner.js";
 import { announce, emptyState, h, notify, on, replace, trouble } from "./dom.js";
+import { useKeys } from "./keyboard.js";
 import { Live } from "./live.js";
 import { outbox } from "./outbox.js";
 import { address, askToSignIn, home, parse, rememberStream } from "./places.js";
 import { StreamState } from "./state.js";
-import { WORDS } from "./undo.js";
-import { speak } from "./words.js";
+import { outcomeOf, speak } from "./words.js";
 
 /** Views of a stream by their address, all of which need to read; and views without a stream, with their scope. */
 const VIEWS = {
@@ -34,9 +34,13 @@ const VIEWS = {
   "what-if": { module: "./what_if.js", title: "What if" },
   health: { module: "./health.js", title: "Health" },
   report: { module: "./report.js", title: "Report" },
+  layout: { module: "./layout.js", title: "Layout", scope: "lead", hidden: true },
 };
+/** The second letter of the keys that lead from page to page: g, then q. */
+const LETTERS = { queue: "q", stream: "s", model: "m", "what-if": "w", health: "h", report: "r" };
 const ALONE = {
   "sign-in": { module: "./sign_in.js", title: "Sign in" },
+  keys: { module: "./keys.js", title: "Keys", scope: "admin" },
   "first-use": { module: "./first_use.js", title: "New stream", scope: "admin" },
 };
 
@@ -83,8 +87,8 @@ async function route() {
   drawBar(VIEWS, place, view, signOut);
   if (!seen) return instead(emptyState("There is no such stream", `The key ${session.state.key.name} sees no stream with this name.`));
   if (!found) return instead(emptyState("There is no such page", "Choose one of the pages above."));
-  const scope = stream === null ? found.scope : "read";
-  if (scope && !session.can(scope)) return instead(noPermission(scope));
+  const missing = [stream !== null && "read", found.scope].find((scope) => scope && !session.can(scope));
+  if (missing) return instead(noPermission(missing));
   document.title = [found.title, stream ?? [], "appletaste"].flat().join(" · ");
   if (shown?.module === found.module && shown.stream === stream && shown.teardown?.update) {
     return shown.teardown.update(view, params);
@@ -165,7 +169,7 @@ const told = new Set();
 outbox.watch(({ refused }) => {
   for (const entry of refused.filter((one) => !told.has(one.name))) {
     told.add(entry.name);
-    notify(`The label ${WORDS[entry.value]} of ${entry.id} was refused: ${entry.refused}.`, {
+    notify(`The label ${outcomeOf(entry.value)} of ${entry.id} was refused: ${entry.refused}.`, {
       bad: true, gone: () => outbox.dismiss(entry),
       action: { words: "Open the case", run: () => { location.hash = address(entry.stream, "case", entry.id); } },
     });
@@ -179,6 +183,8 @@ session.watch((now) => {
   return location.replace(askToSignIn());
 });
 on(window, "hashchange", () => void route());
+useKeys("Pages", Object.fromEntries(Object.entries(LETTERS).map(([view, letter]) => [`g ${letter}`, [VIEWS[view].title,
+  () => { if (place) location.hash = address(place.stream, view); }]])));
 on(document.querySelector(".skip-link"), "click", (event) => {
   // the address says which page this is
   event.preventDefault();

@@ -9,6 +9,7 @@ import { session } from "./api.js";
 const LAST = "appletaste.stream";
 const WANTED = "appletaste.wanted";
 export const FIRST_USE = "#/first-use";
+export const KEYS = "#/keys";
 export const SIGN_IN = "#/sign-in";
 
 export function remembered(name, value, store = "localStorage") {
@@ -54,7 +55,7 @@ export function home() {
   const wanted = remembered(WANTED, undefined, "sessionStorage");
   remembered(WANTED, null, "sessionStorage");
   const { streams } = session.state;
-  if (wanted && (streams.includes(parse(wanted).stream) || wanted === FIRST_USE)) return wanted;
+  if (wanted && (streams.includes(parse(wanted).stream) || wanted === FIRST_USE || wanted === KEYS)) return wanted;
   const last = remembered(LAST);
   if (streams.length) return address(streams.includes(last) ? last : streams[0], "queue");
   return FIRST_USE;

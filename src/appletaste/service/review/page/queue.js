@@ -1,8 +1,8 @@
 // The queue and the case beside each other: choose, look, say, and the next case opens.
 
-import { connection, problemOf, session } from "./api.js";
+import { api, connection, problemOf, session } from "./api.js";
 import { drawCase } from "./case.js";
-import { CODES } from "./codes.js";
+import { codeChip, codeWords } from "./codes.js";
 import { correctLabel, escalate } from "./correction.js";
 import { announce, count, emptyState, figure, h, notify, on, part, replace, template, trouble } from "./dom.js";
 import { queueTools } from "./filters.js";
@@ -11,7 +11,9 @@ import { outbox } from "./outbox.js";
 import { address } from "./places.js";
 import { QueueList } from "./queue_list.js";
 import { Rows } from "./rows.js";
-import { undoBar, WORDS } from "./undo.js";
+import { togetherBar } from "./together.js";
+import { undoBar } from "./undo.js";
+import { outcomeOf, told as inWords, words } from "./words.js";
 import { Work } from "./work.js";
 
 // milliseconds after which somebody who does nothing sees who holds what by now
@@ -19,7 +21,8 @@ const AGAIN = 15_000;
 const LEAVES = new Set(["labelled", "expired", "recorded"]);
 
 export async function show(root, context) {
-  const desk = new DeskView(root, context);
+  const [{ layout, columns, learnt }, { views }] = await Promise.all(["layout", "views"].map((name) => api.get(context.path(name), { signal: context.signal })));
+  const desk = new DeskView(root, context, { ...layout, columns, learnt }, views);
   await desk.begin();
   const teardown = () => desk.end();
   teardown.update = (view, params) => desk.update(view, params);
@@ -27,15 +30,16 @@ export async function show(root, context) {
 }
 
 class DeskView {
-  constructor(root, context) {
-    Object.assign(this, { root, context, id: null, found: null, last: null, arrived: 0, touched: Date.now(), stops: [] });
-    this.rows = new Rows(context, { order: "worth" });
+  constructor(root, context, layout, views) {
+    Object.assign(this, { root, context, layout, id: null, found: null, last: null, arrived: 0, touched: Date.now(), stops: [] });
+    this.rows = new Rows(context, { of: "waiting", order: "worth", columns: layout.rows ?? [] });
     this.work = new Work(context, this.rows);
     this.list = new QueueList(this.rows, {
-      name: context.key.name, choose: (id) => this.go(id),
-      mark: (item) => (this.work.said.has(item.id) ? `✓ ${WORDS[this.work.said.get(item.id).value]}` : this.work.skipped.has(item.id) ? "skipped" : null),
+      name: context.key.name, choose: (id) => this.go(id), picked: this.work.labels ? new Map() : null,
+      mark: (item) => (this.work.said.has(item.id) ? `✓ ${outcomeOf(this.work.said.get(item.id).value)}` : this.work.skipped.has(item.id) && this.rows.asked.of !== "skipped" ? "skipped" : null),
     });
-    this.tools = queueTools(this.rows, (asked) => this.ask(asked));
+    this.together = togetherBar(this.list, this.work, () => this.ask(this.rows.asked));
+    this.tools = queueTools(this.rows, { changed: (asked) => this.ask(asked), open: () => this.openFound(), layout, views });
     this.news = h("button.queue-news#queue-news", { hidden: true, onclick: () => this.ask(this.rows.asked) });
     this.nothing = h("div.queue-nothing#queue-empty");
     this.pane = h("section.case-pane#case-pane", { "aria-label": "Case", tabindex: "-1" });
@@ -43,7 +47,7 @@ class DeskView {
 
   async begin() {
     const { context } = this;
-    replace(this.root, h("section.queue-pane", { "aria-label": "Queue" }, this.tools.element, this.news, this.nothing, this.list.element), this.pane);
+    replace(this.root, h("section.queue-pane", { "aria-label": "Queue" }, this.tools.element, this.news, this.nothing, this.list.element, this.together.element), this.pane);
     this.root.classList.add("desk");
     const answered = (entry, problem) => this.answered(entry, problem);
     outbox.answers.add(answered);
@@ -69,10 +73,12 @@ class DeskView {
   keys() {
     const { work, context } = this;
     return {
+      "/": ["find a case: by id, or by what stands in a column", () => this.tools.search()],
       j: ["next case", () => this.step("next")],
       k: ["previous case", () => this.step("previous")],
       ...(work.labels && {
-        1: ["the case is positive", () => this.say(1)], 0: ["the case is negative", () => this.say(0)],
+        1: [`the case is ${words.positive}`, () => this.say(1)], 0: [`the case is ${words.negative}`, () => this.say(0)],
+        x: ["choose the case, to label many together", () => this.list.pick(this.list.active)],
         u: ["undo the last label; after five seconds: correct it", () => this.undo()],
       }),
       s: ["skip: the case stays in the queue", () => this.skip()],
@@ -84,7 +90,9 @@ class DeskView {
 
   async ask(asked) {
     this.arrived = 0;
+    const others = this.rows.narrows(asked);
     this.rows.asked = asked;
+    if (others) this.together.clear();
     try {
       this.loading = this.rows.reload();
       await this.loading;
@@ -96,7 +104,19 @@ class DeskView {
     this.list.element.scrollTop = 0;
     this.list.active = 0;
     this.drawList();
-    if (this.id === null) this.drawWelcome();
+    if (this.id === null) return this.drawWelcome();
+    // what the list does not show is not labelled by a key that is pressed
+    if (others && this.rows.place(this.id) < 0) this.context.go("queue");
+    return undefined;
+  }
+
+  /** Open the first case that was found. */
+  async openFound() {
+    await this.loading;
+    const first = this.rows.at(0);
+    if (!first || !this.rows.asked.text) return;
+    document.activeElement?.blur();
+    await this.go(first.id);
   }
 
   drawList() {
@@ -106,18 +126,24 @@ class DeskView {
     this.news.hidden = this.arrived === 0;
     replace(this.news, `${this.arrived === 1 ? "1 new case" : `${count(this.arrived)} new cases`}: show`);
     this.list.draw();
+    this.together.draw();
   }
 
   emptyWords() {
-    if (this.rows.filtered) return [h("p", "No case fits the filter."), h("button.button.small", { onclick: () => this.tools.reset() }, "Show all")];
-    if (this.context.state?.state?.events <= 1) return h("p#empty-stream", "Nothing has arrived in this stream yet.");
-    return h("p", "All done: no case waits for a label.");
+    const { of, text } = this.rows.asked;
+    const all = h("button.button.small", { onclick: () => this.tools.reset() }, "Show all");
+    if (text) return [h("p", `No ${words.item} has an id that begins with “${text}”, or these words in a column.`), all];
+    if (this.rows.filtered) return [h("p", { mine: "You have given no label yet.", labelled: "There is no label yet.", skipped: "You have skipped nothing.", escalated: "Nothing is escalated." }[of] ?? "No case fits the filter."), all];
+    const { events, labels } = this.context.state?.state ?? {};
+    if (events <= 1) return h("p#empty-stream", "Nothing has arrived in this stream yet.");
+    return h("p", labels === 0 ? inWords("Nothing to look at yet: no item was acted on that waits for a label.") : "All done: no case waits for a label.");
   }
 
   happened(events) {
     for (const event of events) {
-      if (event.kind === "decided" && event.act) this.arrived += 1;
-      if (LEAVES.has(event.kind)) this.work.gone(event.id);
+      if (event.kind === "decided" && event.act && !this.rows.finds) this.arrived += 1;
+      if (LEAVES.has(event.kind) && !this.rows.finds) this.work.gone(event.id);
+      if (LEAVES.has(event.kind)) this.list.picked?.delete(event.id);
     }
     const touched = events.filter((event) => event.id === this.id && event.kind !== "decided" && event.by !== this.context.key.name);
     if (touched.length && !this.work.said.has(this.id)) {
@@ -203,11 +229,11 @@ class DeskView {
     const mayLabel = work.labels && !this.taken;
     const written = again && this.pane.querySelector("#note-text")?.value;
     drawCase(this.pane, found, {
-      context, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
+      context, layout: this.layout, held: work.held.has(id), said: work.said.get(id), onchange: () => this.open(id, { again: true }),
       actions: {
         back: () => context.go("queue"), label: mayLabel && ((value) => this.say(value)), skip: mayLabel && (() => this.skip()),
         escalate: context.can("review") && !this.taken && (() => this.escalate()), next: () => this.advance(),
-        takeOver: work.claims && context.can("admin") && (() => this.takeOver()), correct: () => this.correct(id, this.label),
+        takeOver: work.claims && (context.can("lead") || context.can("admin")) && (() => this.takeOver()), correct: () => this.correct(id, this.label),
       },
     });
     if (written) this.pane.querySelector("#note-text").value = written;
@@ -218,12 +244,14 @@ class DeskView {
   drawWelcome() {
     const { told, total } = this.rows;
     if (!told) return;
-    if (total === 0) return replace(this.pane, emptyState("Nothing to do", "New cases appear here by themselves."));
+    if (total === 0 || this.rows.finds) return replace(this.pane, emptyState(total ? "Choose a case" : "Nothing here", total ? "Open one from the list, or press j for the first." : "New cases appear here by themselves."));
     const welcome = template("welcome");
     part(welcome, "start").onclick = () => this.step("next");
     replace(part(welcome, "welcome-total"), figure("waiting_now", total, count(total)), total === 1 ? " case waits for a label" : " cases wait for a label");
     replace(part(welcome, "codes"), Object.entries(told.codes).map(([code, one]) => h("div",
-      h("dt", h("span.code", { "data-code": code }, code), figure(`code_${code}`, one.count, count(one.count))), h("dd", CODES[code] ?? one.why))));
+      h("dt", codeChip(code), figure(`code_${code}`, one.count, count(one.count))), h("dd", codeWords(code, one.why)))));
+    part(welcome, "arrange").hidden = !this.context.can("lead");
+    part(welcome, "arrange").href = address(this.context.stream, "layout");
     replace(this.pane, welcome);
   }
 
@@ -233,6 +261,8 @@ class DeskView {
     this.touched = Date.now();
     // a key may come before the first row
     await this.loading;
+    // who begins sees first who holds what by now
+    if (this.id === null) await this.refresh();
     const id = this.id === null ? await this.work.first(this.list.active) : await this.work[way](this.id);
     return id === null ? announce("There is no other case.") : this.go(id, way === "next");
   }
@@ -249,7 +279,7 @@ class DeskView {
     const entry = work.label(id, value);
     this.last = { id, value };
     undoBar.offer({ id, value, until: entry.due }, () => this.undo());
-    announce(`${id} is ${WORDS[value]}. Press u to undo.`);
+    announce(`${id} is ${outcomeOf(value)}. Press u to undo.`);
     await this.advance();
   }
 
@@ -298,6 +328,7 @@ class DeskView {
       this.work.said.delete(id);
       this.work.forget(id);
       notify(`The label of ${id} is corrected.`);
+      if (this.rows.finds) void this.refresh();
       if (this.id === id) void this.open(id, { again: true });
     });
   }
@@ -306,7 +337,7 @@ class DeskView {
     if (entry.stream !== this.context.stream) return;
     if (problem) this.work.said.delete(entry.id);
     else {
-      this.work.gone(entry.id);
+      if (!this.rows.finds) this.work.gone(entry.id);
       announce(`The label of ${entry.id} has arrived.`);
     }
     this.drawList();

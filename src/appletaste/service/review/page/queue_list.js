@@ -5,26 +5,29 @@
 //
 // One row has the focus at a time (aria-activedescendant); arrows, Home, End and Page move it, Enter opens it.
 
-import { CODES } from "./codes.js";
-import { ago, h, on, price, replace, share } from "./dom.js";
+import { codeChip, codeWords } from "./codes.js";
+import { ago, day, h, instant, number, on, price, replace, share } from "./dom.js";
+import { outcomeOf, told } from "./words.js";
 
 // pixels of a row, as in review.css
-const HEIGHT = 84;
+const HEIGHT = 58;
 // rows that are drawn above and below what is seen
 const BEYOND = 6;
 
 export class QueueList {
-  constructor(rows, { choose, mark, name }) {
-    Object.assign(this, { rows, choose, mark, name, current: null, active: 0, drawn: new Map() });
+  constructor(rows, { choose, mark, name, picked }) {
+    // `picked` has the ids that are chosen for a label together; null: nobody may
+    Object.assign(this, { rows, choose, mark, name, picked, current: null, active: 0, from: 0, drawn: new Map(), onpick: () => {} });
     this.content = h("div.rows");
     this.element = h("div.queue-list", {
-      role: "listbox", tabindex: "0", "aria-label": "Cases that wait for a label", testid: "queue-list",
+      role: "listbox", tabindex: "0", "aria-label": "Cases", "aria-multiselectable": picked ? "true" : null, testid: "queue-list",
       onkeydown: (event) => this.#key(event),
       onclick: (event) => {
         const row = event.target.closest("[data-place]");
         if (!row) return;
         this.active = Number(row.dataset.place);
-        this.choose(row.dataset.id);
+        if (this.picked && (event.target.closest(".tick") || event.ctrlKey || event.metaKey || event.shiftKey)) return this.pick(this.active, event.shiftKey);
+        return this.choose(row.dataset.id);
       },
     }, this.content);
     this.stop = on(this.element, "scroll", () => this.#soon(), { passive: true });
@@ -36,6 +39,22 @@ export class QueueList {
     this.stop();
     this.observer.disconnect();
     cancelAnimationFrame(this.frame);
+  }
+
+  /** Choose a row, or let it go; with `until` all from the last one that was chosen on. */
+  pick(place, until = false) {
+    const item = this.rows.at(place);
+    if (!this.picked || !item) return;
+    const wanted = until || !this.picked.has(item.id);
+    const [first, last] = until ? [Math.min(this.from, place), Math.max(this.from, place)] : [place, place];
+    for (let at = first; at <= last; at += 1) {
+      const { id } = this.rows.at(at) ?? {};
+      if (id && wanted) this.picked.set(id, this.rows.at(at));
+      else this.picked.delete(id);
+    }
+    this.from = place;
+    this.onpick();
+    this.draw();
   }
 
   get seen() {
@@ -95,7 +114,7 @@ export class QueueList {
     const item = this.rows.at(place);
     const mark = item && this.mark(item);
     const held = item?.by && item.by !== this.name ? item.by : null;
-    const says = item && [item.id, place === this.active, item.id === this.current, mark, held, item.escalated].join();
+    const says = item && [item.id, place === this.active, item.id === this.current, mark, held, item.escalated, item.label, this.picked?.has(item.id), JSON.stringify(item.cells)].join();
     const before = this.drawn.get(place);
     const row = before && before[1] === says ? before[0] : this.#row(place, item, mark, held);
     row.ariaSetSize = this.rows.total;
@@ -105,21 +124,24 @@ export class QueueList {
   #row(place, item, mark, held) {
     const style = { top: `${place * HEIGHT}px` };
     if (!item) return h("div.queue-row.waiting", { role: "option", "aria-selected": "false", "aria-label": "loading", style });
+    const known = item.label ?? null;
+    const picked = this.picked?.has(item.id);
     return h("div", {
-      class: `queue-row${place === this.active ? " active" : ""}${mark ? " done" : ""}`, role: "option", id: `row-${place}`, style,
-      "aria-selected": item.id === this.current ? "true" : "false", "aria-posinset": place + 1,
+      class: `queue-row${place === this.active ? " active" : ""}${mark ? " done" : ""}${picked ? " picked" : ""}`, role: "option", id: `row-${place}`, style,
+      "aria-selected": item.id === this.current ? "true" : "false", "aria-posinset": place + 1, "aria-checked": this.picked ? String(Boolean(picked)) : null,
       "data-place": place, "data-id": item.id, testid: "queue-row",
     },
-    h("div.row-top", h("span.row-id.mono", item.id),
+    this.picked && h("span.tick", { "aria-hidden": "true", title: "Choose for a label together (x)" }, picked ? "✓" : ""),
+    h("div.row-top", h("span.row-id.mono", item.id), codeChip(item.code),
       mark && h("span.badge.strong#row-mark", mark),
-      item.escalated && h("span.badge.warn#row-escalated", "⚑ escalated"),
+      known !== null && !mark && h("span.badge#row-label", { class: known ? "warm" : "cool", "data-value": known }, outcomeOf(known)),
+      item.escalated && h("span.badge.warn#row-escalated", item.escalated_to ? `⚑ ${item.escalated_to}` : "⚑ escalated"),
       held && h("span.badge#row-held", `held by ${held}`),
-      share("chance", item.chance, { class: "row-chance", title: "chance of positive" })),
-    h("div.row-why", { title: item.why }, item.code && h("span.code", { "data-code": item.code }, item.code), CODES[item.code] ?? item.why),
-    h("div.row-end",
-      h("span", { title: "what acting is expected to save, plus what the label teaches" }, "worth ", price("worth", item.worth)),
-      h("span", { title: "what a look at a positive case saves" }, price("amount", item.amount), " at stake"),
-      ago(item.time), item.stratum && h("span.row-stratum", item.stratum)));
+      h("span.row-numbers", share("chance", item.chance, { class: "row-chance", title: told("chance of a positive") }),
+        price("amount", item.amount, { class: "row-amount", title: told("what a look at a positive saves") }))),
+    h("div.row-low", { title: codeWords(item.code, item.why) },
+      h("span.row-cells", (item.cells ?? []).map(({ column, value }) => h("span.row-cell", { title: `${column}: ${value ?? "missing"}` }, h("span.row-value", cell(value)), h("span.row-column", column)))),
+      h("span.row-end", known !== null && item.labelled_by ? `by ${item.labelled_by}` : ago(item.time))));
   }
 
   #key(event) {
@@ -136,4 +158,11 @@ export class QueueList {
       this.choose(this.rows.at(this.active).id);
     }
   }
+}
+
+/** A value in few letters. */
+function cell(value) {
+  if (value === null || value === "") return h("em", "missing");
+  if (typeof value === "number") return number(value, 4);
+  return instant(value) && /^\d{4}-\d\d-\d\d/.test(value) ? day(value) : String(value);
 }

@@ -1,15 +1,22 @@
 // The rows of the queue as the service orders them, in windows of 200; only what somebody looks at is there.
 //
-//   const rows = new Rows(context, { order: "worth", code: "" }); await rows.reload()
+//   const rows = new Rows(context, { of: "waiting", order: "worth", code: "" }); await rows.reload()
 //   rows.total, rows.at(17)             an item, or undefined while its window is on the way
 //   await rows.need(first, last)        loads the windows of these places
 //   rows.place(id), rows.remove(id)     -1 if the id is not among what is loaded
+//
+// `of` says which list: what waits (or of that what is escalated, or was skipped here), or the labels that were given.
+// With a `text` all cases are looked through.
 
 import { api } from "./api.js";
 
 const WINDOW = 200;
 // windows that are kept around what is seen
 const KEPT = 25;
+// what an answer has where cases are found, not queued
+const NONE = { codes: {}, strata: [], queues: {} };
+// what changes the look of rows, and not which are there
+const LOOKS = new Set(["order", "columns"]);
 
 export class Rows {
   constructor(context, asked) {
@@ -24,8 +31,20 @@ export class Rows {
     this.fresh = 0;
   }
 
+  /** Whether something narrows what waits. */
   get filtered() {
-    return Object.entries(this.asked).some(([name, value]) => name !== "order" && value);
+    return Object.entries(this.asked).some(([name, value]) => !LOOKS.has(name) && value && value !== "waiting");
+  }
+
+  /** Whether the rows are cases that were found, labelled ones too. */
+  get finds() {
+    return Boolean(this.asked.text) || this.asked.of === "mine" || this.asked.of === "labelled";
+  }
+
+  /** Whether other questions have other rows, and not the same in another order. */
+  narrows(asked) {
+    const said = ({ order, columns, ...rest }) => JSON.stringify(Object.entries(rest).filter(([, value]) => value).sort());
+    return said(asked) !== said(this.asked);
   }
 
   at(place) {
@@ -71,12 +90,26 @@ export class Rows {
     return this.coming.get(offset);
   }
 
-  async #ask(offset, turn) {
+  /** The address of a window. */
+  #address(offset) {
+    const { of, text, columns, ...rest } = this.asked;
     const query = new URLSearchParams({ offset, limit: WINDOW });
-    for (const [name, value] of Object.entries(this.asked)) if (value) query.set(name, value);
-    const { items, ...told } = await api.get(`${this.context.path("queue")}?${query}`, { signal: this.context.signal });
+    if (columns?.length) query.set("columns", JSON.stringify(columns));
+    if (this.finds) {
+      if (text) query.set("text", text);
+      query.set("of", of === "mine" || of === "labelled" ? of : "all");
+      return `${this.context.path("cases")}?${query}`;
+    }
+    if (of === "escalated" || of === "skipped") query.set(of, "true");
+    for (const [name, value] of Object.entries(rest)) if (value) query.set(name, value);
+    return `${this.context.path("queue")}?${query}`;
+  }
+
+  async #ask(offset, turn) {
+    const { finds } = this;
+    const { items, ...told } = await api.get(this.#address(offset), { signal: this.context.signal });
     if (turn !== this.fresh) return;
-    this.told = told;
+    this.told = finds ? { ...NONE, ...this.told, ...told } : told;
     this.total = told.total;
     const there = new Set(items.map((item) => item.id));
     // so that a long scroll does not fill the memory
@@ -86,6 +119,6 @@ export class Rows {
       if (inside || there.has(item.id) || place >= this.total || Math.abs(place - offset) > reach) this.items.delete(place);
     }
     items.forEach((item, place) => this.items.set(offset + place, item));
-    this.context.state?.pending(told.waiting);
+    if (!finds) this.context.state?.pending(told.waiting);
   }
 }

@@ -4,18 +4,17 @@
 //   undoBar.hide()
 
 import { part, replace, template } from "./dom.js";
+import { outcomeOf } from "./words.js";
 
 const place = document.getElementById("undo");
 let timer = null;
-
-export const WORDS = { 1: "positive", 0: "negative" };
 
 export const undoBar = {
   offer({ id, value, until }, undo) {
     clearTimeout(timer);
     const bar = template("undo");
     part(bar, "about").append(id);
-    part(bar, "said").append(WORDS[value]);
+    part(bar, "said").append(outcomeOf(value));
     part(bar, "undo").onclick = undo;
     part(bar, "undo-line").style.animationDuration = `${until - Date.now()}ms`;
     replace(place, bar);

@@ -45,8 +45,10 @@ export class Work {
   /** Whether a row is there for this reviewer to go on with. */
   free(item) {
     // for somebody else
-    const escalated = item?.escalated && !this.rows.asked.escalated;
-    return item && !this.said.has(item.id) && !this.skipped.has(item.id) && !escalated && (!item.by || item.by === this.context.key.name);
+    const { of } = this.rows.asked;
+    const escalated = item?.escalated && of !== "escalated";
+    const waits = item && (item.state === undefined || item.state === "pending");
+    return waits && !this.said.has(item.id) && (of === "skipped" || !this.skipped.has(item.id)) && !escalated && (!item.by || item.by === this.context.key.name);
   }
 
   async case(id, ahead = false) {
@@ -186,8 +188,16 @@ export class Work {
     return true;
   }
 
+  /** Leave a case to later; the service knows as well, so that the case is found again. */
   skip(id) {
     this.skipped.add(id);
+    if (this.claims) void api.post(this.context.path("queue:skip"), { ids: [id] }).catch(problemOf);
+  }
+
+  /** Give many cases the same label, at once; returns what the service said of each. */
+  async labelAll(ids, value) {
+    const { results } = await api.post(this.context.path("labels:batch"), { labels: ids.map((id) => ({ id, value })) });
+    return ids.map((id, place) => ({ id, problem: results[place].problem ?? null }));
   }
 
   /** Something happened to a case elsewhere: what is kept of it is old. */
