@@ -298,3 +298,19 @@ def test_the_example_is_the_same_for_everybody(tmp_path):
     records = at.read_records(one, label="fraud")
     assert records.labels.sum() > 3
     assert np.isnan(records.columns["account_days"]).any()
+
+
+def test_missed_and_what_if_by_a_column_of_another_table(capsys, log, tmp_path):
+    found = at.DecisionLog.read(log)
+    items = tmp_path / "items.csv"
+    items.write_text(
+        "number,country\n" + "".join(f"{one},{'de' if k % 2 else 'nl'}\n" for k, one in enumerate(found.id))
+    )
+    asked = ("--by", "country", "--items", items, "--id", "number")
+    told = json.loads(call(capsys, "missed", log, *asked, "--json")[1])
+    assert {one["name"] for one in told["groups"]} == {"de", "nl"}
+    assert sum(one["decisions"] for one in told["groups"]) == len(found)
+    code, out, _ = call(capsys, "what-if", log, "--threshold", 0.3, *asked)
+    assert (code, "All intervals of a column hold together" in out) == (0, True)
+    code, _, err = call(capsys, "missed", log, "--by", "country")
+    assert (code, "no column 'country'" in err) == (2, True)

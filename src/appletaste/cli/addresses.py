@@ -19,10 +19,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from .._files import json_text, write_aside
 from ..engines import Local, Threads
 from ..errors import InputError, Message, OptionError, Remedy
+from ..evaluate.groups import cells_of
 from ..features import FeatureMap
 from ..logs import DecisionLog
 from ..records.stores import POSTGRES
 from ..streams.saving import load
+from ..tables import read_records
 from ..tables.records import listed
 from .console import BETWEEN, in_words, open_engine
 
@@ -92,6 +94,23 @@ def open_log(args: Namespace) -> Iterator[DecisionLog]:
         workers = Threads(args.jobs) if isinstance(engine, Local) else engine
         shown = stack.enter_context(Shown())
         yield DecisionLog.scan(args.log, engine=workers, progress=shown)
+
+
+def groups_asked(args: Namespace) -> str | dict[str, Any]:
+    """Return the column of the log, or the values by id, that ``--by`` asks for."""
+    if args.items is None:
+        if args.id is not None:
+            raise OptionError(Message("ids are a column of a table: name the table with ", Remedy("items")))
+        if args.by in ("stratum", "policy") or not is_store(args.log):
+            return str(args.by)
+        with open_stream(args.log, args.stream, read_only=True) as stream:
+            return cells_of(stream, args.by)
+    wanted = [args.by] if args.id is None else [args.by, args.id]
+    table = read_records(args.items, columns=wanted, categories=[] if args.id is None else [args.id])
+    values = table.columns[args.by].tolist()
+    lines = [f"{table.unit} {line}" for line in ([] if table.lines is None else table.lines.tolist())]
+    ids = lines if args.id is None else table.columns[args.id].tolist()
+    return {str(one): value for one, value in zip(ids, values, strict=True)}
 
 
 def feature_names(args: Namespace) -> list[str] | None:

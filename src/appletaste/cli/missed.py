@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_log_options, add_verb
+from .options import add_groups, add_log_options, add_verb
 
 DESCRIPTION = """\
 Say how many positives were passed, and which share of all positives was caught.
@@ -28,6 +28,8 @@ examples:
   appletaste replay orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4 --audit 2% --log decisions.jsonl
   appletaste missed decisions.jsonl
   appletaste missed decisions.jsonl --level 0.95 --json
+  appletaste missed shop.db --by country                        who bears what, group by group
+  appletaste missed decisions.jsonl --by country --items orders.csv --id order
   appletaste missed june/ --engine dask --cluster HOST:PORT      a folder, one file a day say
 
 More: docs/missed.md
@@ -40,6 +42,7 @@ def add(verbs: Any) -> None:
         verbs, "missed", run, "how many positives were passed, from a decision log", DESCRIPTION, EXAMPLES
     )
     add_log_options(parser)
+    add_groups(parser)
     parser.add_argument(
         "--floor",
         type=float,
@@ -52,9 +55,13 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print what was missed, three ways."""
     from ..evaluate import missed
-    from .addresses import open_log
+    from ..evaluate.groups import missed_by
+    from .addresses import groups_asked, open_log
     from .console import print_json
 
+    by = None if args.by is None else groups_asked(args)
     with open_log(args) as log:
-        found = missed(log, args.level, floor=args.floor)
+        found: Any = (
+            missed(log, args.level, floor=args.floor) if by is None else missed_by(log, by, args.level, args.floor)
+        )
     print_json(found.as_dict()) if args.json else print(found)

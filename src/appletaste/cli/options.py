@@ -157,6 +157,21 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     add_stream_name(parser)
 
 
+def add_groups(parser: argparse.ArgumentParser) -> None:
+    """Add the column by whose values answers are given, and where that column is."""
+    parser.add_argument(
+        "--by",
+        metavar="COLUMN",
+        help="answer for each value of a column: stratum, policy, a column of a stream's records, or one of --items",
+    )
+    parser.add_argument("--items", metavar="FILE", help="the table that --by names a column of")
+    parser.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="the column of --items with the ids of the log (none: the lines of the file that was replayed)",
+    )
+
+
 def add_features(parser: argparse.ArgumentParser) -> None:
     """Add ``--map``, which names the features in alarms."""
     parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_log_options, add_verb
+from .options import add_groups, add_log_options, add_verb
 
 DESCRIPTION = """\
 Estimate what another threshold, another cost sheet, other reviewers or audits would have
@@ -26,6 +26,7 @@ examples:
   appletaste what-if decisions.jsonl --costs miss=200,false_alarm=6,hit=4
   appletaste what-if decisions.jsonl --costs 'miss=2*miss,false_alarm=false_alarm,hit=hit'    each miss twice as dear
   appletaste what-if decisions.jsonl --capacity 120/day --audit 2%            so many reviewers, and so many audits
+  appletaste what-if shop.db --threshold 0.3 --by country     what each group would save
   appletaste what-if decisions.jsonl --threshold 0.3 --json   with the ids that would be treated differently
 
 More: docs/missed.md
@@ -39,6 +40,7 @@ def add(verbs: Any) -> None:
         verbs, "what-if", run, "what another threshold, cost sheet or staffing would have cost", DESCRIPTION, EXAMPLES
     )
     add_log_options(parser)
+    add_groups(parser)
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
         "--threshold",
@@ -65,12 +67,17 @@ def run(args: argparse.Namespace) -> None:
     if args.threshold is args.costs is args.capacity is args.audit is None:
         args.refuse(f"one of the arguments {' '.join(ONE_OF)} is required")
     from ..evaluate import what_if
-    from .addresses import open_log
+    from ..evaluate.groups import what_if_by
+    from .addresses import groups_asked, open_log
     from .arguments import parse_costs, parse_threshold
     from .console import print_json
 
     costs = None if args.costs is None else parse_costs(args.costs)
     change = costs if args.threshold is None else parse_threshold(args.threshold)
+    by = None if args.by is None else groups_asked(args)
     with open_log(args) as log:
-        found = what_if(log, change, capacity=args.capacity, audit=args.audit, level=args.level)
+        if by is None:
+            found: Any = what_if(log, change, capacity=args.capacity, audit=args.audit, level=args.level)
+        else:
+            found = what_if_by(log, by, change, capacity=args.capacity, audit=args.audit, level=args.level)
     print_json(found.as_dict()) if args.json else print(found)

@@ -25,6 +25,7 @@ from .answers import (
 from .by_design import ASSUMES, ByDesign, by_design
 from .by_model import by_model, fitted, surprise
 from .constants import Constant, better_constant
+from .groups import ByGroup, Values, missed_by
 from .money_missed import MoneyMissed, money_missed
 from .support import FLOOR, check_question, support_of
 
@@ -113,17 +114,21 @@ def missed(
     log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
 ) -> Missed: ...
 @overload
-def missed(
+def missed(  # type: ignore[overload-overlap]
     log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
 ) -> dict[str, Missed]: ...
+@overload
+def missed(
+    log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: Values
+) -> ByGroup: ...
 def missed(
     log: Log,
     level: float = 0.9,
     *,
     floor: float = FLOOR,
     policy: Policy | None = None,
-    by: str | None = None,
-) -> Missed | dict[str, Missed]:
+    by: str | Values | None = None,
+) -> Missed | dict[str, Missed] | ByGroup:
     """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
 
     The log may be the name of a file, or of a folder of files (``DecisionLog.scan``), or a data frame with the columns
@@ -138,7 +143,9 @@ def missed(
     the model-based answer instead of the logged chances.
 
     ``by="stratum"`` (or ``"policy"``) answers for each stratum by itself, in a dict; items without one are under "".
-    The design-based answers look at nothing outside their stratum; the model is fitted to the whole log.
+    The design-based answers look at nothing outside their stratum; the model is fitted to the whole log. With one value
+    for each decision, or values by id, ``by`` gives any other groups: a ``ByGroup``, whose intervals hold together
+    (``evaluate.missed_by``).
 
     Examples
     --------
@@ -153,6 +160,8 @@ def missed(
     """
     log = opened(log)
     check_question(log, "missed", level, floor)
+    if by is not None and not isinstance(by, str):
+        return missed_by(log, by, level, floor)
     if by is not None:
         return _apart(log, by, level, floor, policy)
     support = support_of(log, floor)

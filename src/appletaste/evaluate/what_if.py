@@ -178,6 +178,23 @@ def what_if(
     >>> few.acts <= 200, few.plan.capacity_text, few.plan.audit_text
     (True, '10%', '2%')
     """
+    asked, sheet = as_asked(change, threshold, capacity, audit, costs)
+    if learn and isinstance(asked, Plan):
+        raise OptionError(
+            Message("which labels a policy would have learnt from depends on its reviewers and audits: leave out ",
+                    Remedy("learn"), ", or ", Remedy("capacity"), " and ", Remedy("audit"))
+        )  # fmt: skip
+    return ask(ground_of(log, sheet, level, floor), asked, learn)
+
+
+def as_asked(
+    change: Change | Mapping[str, Any] | None,
+    threshold: float | OwnThreshold | None,
+    capacity: Share | Budget | None,
+    audit: Share | Audit | None,
+    costs: Costs | CostsByItem | Mapping[str, Any] | None,
+) -> tuple[Change | Plan, Costs | CostsByItem | Mapping[str, Any] | None]:
+    """Return what would be otherwise, and the cost sheet that prices it, as ``what_if`` takes both."""
     if change is not None and threshold is not None:
         raise OptionError(Message("there is a change already, and a threshold is one: leave out ", Remedy("threshold")))
     if threshold is not None and not isinstance(threshold, int | float | np.number | OwnThreshold):
@@ -187,19 +204,13 @@ def what_if(
     sheet = change if isinstance(change, Costs | CostsByItem) and costs is None else costs
     if change is None and costs is not None:
         change = CostsByItem.of(costs)
-    if capacity is None and audit is None:
-        if change is None:
-            needed = ("threshold", "costs", "capacity", "audit")
-            options = [part for name in needed for part in (", ", Remedy(name))][1:]
-            raise OptionError(Message("what_if takes something that would be otherwise: a policy, or ", *options))
-        return ask(ground_of(log, sheet, level, floor), change, learn)
-    if learn:
-        raise OptionError(
-            Message("which labels a policy would have learnt from depends on its reviewers and audits: leave out ",
-                    Remedy("learn"), ", or ", Remedy("capacity"), " and ", Remedy("audit"))
-        )  # fmt: skip
-    plan = Plan.of(change, capacity, audit)
-    return ask(ground_of(log, sheet, level, floor), plan)
+    if capacity is not None or audit is not None:
+        return Plan.of(change, capacity, audit), sheet
+    if change is None:
+        needed = ("threshold", "costs", "capacity", "audit")
+        options = [part for name in needed for part in (", ", Remedy(name))][1:]
+        raise OptionError(Message("what_if takes something that would be otherwise: a policy, or ", *options))
+    return change, sheet
 
 
 @dataclass(frozen=True)
