@@ -1,4 +1,4 @@
-"""A queue of 100,000 items: how long a window of it takes, a claim, a case, and what decisions wait for meanwhile."""
+"""100,000 items that wait, and 100,000 that were passed: a look, a search, a claim, and what decisions wait for."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .embedded import COSTS, FEATURES, Row
 from .over_http import Started
 
 STREAM = "/v1/streams/waiting"
+SHOWN = ["customer", "mail"]
 GROUP, LEARNT, TIMES = 1000, 300, 15
 LOOKS = {
     "by worth": "order=worth",
@@ -29,19 +30,41 @@ LOOKS = {
 }
 
 
+SEARCHES = {
+    "the beginning of an id": "text=w1234",
+    "a name that many have": "text=anna",
+    "a part of a mail address": "text=77@mail",
+    "a name that nobody has": "text=zzzz",
+    "the cases of one customer": "text=Anna%20N17&column=customer",
+    "all labels": "of=labelled",
+}
+NAMES = ("Anna", "Ben", "Cara", "Dora", "Emil", "Fritz", "Hanna", "Ida")
+
+
+def person(x: np.ndarray, k: int) -> dict[str, Any]:
+    """Return an item: numbers that are learnt, and a customer who is shown."""
+    told = {f"f{place}": value for place, value in enumerate(x.tolist())}
+    return {**told, "customer": f"{NAMES[k % 8]} N{k // 8 % 5000}", "mail": f"n{k}@mail.example"}
+
+
 def fill(path: Path, n: int) -> str:
-    """Make a stream with n items whose labels are awaited; return a key."""
+    """Make a stream with n items whose labels are awaited, and n that were passed; return a key."""
     store = at.records.stores.open_store(path)
     key, _ = Keys(store).create("bench", SCOPES)
-    stream = at.Stream.create(store, "waiting", at.streams.Awaiting(at.policy("voi", n_features=FEATURES, costs=COSTS)))
     X = np.random.default_rng(1).normal(size=(n, FEATURES))
+    as_they_are = at.Encoder(intercept=False, standardise=False, missing_indicator=False, clip=None)
+    features = as_they_are.fit([person(x, k) for k, x in enumerate(X[:200])], drop=SHOWN)
+    policy = at.policy("voi", n_features=features.n_features, costs=COSTS)
+    stream = at.Stream.create(store, "waiting", at.streams.Awaiting(policy), features=features, audit=0)
     X[:, 0] += 6.0
     for k in range(LEARNT):
-        stream.decide(X[k], id=f"learnt-{k}")
+        stream.decide(person(X[k], k), id=f"learnt-{k}")
         stream.label(f"learnt-{k}", 1)
-    for start in range(0, n, GROUP):
-        rows = range(start, min(start + GROUP, n))
-        stream.decide_many(list(X[rows]), ids=[f"w{k}" for k in rows], strata=["abcde"[k % 5] for k in rows])
+    for sign, letter in ((1.0, "w"), (-1.0, "p")):
+        for start in range(0, n, GROUP):
+            rows = range(start, min(start + GROUP, n))
+            items = [person(sign * X[k], k) for k in rows]
+            stream.decide_many(items, ids=[f"{letter}{k}" for k in rows], strata=["abcde"[k % 5] for k in rows])
     stream.close()
     store.close()
     return key
@@ -73,7 +96,7 @@ class Deciding(threading.Thread):
         self._ask, self._waits, self._ends = Asking(port, key), [0.0], threading.Event()
 
     def run(self) -> None:
-        item = [-6.0] + [0.0] * (FEATURES - 1)  # passed, so that the queue stays
+        item = person(np.array([-6.0] + [0.0] * (FEATURES - 1)), 0)  # passed, so that the queue stays
         for k in count():
             if self._ends.is_set():
                 return
@@ -98,12 +121,15 @@ def queue(folder: Path, n: int = 100_000) -> list[Row]:
     server = Started("appletaste", "serve", "--store", str(path), "--port", "PORT")
     try:
         ask, deciding, ids = Asking(server.port, key), Deciding(server.port, key), count()
-        ask("POST", "/decisions", {"id": "first", "item": [0.0] * FEATURES})  # loads compiled code
+        ask("POST", "/decisions", {"id": "first", "item": person(np.zeros(FEATURES), 0)})  # loads compiled code
         deciding.start()
         time.sleep(1.0)
         rows: list[Row] = [("beside nothing", "", deciding.waits())]
         rows.append(("the first look", f"{ask('GET', '/queue'):,.0f} ms", deciding.waits()))
         rows.append(("the first case", f"{ask('GET', '/cases/w0'):,.0f} ms", deciding.waits()))
+        rows.append(("the first search", f"{ask('GET', '/cases?text=w1'):,.0f} ms", deciding.waits()))
+        for name, query in SEARCHES.items():
+            rows.append(repeated(f"50 by {name}", lambda query=query: ask("GET", f"/cases?limit=50&{query}"), deciding))
         for name, query in LOOKS.items():
             rows.append(repeated(f"200 {name}", lambda query=query: ask("GET", f"/queue?limit=200&{query}"), deciding))
 

@@ -31,7 +31,7 @@ from .review import (
     first_use,
     health,
     layout,
-    queue,
+    queue_window,
     saved_views,
     search,
     what_if,
@@ -57,7 +57,7 @@ def operations() -> tuple[Operation, ...]:
     return operations_of(
         decisions,
         labels,
-        queue,
+        queue_window,
         claims,
         cases,
         search,

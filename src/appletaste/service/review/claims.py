@@ -24,7 +24,8 @@ from ..operations import CASE, STREAM, Call, Reply, operation
 from ..problems import Problem
 from ..types import MOST, Body, Cell, Changed, Id, Who
 from .cases import WholeCase, whole_cases
-from .queue import Filter, Order, Queue, QueueItem, Waiting, refreshed, told, worth_now
+from .queue import Filter, Order, Queue, Waiting, refreshed, worth_now
+from .queue_window import QueueItem, told
 
 #: Items that the writer looks at again in one go, at most.
 AT_ONCE = 25

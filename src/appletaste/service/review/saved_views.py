@@ -14,7 +14,8 @@ from ..operations import STREAM, Call, Reply, operation
 from ..problems import Problem, invalid
 from ..types import Body
 from .layout import Name, Title
-from .queue import MOST_COLUMNS, Order
+from .queue import Order
+from .queue_window import MOST_COLUMNS
 
 #: Views of one person in one stream.
 MOST_VIEWS = 50

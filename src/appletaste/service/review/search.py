@@ -24,7 +24,8 @@ from ...records.states import after, first_standing
 from ...records.stores.store import PART, Place, Row
 from ...streams.journal import stamp_text
 from ..operations import STREAM, Call, Query, Reply, operation
-from .queue import Columns, Limit, Offset, QueueItem, Text, Waiting, refreshed, told_rows, waiting_of
+from .queue import Waiting, refreshed, waiting_of
+from .queue_window import Columns, Limit, Offset, QueueItem, Text, told_rows
 
 #: Decisions in a block.
 BLOCK = 4096

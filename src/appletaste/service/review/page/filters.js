@@ -57,13 +57,17 @@ export function queueTools(rows, { changed, open, layout, views: first }) {
     const [kind, ...rest] = list.value.split(":");
     return kind === "queue" ? { of: "waiting", queue: rest.join(":") } : { of: kind, queue: "" };
   };
+  /** The columns that somebody has chosen, or else those of the layout. */
+  const shown = () => {
+    const own = [...columns.querySelectorAll("input:checked")].map((one) => one.value);
+    return own.length ? own : layout.rows ?? [];
+  };
   const tell = () => {
     clearTimeout(timer);
     const { since, until, code, stratum, order } = Object.fromEntries(new FormData(element));
-    const shown = [...columns.querySelectorAll("input:checked")].map((one) => one.value);
-    changed({ ...chosen(), order, code, stratum, since: dayBegins(since), until: dayBegins(until, 1), text: search.value.trim(), columns: shown });
+    changed({ ...chosen(), order, code, stratum, since: dayBegins(since), until: dayBegins(until, 1), text: search.value.trim(), columns: shown() });
   };
-  const fill = ({ of, order, queue, code, stratum, since, until, columns: shown = [] }) => {
+  const fill = ({ of, order, queue, code, stratum, since, until, columns: own = [] }) => {
     element.order.value = order ?? USUAL.order;
     for (const [select, value] of [[element.code, code], [element.stratum, stratum]]) {
       if (value && ![...select.options].some((one) => one.value === value)) select.append(h("option", { value }, value));
@@ -71,7 +75,7 @@ export function queueTools(rows, { changed, open, layout, views: first }) {
     }
     element.since.value = dayOf(since);
     element.until.value = dayOf(until, 1);
-    for (const one of columns.querySelectorAll("input")) one.checked = shown.includes(one.value);
+    for (const one of columns.querySelectorAll("input")) one.checked = own.includes(one.value);
     search.value = "";
     return { ...USUAL, of, queue: queue ?? "" };
   };
@@ -89,9 +93,8 @@ export function queueTools(rows, { changed, open, layout, views: first }) {
     if (event.target === list && list.value.startsWith("view:")) {
       const view = views[list.value.slice(5)];
       const { of, queue } = fill(view);
-      const shown = [...columns.querySelectorAll("input:checked")].map((one) => one.value);
       filters.hidden = true;
-      return changed({ ...view, of, queue, text: "", columns: shown });
+      return changed({ ...view, of, queue, text: "", columns: shown() });
     }
     if (event.target !== list && list.value.startsWith("view:")) {
       const { of, queue } = views[list.value.slice(5)];
