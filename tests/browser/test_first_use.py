@@ -20,8 +20,12 @@ def to_replay(page, path, miss="95"):
     page.get_by_test_id("role-label").select_option("fraud")
     page.get_by_test_id("role-time").select_option("placed_at")
     page.get_by_test_id("role-id").select_option("order")
-    for late in ("settled_on", "reviewed"):
-        page.get_by_test_id(f"use-{late}").uncheck()
+    expect(page.locator("[data-testid=samples][data-column=payment]")).to_contain_text("card")
+    page.get_by_test_id("before-settled_on").click()  # known only afterwards, or before: one click, and back
+    expect(page.get_by_test_id("use-settled_on")).to_be_checked()
+    page.get_by_test_id("after-settled_on").click()
+    expect(page.get_by_test_id("use-settled_on")).not_to_be_checked()
+    page.get_by_test_id("use-reviewed").uncheck()
     yield 2
     page.get_by_test_id("next").click()
     expect(page.get_by_test_id("step-3")).to_be_visible()
@@ -44,14 +48,20 @@ def test_from_a_file_to_shadow_mode(empty_desk, opened, tmp_path):
     assert page.get_by_test_id("replay-table").locator("tbody tr").count() >= 3
     saved = shown(page, "saved_against_never", "[data-testid=replay-headline]")
     assert saved[0] > 0
-    expect(page.get_by_test_id("replay-headline")).to_contain_text("for every 1,000 items, against passing everything")
+    told = "for every 1,000 items, against letting through everything"
+    expect(page.get_by_test_id("replay-headline")).to_contain_text(told)
     page.get_by_test_id("next").click()
     expect(page.get_by_role("radio", name="In shadow mode")).to_be_checked()
+    expect(page.get_by_test_id("word-positive")).to_have_value("fraud")  # as the column with the labels is called
+    for name, word in (("item", "order"), ("act", "hold"), ("currency", "EUR")):
+        page.get_by_test_id(f"word-{name}").fill(word)
     page.get_by_test_id("stream-name").fill("orders")
     page.get_by_test_id("go-live").click()
     expect(page.get_by_test_id("code-python")).to_be_visible()
     stream = desk.of("")
     assert (stream["mode"], stream["pending"]) == ("shadow", 0)
+    words = [stream["words"][name] for name in ("items", "positives", "acted", "passed", "currency")]
+    assert words == ["orders", "frauds", "held", "let through", "EUR"]
     assert "settled_on" not in [column["name"] for column in stream["columns"]]
     python = page.get_by_test_id("code-python").inner_text()
     key = page.get_by_test_id("new-key").inner_text()

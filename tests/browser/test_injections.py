@@ -19,6 +19,11 @@ from .looking import settled
 
 STRINGS = strings()
 COSTS = at.Costs(miss=5000, false_alarm=1, hit=0)
+#: What a hostile team calls things; a word has forty letters at most.
+RUNS = "x<svg data-injected onload=window.ran=1>"
+WORDS = dict.fromkeys(("item", "positive", "act", "pass"), RUNS) | {"items": RUNS, "positives": RUNS}
+WORDS |= {"negative": "x<script data-injected>ran=1</script>", "acted": RUNS, "acting": RUNS, "passed": RUNS}
+WORDS |= {"passing": "x' onmouseover='window.ran=1' data-z='"}
 #: Columns at a time: a model of all two hundred would take long to learn.
 COLUMNS = 50
 HOSTILE = "<img data-injected src=x onerror=window.ran=1>"
@@ -32,7 +37,7 @@ def hostile(store, name, columns):
     ]
     features = at.Encoder().fit(records)
     policy = at.streams.Awaiting(at.policy("voi", n_features=features.n_features, costs=COSTS))
-    with Stream.create(store, name, policy, features=features, seed=7) as stream, stream.group():
+    with Stream.create(store, name, policy, features=features, seed=7, words=WORDS) as stream, stream.group():
         for place, text in enumerate(STRINGS):
             given = {"id": text, "stratum": STRINGS[-1 - place], "time": f"2024-05-{1 + place % 28:02d}"}
             stream.decide(records[place % 4], **given)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import appletaste as at
+from appletaste.words import Words
 
 from .looking import settled
 from .shop import later, orders
@@ -106,7 +107,9 @@ def test_what_if_apply_and_the_act_rate_moves(desk, signed_in, tmp_path):
     events = desk.of("")["events"]
     page.get_by_test_id("apply").click()
     expect(page.get_by_test_id("apply-changes")).to_contain_text("9.00 instead of 95.00")
-    assert page.get_by_test_id("apply-words").locator("li").all_inner_texts() == told["words"]
+    # the page has the words of the library, by the same rules
+    own = [Words().told(words) for words in told["words"]]
+    assert page.get_by_test_id("apply-words").locator("li").all_inner_texts() == own
     page.get_by_test_id("apply-confirm").click()
     expect(page.get_by_test_id("apply-dialog")).to_have_count(0)
     stream = desk.of("")

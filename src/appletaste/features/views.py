@@ -19,7 +19,7 @@ from .columns import Category, Column, Hashed
 from .dates import CYCLES, WEEKDAYS, Date, places_on
 from .interactions import TIMES, HashedProduct
 from .numbers import Number
-from .seen import LEVELS, Seen, count_between
+from .seen import FEW, LEVELS, Seen, count_between
 
 if TYPE_CHECKING:
     from .feature_map import FeatureMap
@@ -187,23 +187,30 @@ def _usual(column: Column, views: list[View]) -> tuple[Floats, Floats]:
 
 
 def _number(column: Number, kind: str, start: int, seen: Seen, bends: Curve | None) -> View:
-    """Return the view of a number with its ramps, at values that are as dense as what was seen."""
+    """Return the view of a number with its ramps, at values that are as dense as what was seen.
+
+    Where a few whole numbers were seen (0 and 1, months, years) the view is at these, and at nothing that no item has.
+    """
     typical = float(column.shift + column.centre) if bends is None else bends.knots[bends.reference]
     if column.constant and column.standardise:
         return _constant(column, kind, start, seen, typical)
     edges = np.array(seen.edges)
     steps = np.interp(np.linspace(0.0, len(edges) - 1.0, GRID), np.arange(len(edges)), edges)
     knots = [] if bends is None else [knot for knot in bends.knots if edges[0] < knot < edges[-1]]
-    values = np.unique(np.concatenate([steps, knots, [typical]]))
-    weights, middles = np.zeros(len(values)), 0.5 * (edges[1:] + edges[:-1])
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    whole = np.round(middles)
+    few = 1 < len(middles) <= FEW and bool(np.all(np.abs(middles - whole) < 1e-9))
+    every = np.unique(np.concatenate([whole, [typical]] if few else [steps, knots, [typical]]))
+    shown = np.isin(every, whole) if few else np.ones(len(every), dtype=np.bool_)
+    values, weights = every[shown], np.zeros(int(shown.sum()))
     np.add.at(weights, np.abs(values[:, None] - middles).argmin(axis=0), np.array(seen.counts, dtype=np.float64))
     indicator = [0.0] if column.indicator else []
     places = [*range(start, start + 1 + len(indicator))]
-    entries = [column.encode_column(values, update=False)[0][1], *(np.zeros(len(values)) for _ in indicator)]
+    entries = [column.encode_column(every, update=False)[0][1], *(np.zeros(len(every)) for _ in indicator)]
     missing = [column.encode(math.nan, update=False)[0][1], *(1.0 for _ in indicator)]
     if bends is not None:
         places += range(bends.start, bends.start + len(bends.names))
-        entries += [height for _, height in bends.encode_column(values)]
+        entries += [height for _, height in bends.encode_column(every)]
         missing += [0.0] * len(bends.names)
     rows = np.column_stack(entries)
     return View(
@@ -211,8 +218,8 @@ def _number(column: Number, kind: str, start: int, seen: Seen, bends: Curve | No
         kind,
         tuple(values.tolist()),
         np.array(places),
-        rows,
-        rows[np.searchsorted(values, typical)],
+        rows[shown],
+        rows[np.searchsorted(every, typical)],
         typical,
         _shares(weights),
         seen,

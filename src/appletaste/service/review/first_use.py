@@ -38,10 +38,11 @@ from ...tables import Records, read_records
 from ...times import DAY
 from ..api.access import check_whole
 from ..api.streams import StreamRead, described
+from ..api.streams import words_of as words_of_team
 from ..door import NUMBER
 from ..operations import CSV, Call, Reply, operation
 from ..problems import Problem
-from ..types import Body, Name
+from ..types import Body, Name, WordSheet
 from .uploads import LARGEST, latest_rows, plain_words, take_in, unreadable, with_file
 from .what_if import AuditText, CapacityText, Zone
 
@@ -61,7 +62,7 @@ WORDS = {
     "audit": "the share of audits",
     "time_zone": "the time zone",
     "order": "play the file in the order of",
-    "categories": "take as text:",
+    "categories": "say below that it is a code:",
     "numbers": "take as numbers:",
 }
 #: Rows that are played at most, the latest; and in how many orders a file without a time is played, if it is short.
@@ -69,6 +70,8 @@ PLAYED, ORDERS, SHORT = 20_000, 3, 5_000
 POLICY = "voi"
 #: Points of the picture.
 POINTS = 100
+#: Values that are shown of a column, of how many rows, and how long one may be.
+SAMPLES, ROWS_SAMPLED, SAMPLE_LENGTH = 4, 200, 32
 
 
 # ---- types
@@ -96,6 +99,8 @@ class Played(Body, frozen=True, kw_only=True):
     capacity: CapacityText | None = None
     audit: AuditText | None = None
     time_zone: Zone | None = None
+    label_time: Column | None = None  #: says when the label arrived
+    categories: Annotated[list[Column], Meta(max_length=1000)] = field(default_factory=list)  #: numbers that are codes
 
 
 class FileStream(Played, frozen=True, kw_only=True):
@@ -104,6 +109,7 @@ class FileStream(Played, frozen=True, kw_only=True):
     name: Name
     mode: Literal["shadow", "live"] = "shadow"
     teach: bool = True
+    words: WordSheet | None = None
     expire_after_days: Annotated[float, Meta(gt=0, le=36500)] | None = None
 
 
@@ -126,6 +132,7 @@ class FileColumn(Struct, frozen=True, omit_defaults=True):
     could_be: list[str]
     findings: list[str]
     levels: list[str] | None = None
+    samples: list[str] = field(default_factory=list)  #: the first values that differ
 
 
 class Suggested(Struct, frozen=True):
@@ -264,7 +271,29 @@ def _column(records: Records, seen: ColumnLook, could: list[str], findings: list
         counted = Counter(present(records.columns[seen.name]).tolist()).most_common()
         levels = [f"{level:g}" if isinstance(level, float) else str(level) for level, _ in counted]
     bars = [LookBar(bar.name, bar.share) for bar in seen.bars]
-    return FileColumn(seen.name, seen.kind, seen.missing, seen.distinct, seen.summary, bars, could, findings, levels)
+    return FileColumn(
+        seen.name,
+        seen.kind,
+        seen.missing,
+        seen.distinct,
+        seen.summary,
+        bars,
+        could,
+        findings,
+        levels,
+        samples_of(records, seen.name),
+    )
+
+
+def samples_of(records: Records, name: str) -> list[str]:
+    """Return the first few values of a column that differ, as they are read; long texts are cut."""
+    found: dict[str, None] = {}
+    for value in present(records.columns[name])[:ROWS_SAMPLED].tolist():
+        text = f"{value:.6g}" if isinstance(value, float) else str(value)
+        found.setdefault(text if len(text) <= SAMPLE_LENGTH else f"{text[: SAMPLE_LENGTH - 1]}…")
+        if len(found) == SAMPLES:
+            break
+    return list(found)
 
 
 # ---- a replay, and the stream
@@ -277,7 +306,9 @@ def costs_of(asked: Played) -> Costs | CostsByItem:
 
 def roles_of(asked: Played) -> dict[str, Any]:
     """Return how a file is read, as ``replay`` and ``from_history`` both take it."""
-    given = {"time": asked.time, "capacity": asked.capacity, "audit": asked.audit or AUTO, "time_zone": asked.time_zone}
+    given: dict[str, Any] = {"time": asked.time, "capacity": asked.capacity}
+    given |= {"audit": asked.audit or AUTO, "time_zone": asked.time_zone}
+    given |= {"label_time": asked.label_time, "categories": asked.categories}
     return {**given, **({} if asked.positive is None else {"positive": asked.positive})}
 
 
@@ -381,7 +412,8 @@ def make(store: Store, path: Path, asked: FileStream) -> tuple[Stream, Prepared]
     except (InputError, UnicodeError) as error:
         raise unreadable(words_of(path, error)) from None
     waits = None if asked.expire_after_days is None else DAY * asked.expire_after_days
-    return prepared.create(store, asked.name, mode=asked.mode, expire_after=waits), prepared
+    words = words_of_team(asked.words)
+    return prepared.create(store, asked.name, mode=asked.mode, expire_after=waits, words=words), prepared
 
 
 def last_row(path: Path) -> dict[str, Any]:

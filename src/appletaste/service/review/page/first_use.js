@@ -6,6 +6,7 @@ import { costsOf, costsStep } from "./first_use_costs.js";
 import { replayStep } from "./first_use_replay.js";
 import { heading, notesOf } from "./parts.js";
 import { address } from "./places.js";
+import { sheetOf, wordFields } from "./word_fields.js";
 
 const STEPS = [["File", "Choose a file of the past", fileStep], ["Columns", "What the columns are", columnsPage],
   ["Costs", "What mistakes cost", costsPage],
@@ -58,7 +59,7 @@ function fileStep({ state, go, body, signal }) {
     try {
       const told = await (await api.send("POST", "files", { body: file, type: "text/csv", signal })).json();
       Object.assign(state, { file: told, fileName: file.name, name: freeName(file.name), roles: rolesOf(told),
-        costs: costsOf(told), replayed: null });
+        costs: costsOf(told), words: wordsFor(told), replayed: null });
       return go(1);
     } catch (error) {
       return error.name !== "AbortError" && replace(outcome, trouble(error));
@@ -71,6 +72,12 @@ function fileStep({ state, go, body, signal }) {
     if (event.type === "drop") void take(event.dataTransfer.files[0]);
   };
   replace(body, page);
+}
+
+/** A first guess at the team's words: the column with the labels often names what is looked for. */
+function wordsFor({ suggested: { label } }) {
+  const plain = /^[\p{L}][\p{L}\d _-]{1,30}$/u.test(label ?? "") && !/^(label|target|class|y|outcome|result|is|has)([ _-]|$)/i.test(label);
+  return { item: "", positive: plain ? label.replace(/[_-]+/g, " ") : "", negative: "", act: "", pass: "", currency: "" };
 }
 
 /** A name for the stream, from that of the file; another one where it is taken. */
@@ -123,7 +130,7 @@ function livePage({ state, go, page, ready, signal }) {
     replace(outcome, h("p.working", "Making the stream, and teaching it the labels of the file …"));
     try {
       state.made = await api.post(`files/${encodeURIComponent(state.file.file)}/stream`,
-        { ...played(state), name: state.name, mode: state.mode }, { signal });
+        { ...played(state), name: state.name, mode: state.mode, words: sheetOf(state.words) }, { signal });
       session.begin(await api.get("session"));
       go(5);
     } catch (error) {
@@ -142,6 +149,7 @@ function livePage({ state, go, page, ready, signal }) {
     name.setAttribute("aria-invalid", String(Boolean(wrong)));
     ready(button, wrong);
   };
+  replace(part(form, "live-words"), wordFields(state.words));
   name.value = state.name;
   part(form, `begin-${state.mode}`).checked = true;
   form.oninput = () => checked();

@@ -3,13 +3,14 @@ import { api } from "./api.js";
 import { column, plot } from "./charts.js";
 import { count, figure, h, money, part, percent, replace, template, trouble } from "./dom.js";
 import { notesOf } from "./parts.js";
+import { told as inWords } from "./words.js";
 
 const WORDS = {
   never: "Pass everything", always: "Act on everything", today: "What is done today", oracle: "Knows the future",
   "full-information": "Told every label",
 };
 const TONES = ["accent", "second", "third", "ink"];
-const called = (name) => WORDS[name] ?? `appletaste (${name})`;
+const called = (name) => inWords(WORDS[name] ?? "") || `appletaste (${name})`;
 
 export function replayStep(state, played, ready) {
   const controller = new AbortController();
@@ -17,9 +18,9 @@ export function replayStep(state, played, ready) {
   const outcome = h("div.step-part#replay-outcome", { "aria-live": "polite" });
   const draw = () => {
     chart?.remove();
-    chart = plot(pictureOf(state.replayed));
+    chart = plot(pictureOf(state.replayed, state.roles.time));
     replace(outcome, told(state.replayed), chart.element, tableOf(state.replayed),
-      notesOf([...state.replayed.words, ...state.replayed.notes]));
+      notesOf([...state.replayed.words, ...state.replayed.notes].map(inWords)));
     ready();
   };
   const run = async () => {
@@ -37,7 +38,7 @@ export function replayStep(state, played, ready) {
   return {
     start: () => (state.replayed ? draw() : void run()),
     element: h("div.step-part",
-      h("p.quiet", "Your file is played as if you had seen only the labels of what was acted on. The policy starts knowing nothing."), outcome),
+      h("p.quiet", `${inWords("Your file is played as if you had seen only the labels of what was acted on.")} The policy starts knowing nothing. ${state.roles.time ? `Items come in the order of ${state.roles.time}, as they did.` : "There is no column with a time, so the order is by chance: a stream that changes can do worse than this."}`), outcome),
     stop() {
       controller.abort();
       chart?.remove();
@@ -55,16 +56,16 @@ function told(replayed) {
   const [verb, words] = row[key] > 0 ? ["Saves ", `, against ${other} everything.`]
     : ["Costs ", ` more than ${other} everything: look at the costs and the columns again.`];
   return h("p.headline#replay-headline", verb, figure(key, row[key], money(Math.abs(row[key])),
-    { class: "headline-number" }), ` for every 1,000 items${words}`);
+    { class: "headline-number" }), inWords(` for every 1,000 items${words}`));
 }
 
-function pictureOf({ rows, money: points }) {
+function pictureOf({ rows, money: points }, inOrder) {
   const names = rows.map((row) => row.name).filter((name) => name !== "never" && name !== "full-information"
     && name in (points[0]?.costs ?? {}));
   const saved = (name) => (point) => point.costs.never - point.costs[name];
   return {
-    testid: "chart-replay", title: "Saved so far, against passing everything",
-      words: "Item by item, in the order of the file.", rows: points,
+    testid: "chart-replay", title: inWords("Saved so far, against passing everything"),
+      words: inOrder ? `Item by item, in the order of ${inOrder}.` : "Item by item, in the order of the file.", rows: points,
     columns: [column("Items", "items", count), ...names.map((name) => column(called(name), `saved.${name}`, money,
       saved(name)))],
     x: { kind: "number", value: (point) => point.items, label: "items" }, y: { kind: "money", zero: true },

@@ -3,17 +3,19 @@ import { api, Problem } from "./api.js";
 import { ago, count, day, figure, h, moment, notify, number, part, replace, template } from "./dom.js";
 import { ask, field, follow, heading, notesOf, section, sentence, tile } from "./parts.js";
 import { address } from "./places.js";
+import { askForWords } from "./word_fields.js";
 import { told, words as own } from "./words.js";
 
 export async function show(root, context) {
-  const [problem, modes, record, alarms] = [h("div"), h("div"), h("div"), h("div#alarms")];
+  const [problem, modes, record, alarms, wording] = [h("div"), h("div"), h("div"), h("div#alarms"), h("div")];
   const tiles = h("dl.tiles#health-tiles");
   let health = null;
   let verifying = false;
   replace(root, heading("Health", "Whether the stream is still the one that was learnt, and the record still whole."),
     problem,
-    tiles, alarms, h("div.grid.health-grid", modes, record));
+    tiles, alarms, h("div.grid.health-grid", modes, record, wording));
   const load = async () => {
+    replace(wording, context.can("admin") && wordsOf(context, () => void loading.run()));
     const [told, watched] = await Promise.all(["health",
       "alarms"].map((name) => api.get(context.path(name), { signal: context.signal })));
     health = told;
@@ -133,6 +135,13 @@ function doOf(alarm, context) {
   const to = (view, words) => h("a", { href: address(context.stream, view) }, words);
   return alarm.column ? [" ", to("model", "What the model makes of the column"), "."]
     : context.can("admin") && [" ", to("what-if", "Audit more"), "."];
+}
+
+/** What the team calls things, as a sentence in these very words. */
+function wordsOf(context, done) {
+  return h("section.card#words-card", h("h2", "Words"),
+    h("p", `Each ${own.item} is ${own.acted} or ${own.passed}, and turns out to be ${own.positive} or ${own.negative}. Amounts are ${own.currency ? `in ${own.currency}` : "without a currency"}.`),
+    h("button.button#words-change", { onclick: () => askForWords(context, done) }, "Change the words …"));
 }
 
 function modesOf(now, context, change) {

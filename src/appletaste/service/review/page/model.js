@@ -2,10 +2,13 @@
 import { api } from "./api.js";
 import { column, intervals, multiples, plot } from "./charts.js";
 import { count, day, emptyState, figure, h, number, percent, replace, signed, template } from "./dom.js";
+import { capital, told as inWords, words as own } from "./words.js";
 import { estimateTile, field, follow, heading, section, tile } from "./parts.js";
 
 // labels below which the prior says most
 const FEW = 30;
+// whole numbers that have a bar each
+const BARS = 3;
 
 export async function show(root, context) {
   const [problem, words, changes] = [h("div"), h("div"), h("div#model-changes")];
@@ -27,7 +30,7 @@ export async function show(root, context) {
     replace(words, told.labels !== null && told.labels < FEW && h("p.notice#prior-only",
       `Prior only: ${count(told.labels)} labels are learnt so far. Curves mean something from about ${FEW} labels on.`),
     told.notes.length > 0 && h("details.explain", h("summary", "How to read this page"),
-      h("ul", told.notes.map((note) => h("li", note)))),
+      h("ul", told.notes.map((note) => h("li", inWords(note))))),
     shown.length === 0 && emptyState("No curves", "This policy keeps no model, or no column can be drawn by itself."));
     replace(changes, since && shown.length > 0 && changesOf(told, since));
     columns.update(shown.map(specOf));
@@ -45,14 +48,14 @@ function tilesOf(told) {
   const sure = told.certificate;
   return [
     tile("labels", "Labels learnt", told.labels, count(told.labels),
-      told.labels > 0 && `${percent(told.positives / told.labels)} of them positive`),
-    told.typical && estimateTile("typical", "Chance of a typical item", told.typical, percent),
-    told.threshold !== null && tile("threshold", "Acting pays from", told.threshold, percent(told.threshold),
+      told.labels > 0 && `${percent(told.positives / told.labels)} of them ${own.positives}`),
+    told.typical && estimateTile("typical", `Chance of a typical ${own.item}`, told.typical, percent),
+    told.threshold !== null && tile("threshold", inWords("Acting pays from"), told.threshold, percent(told.threshold),
       "a chance, at the usual costs"),
-    typeof sure?.acceptance === "number" ? tile("certificate", "Certificate of the fit", sure.acceptance,
-      number(sure.acceptance, 2), `${number(sure.per_feature, 2)} for each feature; 1 is exact`,
-      sure.per_feature < 0.7 && "the bands fit poorly here")
-      : tile("certificate", "Certificate of the fit", null, "–", "this policy has none, or too few labels"),
+    typeof sure?.acceptance === "number" ? tile("certificate", "The bands can be trusted", sure.acceptance,
+      sure.per_feature < 0.7 ? "poorly" : sure.per_feature < 0.9 ? "roughly" : "well",
+      `${number(sure.per_feature, 2)} for each part of the model; 1 is exact`)
+      : tile("certificate", "The bands can be trusted", null, "–", "not known for this policy, or too few labels"),
   ];
 }
 
@@ -69,20 +72,24 @@ function changesOf(told, since) {
       figure(`change.${one.name}`, one.change, signed(one.change))))));
 }
 
+/** Whether a column has a few whole numbers, such as 0 and 1, months or years: they are written as they are. */
+const whole = (rows) => rows.every((row) => Number.isInteger(row.x));
+
 /** A curve over a histogram for numbers, intervals for categories. */
 function specOf(told) {
   const rows = told.points ?? [...(told.levels ?? []), ...(told.missing ? [told.missing] : [])];
   const of = (key) => (row) => row[key];
   const both = (low, high) => (row) => [row[low], row[high]];
   const compared = rows.some((row) => typeof row.then === "number");
-  const columns = [column(told.name, "value", (value) => (typeof value === "number" ? number(value) : value),
+  const text = whole(rows) ? String : (value) => number(value);
+  const columns = [column(told.name, "value", (value) => (typeof value === "number" ? text(value) : value),
     (row) => row.x ?? row.level),
     ...[["Adds", "mean"], ["50 % from", "low50"], ["to", "high50"], ["90 % from", "low90"], ["to", "high90"],
       ...(compared ? [["Then", "then"]] : [])].map(([name, key]) => column(name, key, signed))];
-  const common = { testid: `column-${told.name}`, title: told.name, words: told.told, rows, columns, height: 200 };
-  if (!told.points) {
-    columns.push(column("Items", "count", count));
-    return [intervals, { ...common, label: of("level"), middle: of("mean"), inside: both("low50", "high50"),
+  const common = { testid: `column-${told.name}`, title: told.name, words: inWords(told.told), rows, columns, height: 200 };
+  if (!told.points || (whole(rows) && rows.length <= BARS)) {
+    if (!told.points) columns.push(column(capital(own.items), "count", count));
+    return [intervals, { ...common, label: (row) => row.level ?? String(row.x), middle: of("mean"), inside: both("low50", "high50"),
       outside: both("low90", "high90"), before: of("then"), x: { kind: "number" } }];
   }
   const layers = [{ type: "histogram", tone: "muted", bins: told.histogram ?? [] },
@@ -90,18 +97,18 @@ function specOf(told) {
     high: of(`high${level}`) })),
     { type: "line", tone: "accent", y: of("mean") },
       ...(compared ? [{ type: "line", tone: "ink", dashed: true, y: of("then") }] : [])];
-  return [plot, { ...common, x: { kind: "number", value: of("x") }, y: { kind: "number", zero: true }, layers }];
+  return [plot, { ...common, x: { kind: whole(rows) ? "whole" : "number", value: of("x") }, y: { kind: "number", zero: true }, layers }];
 }
 
 function calibrationSpec(rows) {
   const most = Math.min(1, Math.max(...rows.map((bin) => Math.max(bin.predicted, bin.high))) * 1.1);
   return {
     testid: "chart-calibration", height: 300, title: "Calibration", rows,
-    words: "Labelled items by the chance that was said when they were decided, beside the share that turned out positive. On the dashed line chances come true.",
+    words: `Labelled ${own.items} by the chance that was said when they were decided, beside the share of ${own.positives} among them. On the dashed line chances come true.`,
     columns: [...[["Chance said", "predicted"], ["Seen", "seen"], ["90 % from", "low"],
-      ["to", "high"]].map(([name, key]) => column(name, key, percent)), column("Items", "count", count)],
+      ["to", "high"]].map(([name, key]) => column(name, key, percent)), column(capital(own.items), "count", count)],
     x: { kind: "share", value: (bin) => bin.predicted, label: "chance that was said", domain: [0, most] },
-    y: { kind: "share", label: "share positive", domain: [0, most] },
+    y: { kind: "share", label: `share of ${own.positives}`, domain: [0, most] },
     layers: [
       { type: "line", tone: "muted", dashed: true, y: (bin) => bin.predicted, name: "chances come true" },
       { type: "whiskers", tone: "accent", y: (bin) => bin.seen, low: (bin) => bin.low, high: (bin) => bin.high,

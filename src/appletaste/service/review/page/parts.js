@@ -2,6 +2,7 @@
 // loading again when something happened.
 import { Problem } from "./api.js";
 import { figure, h, on, openDialog, replace, template, trouble } from "./dom.js";
+import { told as inWords } from "./words.js";
 
 /** What can come of a decision, in the words of the guide: the name in the service, the title, and what it costs. */
 export const OUTCOMES = [...template("outcomes").querySelectorAll("dt")].map((one) => [one.dataset.outcome,
@@ -32,7 +33,7 @@ export function tile(name, title, value, text, ...words) {
 
 /** An estimate with its interval, or the words that say why there is none. */
 export function estimateTile(name, title, told, format, words = "", unknown = "cannot be told") {
-  if (typeof told?.estimate !== "number") return tile(name, title, null, unknown, sentence(told?.too_few ?? words));
+  if (typeof told?.estimate !== "number") return tile(name, title, null, unknown, told?.too_few ? sentence(inWords(told.too_few)) : words);
   const end = (key) => figure(`${name}.${key}`, told[key], format(told[key]));
   return tile(name, title, told.estimate, format(told.estimate),
     typeof told.low === "number" && [end("low"), " to ", end("high")], words);

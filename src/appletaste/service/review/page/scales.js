@@ -27,6 +27,8 @@ export function numberTicks([low, high], count, kind = "number", step = niceStep
 
 /** A tick in few letters: 1.5k, 2M, 30 %. */
 function tickText(value, step, kind) {
+  // a year has no comma, and no month lies between two months
+  if (kind === "whole") return Number.isInteger(value) ? String(value) : "";
   if (value === 0) return kind === "share" ? "0 %" : "0";
   if (kind === "share") return `${trimmed(value * 100, step * 100)} %`;
   const size = Math.max(Math.abs(value), step);
