@@ -20,6 +20,7 @@ examples:
   appletaste keys create shop --store shop.db --scope decide --scope label --stream orders --days 365
   appletaste keys create Ann --store shop.db --role reviewer
   appletaste keys list --store shop.db
+  appletaste keys trail --store shop.db
   appletaste keys revoke 3f9a0c11b2d4 --store shop.db
 
 scopes: decide, label, correct, review, lead, read, admin (docs/service.md)
@@ -33,7 +34,7 @@ MOST_DAYS = 365_000
 def add(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = add_verb(verbs, "keys", run, "make, list and revoke the keys of a service", DESCRIPTION, EXAMPLES)
-    kinds = parser.add_subparsers(dest="kind", metavar="create|list|revoke", required=True)
+    kinds = parser.add_subparsers(dest="kind", metavar="create|list|trail|revoke", required=True)
     create = add_verb(kinds, "create", run, "make a key and show its secret, once", DESCRIPTION, EXAMPLES)
     create.add_argument("name", metavar="NAME", help="who holds the key, such as 'web shop'")
     create.add_argument("--scope", action="append", default=[], metavar="SCOPE", help="what it allows; repeat for more")
@@ -44,38 +45,52 @@ def add(verbs: Any) -> None:
     create.add_argument("--days", type=float, metavar="N", help="after how many days it expires (default: never)")
     create.set_defaults(over_http=_create_over_http)
     listed = add_verb(kinds, "list", run, "list the keys, without their secrets", DESCRIPTION, EXAMPLES)
+    trail = add_verb(kinds, "trail", run, "list who signed in, was refused, and made keys", DESCRIPTION, EXAMPLES)
+    trail.add_argument("--limit", type=int, default=50, metavar="N", help="how many entries, the latest first (50)")
     revoke = add_verb(kinds, "revoke", run, "let a key open nothing any more", DESCRIPTION, EXAMPLES)
     revoke.add_argument("id", metavar="ID", help="of the key, as 'keys list' shows it")
     revoke.set_defaults(over_http=lambda args: f"DELETE /v1/keys/{args.id}")
-    for one in (create, listed, revoke):
+    for one in (create, listed, trail, revoke):
         add_store(one)
         add_json(one)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Make, list or revoke keys."""
+    """Make, list or revoke keys, or list what happened at the door."""
+    from msgspec import to_builtins
+
     from ..service.keys import Keys, scopes_of
+    from ..service.trail import COMMAND_LINE
     from .addresses import opened
     from .console import print_json, print_table
 
     until = _until(args.days) if args.kind == "create" else None
     if args.kind == "create":
         _check_allowed(args)
-    store = opened(args.store, read_only=args.kind == "list", create=args.kind == "create")
+    store = opened(args.store, read_only=args.kind in ("list", "trail"), create=args.kind == "create")
     try:
         keys = Keys(store)
         if args.kind == "create":
             expires = None if until is None else until.timestamp()
             scopes = args.scope if args.role is None else scopes_of(args.role)
-            secret, key = keys.create(args.name, scopes, args.stream or ["*"], expires)
+            secret, key = keys.create(args.name, scopes, args.stream or ["*"], expires, COMMAND_LINE)
             if args.json:
                 print_json({"secret": secret, "id": key.id, "scopes": key.scopes, "streams": key.streams})
             else:
                 print(f"{secret}\nThis is key {key.id}. Its secret is not shown again, and is kept nowhere.")
         elif args.kind == "revoke":
-            if not keys.revoke(args.id):
+            if not keys.revoke(args.id, COMMAND_LINE):
                 raise OptionError("there is no key with this id: 'appletaste keys list' shows the keys")
             print_json({"revoked": args.id}) if args.json else print(f"key {args.id} opens nothing any more")
+        elif args.kind == "trail":
+            entries = [to_builtins(entry) for entry in keys.trail.latest(max(args.limit, 0))]
+            if args.json:
+                print_json({"entries": entries})
+            else:
+                names = ("at", "what", "who", "by", "address", "count")
+                print_table(
+                    "at the door, the latest first", names, [[str(e.get(n, "")) for n in names] for e in entries]
+                )
         elif args.json:
             print_json({"keys": [_plain(key) for key in keys.all()]})
         else:

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Mapping
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -19,7 +20,8 @@ from .operations import EVENTS, JSON, Call, Operation, Reply, decode, read_query
 from .owners import PASSED
 from .problems import MEDIA, Problem
 from .proxy import token_for
-from .sessions import check_token
+from .sessions import LASTS, check_token
+from .trail import REFUSED_KEY, SIGNED_IN
 
 log = logging.getLogger("appletaste.service")
 #: Headers that go along with a request that is passed on.
@@ -64,14 +66,14 @@ class Endpoint:
         headers = dict(scope["headers"])
         if operation is None:
             if not self._public and b"authorization" in headers:
-                self._key(headers)
+                self._key(scope, headers)
             elif not self._public:
                 await self._person(scope, headers, "GET")
             raise Problem("method-not-allowed", allow=self._allow)
         if operation.scope is None:
             key = (self._host.proxy and self._host.proxy.person(scope)) or _NOBODY
         elif b"authorization" in headers:
-            key = self._key(headers)
+            key = self._key(scope, headers)
         else:
             key = await self._person(scope, headers, operation.method)
         params = {name: plain_text(value) for name, value in scope["path_params"].items()}
@@ -93,7 +95,7 @@ class Endpoint:
             body = await read_body(headers, receive, operation.limit)
             if operation.takes == JSON:
                 body = decode(body, self._decoders[operation.method])
-        return await operation.handler(Call(self._host, key, params, query, body, headers))
+        return await operation.handler(Call(self._host, key, params, query, body, headers, address_of(scope)))
 
     async def _pass_on(
         self, owner: str, operation: Operation, scope: Scope, headers: dict[bytes, bytes], receive: Receive
@@ -118,17 +120,27 @@ class Endpoint:
         person = None if host.proxy is None else host.proxy.person(scope)
         if person is None:
             return await host.sessions.key_of(headers, method)
+        if host.keys.trail.is_news(person.name, LASTS):
+            note = partial(host.keys.trail.note, SIGNED_IN, person.name, by="the proxy", address=address_of(scope))
+            await asyncio.to_thread(note)
         if method != "GET":
             check_token(headers, await asyncio.to_thread(token_for, host.store, person.name))
         return person
 
-    def _key(self, headers: Mapping[bytes, bytes]) -> Key:
+    def _key(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Key:
         """Return the key of a request, or the problem that it has none."""
         secret = secret_in(headers.get(b"authorization", b""))
         key = self._host.keys.find(secret) if secret.startswith(PREFIX) else None
         if key is not None:
             return key
+        self._host.keys.trail.refuse(REFUSED_KEY, address_of(scope))
         raise Problem("unauthenticated")
+
+
+def address_of(scope: Scope) -> str:
+    """Return where a request came from; empty: nobody knows."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def check_scope(key: Key, operation: Operation) -> None:

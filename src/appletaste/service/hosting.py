@@ -26,6 +26,7 @@ from .review.search import Search
 from .review.uploads import Files
 from .sessions import Sessions, token_of
 from .side_process import LATER, SideProcesses
+from .trail import MINUTE
 from .writer import Writer
 
 log = logging.getLogger("appletaste.service")
@@ -79,9 +80,13 @@ class Host:
         self._noting = asyncio.create_task(self._note())
 
     async def _note(self) -> None:
+        began = time.monotonic()
         while True:
-            await asyncio.sleep(NOTED)
-            await asyncio.to_thread(self.keys.keep_used)
+            await asyncio.sleep(MINUTE)
+            await asyncio.to_thread(self.keys.trail.keep_refused)
+            if time.monotonic() - began >= NOTED:
+                await asyncio.to_thread(self.keys.keep_used)
+                began = time.monotonic()
 
     async def open(self, name: str) -> bool:
         """Own a stream and let a writer take care of it; one that another process owns, or that is damaged, stays."""
@@ -142,6 +147,7 @@ class Host:
         self.drain()
         if self._noting is not None:
             self._noting.cancel()
+        await asyncio.to_thread(self.keys.trail.keep_refused)
         await asyncio.to_thread(self.keys.keep_used)
         if self.owners is not None:
             await self.owners.stop()

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from ..errors import InputError, MissingExtraError, OptionError, near
 from ..records.stores import Store
+from .trail import MADE, REVOKED, Trail
 
 try:
     import msgspec
@@ -127,6 +128,8 @@ class Keys:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        #: What happens to keys is written down there before it happens.
+        self.trail = Trail(store)
         self._known: dict[str, Key] = {}
         self._used: dict[str, float] = {}  # by digest, since ``keep_used``
         self._change = threading.RLock()  # or a key that one thread revokes another could bring back
@@ -139,9 +142,14 @@ class Keys:
             self._known = {digest: msgspec.json.decode(value, type=Key) for digest, value in found}
 
     def create(
-        self, name: str, scopes: Iterable[str], streams: Iterable[str] = (ANY,), expires: float | None = None
+        self,
+        name: str,
+        scopes: Iterable[str],
+        streams: Iterable[str] = (ANY,),
+        expires: float | None = None,
+        by: str = "",
     ) -> tuple[str, Key]:
-        """Make a key; return its secret, which is told this once, and what is kept."""
+        """Make a key; return its secret, which is told this once, and what is kept. ``by`` is who makes the key."""
         now = time.time()
         kept = tuple(dict.fromkeys(streams))
         if not (name and len(name) <= 100 and name.isprintable()):
@@ -153,6 +161,7 @@ class Keys:
         secret = PREFIX + secrets.token_urlsafe(32)
         digest = digest_of(secret)
         key = Key(digest[:12], name, check_scopes(scopes), kept, now, expires)
+        self.trail.note(MADE, key.name, key.id, by)
         self._keep(digest, key)
         return secret, key
 
@@ -161,11 +170,12 @@ class Keys:
             self._store.put(SPACE, digest, msgspec.json.encode(key))
             self._known = {**self._known, digest: key}
 
-    def revoke(self, id: str) -> bool:
-        """Let a key open nothing any more; return whether there is such a key."""
+    def revoke(self, id: str, by: str = "") -> bool:
+        """Let a key open nothing any more; return whether there is such a key. ``by`` is who says so."""
         for digest, key in self._known.items():
             if key.id == id:  # the id is no secret
                 if key.revoked is None:
+                    self.trail.note(REVOKED, key.name, key.id, by)
                     self._keep(digest, msgspec.structs.replace(key, revoked=time.time()))
                 return True
         return False

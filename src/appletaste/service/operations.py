@@ -83,6 +83,7 @@ class Call(NamedTuple, Generic[B]):
     query: Mapping[str, Any]
     body: B
     headers: Mapping[bytes, bytes]
+    address: str = ""  #: where the request came from
 
     @property
     def stream(self) -> str:
@@ -100,8 +101,14 @@ class Call(NamedTuple, Generic[B]):
         return b"authorization" in self.headers
 
     def who(self, said: str | None) -> str:
-        """Return who acts: who a program says that it is, or the name of the key; a person is always the latter."""
-        return said if said is not None and self.by_key else self.key.name
+        """Return who acts: the name of the key; with whom a program says that it acts for, and that it says so.
+
+        Whoever may make keys of any name is believed. A person is always the holder of the key.
+        """
+        name = self.key.name
+        if said is None or said == name or not self.by_key:
+            return name
+        return said if "admin" in self.key.scopes else f"{said} (says {name})"
 
 
 Handler = Callable[[Call[Any]], Awaitable[Reply[Any]]]

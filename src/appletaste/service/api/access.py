@@ -12,10 +12,12 @@ from msgspec import Meta, Struct
 
 from ..door import moment_of
 from ..keys import ANY, Key, Role, ScopeName, role_of, scopes_of
-from ..operations import Call, Reply, operation
+from ..operations import Call, Query, Reply, operation
 from ..problems import Problem, invalid
 from ..proxy import token_for
 from ..sessions import set_cookie, token_of
+from ..trail import MOST as KEPT
+from ..trail import REFUSED_SIGN_IN, SIGNED_IN, SIGNED_OUT, Entry
 from ..types import MOST, Body, Who
 
 ADDRESS = "/v1/session"
@@ -87,7 +89,7 @@ async def create_key(call: Call[NewKey]) -> Reply[KeyMade]:
         raise invalid("wrong-value", "/name", "letters that can be printed")
     if not all(0 < len(name) <= 100 for name in asked.streams):
         raise invalid("wrong-value", "/streams", "names of streams, or *")
-    made = await asyncio.to_thread(call.host.keys.create, asked.name, scopes, asked.streams, expires)
+    made = await asyncio.to_thread(call.host.keys.create, asked.name, scopes, asked.streams, expires, call.key.name)
     return Reply.of(KeyMade(made[0], key_read(made[1])), 201)
 
 
@@ -109,11 +111,31 @@ async def list_keys(call: Call[None]) -> Reply[KeyList]:
 async def revoke_key(call: Call[None]) -> Reply[KeyRead]:
     """Revoke a key: it opens nothing any more."""
     check_whole(call)
-    if not await asyncio.to_thread(call.host.keys.revoke, call.params["id"]):
+    if not await asyncio.to_thread(call.host.keys.revoke, call.params["id"], call.key.name):
         raise Problem("unknown-key")
     call.host.wake()  # live views by it end
     found = next(key for key in call.host.keys.all() if key.id == call.params["id"])
     return Reply.of(key_read(found))
+
+
+class TrailRead(Struct, frozen=True):
+    """What happened at the door, the latest first."""
+
+    entries: list[Entry]
+
+
+@operation(
+    "GET",
+    "/v1/trail",
+    scope="admin",
+    query={"limit": Query(Annotated[int, Meta(ge=1, le=KEPT)], 1000, "The most entries to return.")},
+)
+async def trail(call: Call[None]) -> Reply[TrailRead]:
+    """List who signed in, was refused, and made or revoked keys, the latest first."""
+    check_whole(call)
+    kept = call.host.keys.trail
+    await asyncio.to_thread(kept.keep_refused)
+    return Reply.of(TrailRead(await asyncio.to_thread(kept.latest, call.query["limit"])))
 
 
 class SignIn(Body, frozen=True):
@@ -140,8 +162,13 @@ def session_read(call: Call[Any], key: Key, csrf: str, by_proxy: bool = False) -
 @operation("POST", ADDRESS, scope=None, problems=("unauthenticated",))
 async def sign_in(call: Call[SignIn]) -> Reply[SessionRead]:
     """Sign in with a key: a cookie stands for it from then on. The key itself is kept nowhere."""
+    trail = call.host.keys.trail
+    found = call.host.keys.find(call.body.key)
+    if found is not None:
+        await asyncio.to_thread(trail.note, SIGNED_IN, found.name, found.id, "", call.address)
     begun = await asyncio.to_thread(call.host.sessions.begin, call.body.key)
     if begun is None:
+        trail.refuse(REFUSED_SIGN_IN, call.address)
         raise Problem("unauthenticated")
     token, (key, session) = begun
     reply = Reply.of(session_read(call, key, session.csrf))
@@ -167,6 +194,7 @@ async def sign_out(call: Call[None]) -> Reply[None]:
     """Sign out: the cookie opens nothing any more. A key without a session has nothing to end."""
     token = token_of(call.headers)
     if token and not call.by_key:
+        await asyncio.to_thread(call.host.keys.trail.note, SIGNED_OUT, call.key.name, call.key.id, "", call.address)
         await asyncio.to_thread(call.host.sessions.end, token)
         call.host.wake()
     return Reply(204, headers={"Set-Cookie": set_cookie("", call.headers, 0)})

@@ -497,7 +497,7 @@ async def stream_of_file(call: Call[FileStream]) -> Reply[StreamMade]:
     if host.owners is not None:
         await host.owners.announce(stream.name)
     name = f"first use of {asked.name}"[:100]
-    secret, _ = await asyncio.to_thread(host.keys.create, name, ["decide", "label"], [asked.name])
+    secret, _ = await asyncio.to_thread(host.keys.create, name, ["decide", "label"], [asked.name], None, call.key.name)
     item = example_item(last, asked, writer.door.kinds, NUMBER)
     python, curl = lines_of_code(address_of(call), secret, asked, item)
     told = await writer.do(described)
