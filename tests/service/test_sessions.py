@@ -86,7 +86,7 @@ def test_who_acts_is_who_has_signed_in(service):
     service.ask("POST", path + "/notes", {"text": "told by a program", "by": "bob"}, key=secret)
     service.ask("POST", path + "/notes", {"text": "by the name of the key"}, key=secret)
     notes = service.ask("GET", path, key=secret).json()["notes"]
-    assert [note["by"] for note in notes[-2:]] == ["bob", "ann"]
+    assert [note["by"] for note in notes[-2:]] == ["bob (says ann)", "ann"]
 
 
 def to_the_end(live):

@@ -135,9 +135,8 @@ def run_create(args: argparse.Namespace) -> None:
     given["expire_after"] = None if args.expire_after is None else 86400.0 * args.expire_after
     if args.history is None:
         with Stream.create(args.store, name, _vectors(args), seed=seed, **given) as stream:
-            found = _described(stream)
+            found, notes = _described(stream), stream.notes
         told = [f"decides by {found['n_features']} numbers"]
-        notes: list[str] = []
     else:
         if args.label is None:
             raise OptionError("--label names the column of the file with the labels")

@@ -39,6 +39,11 @@ from .staffing import Share, Staffing, lane_of
 from .verify import Progress, Verified, verify
 
 T = TypeVar("T")
+#: What is said of a stream without a map: maps add the intercept themselves.
+NO_INTERCEPT = (
+    "items are vectors, and nothing is added to them: let one of the numbers be 1 in every item (an intercept), or the "
+    "chance of an average item stays near 1/2, whatever its labels say"
+)
 
 
 class Stream:
@@ -265,6 +270,12 @@ class Stream:
     def activity(self) -> Activity:
         """What has happened since the stream was opened, counted; to be looked at."""
         return self._journal.activity
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth knowing of how the stream was made."""
+        believes = self.player.policy.learner.belief is not None
+        return [NO_INTERCEPT] if believes and self.features is None else []
 
     @property
     def times(self) -> type | None:

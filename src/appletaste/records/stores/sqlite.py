@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock, RLock, get_ident
 from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 from ..._files import lock_beside, make_private, real_path
 from ...errors import (
@@ -170,7 +171,13 @@ class SqliteStore:
 
     def _hold(self) -> int:
         """Lock the file by one beside it: closing a second handle of the file itself would drop SQLite's own locks."""
-        guard = lock_beside(self._path)
+        try:
+            guard = lock_beside(self._path)
+        except OSError as error:
+            raise StoreError(
+                f"{self.address} cannot be locked ({error}): whoever writes a store needs to write in its folder, too. "
+                "Give the folder and the file beside it to the user of this process, or look only"
+            ) from error
         if guard is None:
             raise InUseError(
                 f"{self.address} is in use by another process, or by another store of this one. One process writes a "
@@ -198,10 +205,12 @@ class SqliteStore:
 
     def _connect(self, looks: bool = False) -> apsw.Connection:
         looks = looks or self.read_only
-        flags = apsw.SQLITE_OPEN_READONLY if looks else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        connection = apsw.Connection(self.address, flags=flags, vfs=self._vfs, statementcachesize=200)
-        connection.setbusytimeout(5000)
-        if not looks:
+        if looks:
+            connection = self._looking_at()
+        else:
+            flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+            connection = apsw.Connection(self.address, flags=flags, vfs=self._vfs, statementcachesize=200)
+            connection.setbusytimeout(5000)
             if self._vfs is not None:
                 connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # a file system in Python has no shared memory
             self._check_ours(connection)
@@ -210,6 +219,30 @@ class SqliteStore:
             connection.execute("PRAGMA secure_delete=ON")  # what is erased is overwritten, wherever it was moved to
         connection.execute("PRAGMA cache_size=-8000")
         connection.wal_autocheckpoint(4000)  # pages: 16 MB of log
+        return connection
+
+    def _looking_at(self) -> apsw.Connection:
+        """Return a connection that writes nothing.
+
+        SQLite wants to write beside a file that is looked at, so that others may write it meanwhile. Where nobody can,
+        the file is taken to stay as it is.
+        """
+        flags = apsw.SQLITE_OPEN_READONLY
+        connection = apsw.Connection(self.address, flags=flags, vfs=self._vfs, statementcachesize=200)
+        connection.setbusytimeout(5000)
+        try:
+            connection.execute("SELECT name FROM sqlite_schema").fetchall()
+        except (apsw.ReadOnlyError, apsw.CantOpenError):
+            connection.close()
+            log = self._path.with_name(f"{self._path.name}-wal")
+            if log.exists() and log.stat().st_size:
+                raise StoreError(
+                    f"{self.address} lies where nothing can be written, and its last writes are in {log.name}: copy "
+                    "both files to a folder that can be written, and look there"
+                ) from None
+            name = f"file:{quote(str(self._path))}?immutable=1"
+            flags |= apsw.SQLITE_OPEN_URI
+            connection = apsw.Connection(name, flags=flags, statementcachesize=200)
         return connection
 
     def _check_ours(self, connection: apsw.Connection) -> None:
@@ -390,8 +423,7 @@ class SqliteStore:
             rows = self.ask("PRAGMA integrity_check")
         else:
             try:
-                with closing(apsw.Connection(self.address, flags=apsw.SQLITE_OPEN_READONLY)) as reader:
-                    reader.setbusytimeout(5000)
+                with closing(self._looking_at()) as reader:
                     rows = reader.execute("PRAGMA integrity_check").fetchall()
             except (apsw.Error, UnicodeDecodeError) as error:
                 raise StoreError(f"{self.address} cannot be read: {error}") from error

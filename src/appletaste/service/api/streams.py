@@ -66,6 +66,7 @@ class StreamRead(Struct, frozen=True):
     trouble: str | None
     labels: int | None  #: that were learnt; null: the policy keeps none
     words: dict[str, str]  #: what the team calls things
+    notes: list[str]  #: on how the stream was made
 
 
 def described(stream: Stream) -> StreamRead:
@@ -87,6 +88,7 @@ def described(stream: Stream) -> StreamRead:
         trouble,
         labels_of(policy_),
         stream.words.as_dict(),
+        stream.notes,
     )
 
 
