@@ -52,7 +52,7 @@ def _cell(task: tuple[str, int]) -> float:
 
 def main() -> None:
     """Print the cost of each rule, and its difference from ``voi``."""
-    parser = argparse.ArgumentParser(prog="bench adversary", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench adversary", description=__doc__)
     parser.add_argument("--streams", type=int, default=12)
     args = parser.parse_args()
     tasks = [(name, seed) for name in RIVALS for seed in range(args.streams)]

@@ -148,9 +148,34 @@ def check_reference(app: Any, failure: Exception | None) -> None:
         raise ExtensionError(f"the reference lacks {', '.join(lacking)}")
 
 
+LLMS = """\
+# appletaste
+
+> Decide which items to act on when the true label is seen only if you act: apple tasting, in Python and over HTTP.
+
+"""
+
+
+def write_llms(app: Any, failure: Exception | None) -> None:
+    """Write ``llms.txt`` (llmstxt.org) beside the site: every page with its title and its first sentence."""
+    if failure is not None or app.builder.format != "html":
+        return
+    lines = []
+    for page in sorted(app.env.found_docs):
+        if page.startswith(("reference/", "gallery/", "decisions/")):
+            continue
+        source = Path(app.env.doc2path(page))
+        prose = re.split(r"\n\s*\n", source.read_text())
+        first = next((" ".join(part.split()) for part in prose if re.match(r"[A-Z*`\[]", part)), "")
+        told = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", first).partition(". ")[0].rstrip(".:")
+        lines.append(f"- [{app.env.titles[page].astext()}]({page}.html): {told}")
+    Path(app.outdir, "llms.txt").write_text(LLMS + "\n".join(["## Pages", "", *lines, ""]))
+
+
 def setup(app: Any) -> None:
     """Connect the above."""
     app.connect("builder-inited", write_reference)
     app.connect("source-read", lead_home)
     app.connect("autodoc-skip-member", skip)
     app.connect("build-finished", check_reference)
+    app.connect("build-finished", write_llms)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .streams import Desk as Desk
     from .streams import Stream as Stream
     from .streams import load as load
+    from .streams import load_policy as load_policy
     from .tables import read_records as read_records
 
 __version__ = "0.1.0"
@@ -57,7 +58,7 @@ _HOME = {
     "reports": "write_report",
     "service": "connect",
     "simulate": "play replicate",
-    "streams": "Audit Budget Desk Stream load",
+    "streams": "Audit Budget Desk Stream load load_policy",
 }
 #: The rooms, in the order of a decision's life; then ways of producing and of studying it.
 ROOMS = (

@@ -37,6 +37,7 @@ from . import (
     what_if,
     worklist,
 )
+from .citation import bibtex
 from .options import STORAGE, ExitError, as_flags, in_use
 
 #: Options that have another name now.
@@ -142,6 +143,7 @@ def build_parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = Parser("appletaste", "appletaste VERB ...", DESCRIPTION, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"appletaste {__version__}")
+    parser.add_argument("--cite", action="store_true", help="say how to cite the paper and the software, in BibTeX")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", help=argparse.SUPPRESS, prog="appletaste")
     overview = []
     for group, members in GROUPS.items():
@@ -172,6 +174,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"appletaste: {said}", file=sys.stderr)
         return 2
     args = parser.parse_args(given)
+    if args.cite:
+        print(bibtex())
+        return 0
     try:
         args.run(args)
     except BrokenPipeError:  # whoever read our output has had enough

@@ -20,7 +20,7 @@ from ..decision import Decision
 from ..errors import InputError, OptionError
 from ..features import FeatureMap, TransformerMap
 from ..features.parts import average_item, level_words
-from ..pages.page import Table
+from ..pages.page import Table, html_part
 from ..policies import Player, Policy
 from ..policies.reasons import Reason, parts_for, reason_of, surprising_feature
 from ..streams import Ledger, Stream
@@ -68,6 +68,16 @@ class Explanation:
         return found
 
     def __str__(self) -> str:
+        lines, table = self._told()
+        return "\n".join([*lines, "", table.text()])
+
+    def _repr_html_(self) -> str:
+        """Return what ``print`` says, for a notebook."""
+        lines, table = self._told()
+        return html_part([*lines, table])
+
+    def _told(self) -> tuple[list[str], Table]:
+        """Return what is said of the item, and of each column."""
         done = "not decided yet" if self.act is None else "acted" if self.act else "passed"
         then = self.chance_then
         moved = then is not None and abs(then - self.chance) > MOVED
@@ -76,7 +86,6 @@ class Explanation:
             f"{self.reason}",
             f"chance {self.chance:.3g}" + (f" ({then:.3g} when decided)" if moved else "") + self._from(),
             f"expected cost: act {self.cost_of_acting:.4g}, pass {self.cost_of_passing:.4g}",
-            "",
         ]
         shown = self.contributions if len(self.contributions) <= LINES else self.contributions[: LINES - 1]
         rows = [("average item", f"{self.base:+.2f}", f"{self.base_sd:.2f}")]
@@ -85,7 +94,7 @@ class Explanation:
         if rest:
             rows.append((f"{len(rest)} more", f"{sum(part.value for part in rest):+.2f}", ""))
         rows.append(("score", f"{self.score:+.2f}", f"{self.score_sd:.2f}"))
-        return "\n".join([*lines, Table("", ("", "adds", "sd"), rows).text()])
+        return lines, Table("", ("", "adds", "sd"), rows)
 
     def _from(self) -> str:
         if math.isfinite(self.threshold):

@@ -11,6 +11,7 @@ from .._files import for_json
 from ..errors import InputError
 from ..logs.coded import counts_of
 from ..logs.decision_log import DecisionLog, Log, opened
+from ..pages.page import html_part
 from ..policies import Policy
 from .answers import (
     Answer,
@@ -85,6 +86,10 @@ class Missed:
                 "way? The answers allow for that as far as the log can tell"
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what ``print`` says, for a notebook."""
+        return html_part(str(self).splitlines())
 
     def _money(self) -> list[str]:
         """Return the lines about money; a refusal was said of the count already."""

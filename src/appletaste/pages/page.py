@@ -81,6 +81,18 @@ def _html_cell(text: str) -> str:
     return f"<td{tagged}>{f'<code>{html.escape(text)}</code>' if command else html.escape(text)}</td>"
 
 
+def html_part(parts: Sequence[str | Table]) -> str:
+    r"""Return lines and tables as a piece of HTML, which a notebook shows in the place of text.
+
+    Examples
+    --------
+    >>> html_part(["x < 2"])
+    '<div>\n<p>x &lt; 2</p>\n</div>'
+    """
+    told = [part.html() if isinstance(part, Table) else f"<p>{html.escape(part)}</p>" for part in parts]
+    return "\n".join(["<div>", *told, "</div>"])
+
+
 def html_picture(title: str, svg: Path) -> str:
     """Return an SVG file as a picture inside the page."""
     data = base64.b64encode(svg.read_bytes()).decode()

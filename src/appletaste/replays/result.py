@@ -16,7 +16,7 @@ from .._files import for_json
 from ..errors import Message, OptionError
 from ..history.labelled import BLOCKS, edges
 from ..logs import DecisionLog
-from ..pages.page import Table, show
+from ..pages.page import Table, html_part, show
 from ..policies import PolicySpec
 from ..simulate.measures import Summary, summarise
 from .comparators import BOOSTER, TODAY
@@ -198,6 +198,11 @@ class ReplayResult:
     def __str__(self) -> str:
         first = [] if self.verdict is None else [self.verdict]
         return "\n".join([*first, self.table().text(), *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        """Return what ``print`` says, for a notebook."""
+        first = [] if self.verdict is None else [str(self.verdict)]
+        return html_part([*first, self.table(), *(f"note: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
         first = "" if self.verdict is None else f"{self.verdict}; "

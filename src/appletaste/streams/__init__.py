@@ -7,7 +7,7 @@ from .budget import Budget, Calendar
 from .desk import Desk
 from .from_history import Prepared, from_history
 from .ledger import Ledger, Receipt
-from .saving import load
+from .saving import load, load_policy
 from .stream import Stream
 from .verify import Gap, Verified
 
@@ -33,4 +33,5 @@ __all__ = [
     "Verified",
     "from_history",
     "load",
+    "load_policy",
 ]

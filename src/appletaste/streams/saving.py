@@ -57,6 +57,24 @@ def load(path: str | PathLike[str]) -> Player | FeatureMap:
         return rebuild_player(header, state)
 
 
+def load_policy(path: str | PathLike[str]) -> Player:
+    """Read a saved policy, alone, awaiting or at a desk, as ``load`` does; type checkers know that it decides.
+
+    Examples
+    --------
+    >>> import tempfile, appletaste as at
+    >>> policy = at.policy("voi", n_features=1, costs=at.Costs(miss=5, false_alarm=1, hit=0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     policy.save(f"{folder}/orders.at")
+    ...     at.load_policy(f"{folder}/orders.at").decide([1.0]).act
+    True
+    """
+    found = load(path)
+    if isinstance(found, FeatureMap):
+        raise SaveFileError(f"{path} is a feature map and no policy: at.load reads either, and at.FeatureMap.load maps")
+    return found
+
+
 def rebuild_player(header: dict[str, Any], arrays: Arrays) -> Player:
     """Return the player that ``header`` and ``arrays`` describe; it continues bit for bit."""
     player: Player = _REBUILT[header["kind"]](header, arrays)
