@@ -178,6 +178,10 @@ class StoppedError(StoreError):
     """A stream that has stopped, because a write failed or because it was closed; nothing was done."""
 
 
+class BrokerError(AppleTasteError, OSError):
+    """A broker of the Kafka protocol that does not do what was asked; a feed goes on from where it was."""
+
+
 class MissingExtraError(AppleTasteError, ImportError):
     """An optional dependency is needed and not installed."""
 

@@ -20,6 +20,7 @@ from . import (
     doctor,
     drift,
     example,
+    feed,
     keys,
     label,
     lists,
@@ -114,6 +115,7 @@ GROUPS = {
     "a service": (
         (keys.add, "create shop --store shop.db --scope decide --scope label"),
         (serve.add, "--store shop.db --port 8080"),
+        (feed.add, "shop.db --broker localhost:9092 --items orders --labels chargebacks --decisions decided"),
         (doctor.add, ""),
     ),
     "a stream, or a log of decisions": (

@@ -70,7 +70,7 @@ def check_decide(body: Decide, door: Door) -> None:
         check_plain(body.stratum, "/stratum")
 
 
-def _decide_each(stream: Stream, asked: list[Decide]) -> list[Callable[[], Reply[Decided]] | Problem]:
+def decide_each(stream: Stream, asked: list[Decide]) -> list[Callable[[], Reply[Decided]] | Problem]:
     """Decide on items that were checked, and return what words the answers: 201, or 200 where one was decided before.
 
     What a stream still refuses is worded without what was asked.
@@ -110,7 +110,7 @@ async def decide(call: Call[Decide]) -> Reply[Decided]:
     asked, writer = call.body, call.writer
     check_decide(asked, writer.door)
 
-    return await writer.do_each(_decide_each, asked, asked.id)
+    return await writer.do_each(decide_each, asked, asked.id)
 
 
 class DecideBatch(Body, frozen=True):
@@ -140,9 +140,7 @@ _ONE = msgspec.json.Decoder(Decide)
 async def decide_batch(call: Call[DecideBatch]) -> Reply[BatchResults]:
     """Decide on up to 1,000 items in one commit. Those that are wrong are told so, and the others count."""
     door = call.writer.door
-    return await in_one_commit(
-        call.writer, call.body.decisions, _ONE, lambda one: check_decide(one, door), _decide_each
-    )
+    return await in_one_commit(call.writer, call.body.decisions, _ONE, lambda one: check_decide(one, door), decide_each)
 
 
 class NoteRead(Struct, frozen=True):

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from ...errors import ConflictError, FeedbackError, InputError, UnknownDecisionError
 from ...streams import LabelReceipt, Stream
 from ..door import check_plain, check_time
-from ..operations import CASE, LARGEST_BATCH, STREAM, Call, Query, Reply, in_one_commit, one_by_one, operation
+from ..operations import CASE, LARGEST_BATCH, STREAM, Call, Doing, Query, Reply, in_one_commit, one_by_one, operation
 from ..problems import Problem, ProblemDocument, invalid
 from ..types import MOST, Body, Id, Time, Who
 
@@ -49,7 +49,7 @@ def _read(receipt: LabelReceipt) -> Labelled:
     return Labelled(*receipt)
 
 
-def _check(said: Label | BatchLabel) -> None:
+def check_label(said: Label | BatchLabel) -> None:
     """Refuse a label that a stream would not take as it is meant."""
     check_time(said.time)
     check_plain(said.source, "/source")
@@ -71,7 +71,7 @@ def _label(stream: Stream, id: str, said: Label | BatchLabel, by: str) -> Labell
 async def label(call: Call[Label]) -> Reply[Labelled]:
     """Send the label of a decision; it is applied once, however often it is sent."""
     id, said, by = call.params["id"], call.body, call.who(call.body.source)
-    _check(said)
+    check_label(said)
     return await call.writer.do(lambda stream: Reply.of(_label(stream, id, said, by)), (id,), quick=True)
 
 
@@ -98,14 +98,19 @@ class LabelResults(Struct, frozen=True):
 _ONE = msgspec.json.Decoder(BatchLabel)
 
 
+def label_each(who: Callable[[str | None], str]) -> Doing[BatchLabel]:
+    """Return what takes labels in their order; ``who`` says who gave one, by what the label says of that."""
+
+    def label_one(stream: Stream, said: BatchLabel) -> Reply[Labelled]:
+        return Reply.of(_label(stream, said.id, said, who(said.source)))
+
+    return one_by_one(label_one)
+
+
 @operation("POST", STREAM + "/labels:batch", scope="label", limit=LARGEST_BATCH)
 async def label_batch(call: Call[LabelBatch]) -> Reply[LabelResults]:
     """Send up to 1,000 labels in one commit. Those that are wrong are told so, and the others count."""
-
-    def label_one(stream: Stream, said: BatchLabel) -> Reply[Labelled]:
-        return Reply.of(_label(stream, said.id, said, call.who(said.source)))
-
-    return await in_one_commit(call.writer, call.body.labels, _ONE, _check, one_by_one(label_one))
+    return await in_one_commit(call.writer, call.body.labels, _ONE, check_label, label_each(call.who))
 
 
 def _revised(stream: Stream, id: str, change: Callable[[], LabelReceipt]) -> Labelled:
