@@ -72,6 +72,31 @@ def add(verbs: Any) -> None:
         metavar="HEADER",
         help="where the proxy names their groups, with commas in between (default X-Forwarded-Groups)",
     )
+    parser.add_argument(
+        "--hook",
+        action="append",
+        default=[],
+        metavar="NAME=URL",
+        help="tell this address what happens, in signed messages; repeat for more (docs/how-to/call-a-hook.md)",
+    )
+    parser.add_argument(
+        "--hook-secret",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="a file with the secret that signs the messages of a hook, or NAME=env:VARIABLE",
+    )
+    parser.add_argument(
+        "--hook-events",
+        action="append",
+        default=[],
+        metavar="NAME=EVENT,...",
+        help="what a hook is told: decision, label-awaited, alarm, escalation, safe-mode, verification-failed "
+        "(default: all)",
+    )
+    parser.add_argument(
+        "--allow-private-hooks", action="store_true", help="let hooks be addresses of the own network, and http://"
+    )
     parser.add_argument("--json", action="store_true", help="say at the start, as JSON, what is served where")
 
 
@@ -99,7 +124,9 @@ def run(args: argparse.Namespace) -> None:
     proxy = None
     if args.proxy or args.group:
         proxy = Proxy.of(args.proxy, args.group, args.user_header, args.groups_header)
+    hooks = hooks_of(args)
     store = opened(args.store, create=False)
+    check_hooks(store, hooks)
     names, keys = store.names(), len(Keys(store).all())
 
     def listening(port: int) -> None:
@@ -117,8 +144,25 @@ def run(args: argparse.Namespace) -> None:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
     try:
         play_together()  # or the first callers would wait until it is compiled
-        failure = Server(store, args.host, args.port, address=address, listening=listening, proxy=proxy).run()
+        failure = Server(
+            store, args.host, args.port, address=address, listening=listening, proxy=proxy, hooks=hooks
+        ).run()
     finally:
         store.close()
     if failure:
         raise ExitError(STORAGE)
+
+
+def hooks_of(args: argparse.Namespace) -> tuple[Any, ...]:
+    """Return the hooks that were named."""
+    from ..service.hooks import read_hooks
+
+    return read_hooks(args.hook, args.hook_secret, args.hook_events, args.allow_private_hooks)
+
+
+def check_hooks(store: Any, hooks: tuple[Any, ...]) -> None:
+    """Write down what hooks tell, or say that a hook told other things before."""
+    from ..service.hooks import register
+
+    for hook in hooks:
+        register(store, hook)

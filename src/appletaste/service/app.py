@@ -16,6 +16,7 @@ from ..records.stores import Store
 from . import metrics
 from .api import access, decisions, labels, log, streams
 from .endpoint import Endpoint, respond
+from .hooks import Hook
 from .hosting import Host
 from .openapi import document
 from .operations import Call, Operation, Reply, operation, operations_of
@@ -126,13 +127,18 @@ class Application:
 
 
 def build(
-    store: Store, failed: Callable[[str], None] | None = None, address: str = "", proxy: Proxy | None = None
+    store: Store,
+    failed: Callable[[str], None] | None = None,
+    address: str = "",
+    proxy: Proxy | None = None,
+    hooks: tuple[Hook, ...] = (),
 ) -> Application:
     """Return the service over a store; ``failed`` is told when a commit failed and the process must end.
 
-    ``address`` is where others reach this process, if several share the store; ``proxy`` is who says who people are.
+    ``address`` is where others reach this process, if several share the store; ``proxy`` is who says who people are;
+    ``hooks`` are told what happens.
     """
-    host = Host(store, failed, address, proxy)
+    host = Host(store, failed, address, proxy, hooks)
     by_path: dict[str, dict[str, Operation]] = {}
     for one in operations():
         by_path.setdefault(one.path, {})[one.method] = one

@@ -12,6 +12,8 @@ from ..errors import AppleTasteError, NotOwnerError, RecordError
 from ..records.stores import Store
 from ..streams import Stream
 from . import temporary
+from .courier import Couriers
+from .hooks import Hook
 from .keys import Key, Keys, secret_in
 from .metrics import Metrics
 from .owners import Owners
@@ -45,11 +47,14 @@ class Host:
         failed: Callable[[str], None] | None = None,
         address: str = "",
         proxy: Proxy | None = None,
+        hooks: tuple[Hook, ...] = (),
     ) -> None:
         self.store, self.metrics = store, Metrics()
         #: Who says for people who they are, beside keys; None: nobody.
         self.proxy = proxy
         self._noting: asyncio.Task[None] | None = None
+        #: Who tells others what happens.
+        self.couriers = Couriers(store, hooks)
         self.keys = Keys(store)
         self.sessions = Sessions(store, self.keys)
         self._writers: dict[str, Writer] = {}
@@ -71,6 +76,7 @@ class Host:
     async def start(self) -> None:
         """Open all streams of the store, or those that nobody else owns."""
         await asyncio.to_thread(temporary.sweep)
+        await asyncio.to_thread(self.couriers.register)
         if self.owners is not None:
             await self.owners.start()
         else:
@@ -105,6 +111,7 @@ class Host:
         self._past.pop(stream.name, None)
         self._searches.pop(stream.name, None)
         found = self._writers[stream.name] = Writer(stream, self.metrics, self._stopped)
+        self.couriers.begin(found, lambda: self.read_model(found.name).catch_up().raised_alarms())
         log.info("a stream is open", extra={"stream": stream.name, "events": found.seq})
         return found
 
@@ -112,6 +119,7 @@ class Host:
         """Take note of a writer that has stopped; the process ends, unless another one owns the stream by now."""
         if self._writers.get(writer.name) is writer:
             del self._writers[writer.name]
+            self.couriers.end(writer.name)
             self._read_models.pop(writer.name, None)
         log.error("a writer has stopped", extra={"stream": writer.name, "lost": writer.lost})
         if not writer.lost or self.owners is None:
@@ -149,6 +157,7 @@ class Host:
             self._noting.cancel()
         await asyncio.to_thread(self.keys.trail.keep_refused)
         await asyncio.to_thread(self.keys.keep_used)
+        await self.couriers.stop()
         if self.owners is not None:
             await self.owners.stop()
         for writer in list(self._writers.values()):

@@ -24,6 +24,7 @@ except ImportError:
     raise MissingExtraError("a service", "service") from None
 from .app import Application, build
 from .connection import Connection, raise_limit, sweep
+from .hooks import Hook
 from .proxy import Proxy
 
 log = logging.getLogger("appletaste.service")
@@ -105,10 +106,11 @@ class Server:
         address: str = "",
         listening: Callable[[int], None] | None = None,
         proxy: Proxy | None = None,
+        hooks: tuple[Hook, ...] = (),
     ) -> None:
         check_port(port)
         self.failure = ""
-        self.app = build(store, self._failed, address, proxy)
+        self.app = build(store, self._failed, address, proxy, hooks)
         config = uvicorn.Config(
             self.app,
             host=host,

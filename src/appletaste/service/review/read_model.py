@@ -304,6 +304,12 @@ class ReadModel:
             self._labels.append((self.watch.items, row))
             self.watch.residual(event.label, chance, event.time)
 
+    def raised_alarms(self) -> list[tuple[int, Alarm]]:
+        """Return all alarms, with the events that raised them; one that is taken back later was raised all the same."""
+        with self.lock:
+            known = [*zip(self.raised, self.watch.alarms, strict=True), *self.clocks]
+            return sorted(known, key=lambda pair: pair[0])
+
     # ---- what is computed of it
 
     @property
@@ -341,9 +347,7 @@ class ReadModel:
 
     def alarms(self) -> list[tuple[int, Alarm, bool]]:
         """Return all alarms in the order of raising: the event that did, the alarm, and whether the alarm stands."""
-        known = [*zip(self.raised, self.watch.alarms, strict=True), *self.clocks]
-        known.sort(key=lambda pair: pair[0])
-        found = [(seq, alarm, self.stands(alarm)) for seq, alarm in known]
+        found = [(seq, alarm, self.stands(alarm)) for seq, alarm in self.raised_alarms()]
         self.told = found, time.time()
         return found
 
