@@ -106,7 +106,6 @@ def run(args: argparse.Namespace) -> None:
     from ..records.stores import POSTGRES
     from ..service.client import split_address
     from ..service.keys import Keys
-    from ..service.proxy import Proxy
     from ..service.server import Server
     from .addresses import opened
     from .console import print_json
@@ -123,6 +122,8 @@ def run(args: argparse.Namespace) -> None:
         raise OptionError("--address is for several processes on one PostgreSQL: a file has one process")
     proxy = None
     if args.proxy or args.group:
+        from ..service.proxy import Proxy
+
         proxy = Proxy.of(args.proxy, args.group, args.user_header, args.groups_header)
     hooks = hooks_of(args)
     store = opened(args.store, create=False)
