@@ -51,7 +51,7 @@ def prepared(folder: Path, store: str, rows: int = ROWS) -> tuple[str, str]:
         secret: str = json.loads(command("keys", "create", name, "--store", store, *words, "--json"))["secret"]
         return secret
 
-    return key("you", "decide", *REVIEWER, "admin"), key("Ben", *REVIEWER)
+    return key("you", "decide", *REVIEWER, "lead", "admin"), key("Ben", *REVIEWER)
 
 
 class Shop:

@@ -1,6 +1,7 @@
 """A case is found again by its id, by a cell and by its label; layouts and views are kept; links lead nowhere else."""
 
 import random
+import time
 from urllib.parse import quote
 
 import pytest
@@ -251,3 +252,16 @@ def test_a_value_stays_one_part_of_a_link(value):
 def test_a_value_that_is_not_there_makes_no_link():
     assert link_for("https://x.example/{id}/{mail}", {"id": "1", "mail": None}) is None
     assert link_for("https://x.example/{id}/x", {"id": ".."}) is None
+
+
+def test_a_look_of_a_person_reads_ahead(shop):
+    """A program that looks at the queue searches nothing: its looks cost no reading."""
+    shop.app.host._searches.pop("shop", None)
+    of(shop, "/queue")
+    assert "shop" not in shop.app.host._searches
+    headers = shop.sign_in(shop.all)
+    assert shop.ask("GET", "/v1/streams/shop/queue", headers=headers).status == 200
+    search, deadline = shop.app.host._searches["shop"], time.monotonic() + 30
+    while len(search) < 40:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -188,6 +188,8 @@ async def queue(call: Call[None]) -> Reply[QueueRead]:
     """Return a window of what waits for its label: by worth, age, amount or chance."""
     queue, query = call.host.queue(call.stream), call.query
     asked = filter_of(call, queue)
+    if not call.by_key:  # whoever looks at a queue may search soon
+        call.host.search(call.stream).read_ahead(call.writer.place, call.writer.seq)
 
     def window() -> tuple[int, list[Waiting]]:
         rows = queue.view(query["order"], asked)

@@ -10,6 +10,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from ...errors import AppleTasteError
 from ...features import FeatureMap
 from ...records.codec import stamp_of, unpack_event, unpack_item
 from ...records.events import Corrected, Decided, Enacted, Labelled, Recorded
@@ -72,6 +74,7 @@ class Search:
 
     def __init__(self, features: FeatureMap | None) -> None:
         self._lock, self._seen = threading.Lock(), 0
+        self._ahead: asyncio.Future[None] | None = None
         learnt = () if features is None else (column for column in features.columns if column.numeric)
         self._numbers = {source for column in learnt for source in column.sources}
         self._ids: list[str] = []
@@ -85,6 +88,15 @@ class Search:
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    def read_ahead(self, place: Place, last: int) -> None:
+        """Begin to read what there is, once, so that the first search need not wait for it; in the event loop."""
+        if self._ahead is None:
+            self._ahead = asyncio.get_running_loop().run_in_executor(None, self._try, place, last)
+
+    def _try(self, place: Place, last: int) -> None:
+        with suppress(AppleTasteError):  # whoever searches hears of it
+            self.refresh(place, last)
 
     def refresh(self, place: Place, last: int) -> None:
         """Take in what was written up to an event."""
