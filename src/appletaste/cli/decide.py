@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .options import add_json, add_stream, add_verb, as_flags
+from .options import add_json, add_stream, add_verb, add_writing, as_flags, writing_of
 
 DESCRIPTION = """\
 Decide every row of a file, in the order of the file: act or pass. A row that cannot be
@@ -40,7 +40,9 @@ def add(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = add_verb(verbs, "decide", run, "decide every row of a file, by a live stream", DESCRIPTION, EXAMPLES)
     add_stream(parser)
-    parser.add_argument("file", metavar="FILE", help="new items: CSV, JSON Lines (gzip too) or Parquet, with a header")
+    parser.add_argument(
+        "file", metavar="FILE", help="new items: CSV, JSON Lines, Parquet, Feather or a spreadsheet, with a header"
+    )
     parser.add_argument("--id", metavar="COLUMN", help="the column with the ids (default: as the stream was created)")
     parser.add_argument(
         "--make-ids", action="store_true", help="number the items instead; a file given twice is decided twice"
@@ -55,9 +57,7 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--missing", action="append", default=[], metavar="TEXT", help="one more text that stands for a missing value"
     )
-    parser.add_argument(
-        "--separator", metavar="CHARACTER", help="between the fields of a CSV file, if the guess is wrong"
-    )
+    add_writing(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the decisions, .csv or .jsonl")
     add_json(parser)
     parser.set_defaults(needs_key="a key that may decide")
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
             make_ids=args.make_ids,
             drop=args.drop,
             missing=args.missing,
-            separator=args.separator,
+            **writing_of(args),
         )
         with progress_to(len(items), "items decided") as reach:
             answers = decide_table(stream, items, reach)

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .options import add_json, add_stream, add_verb, as_flags
+from .options import add_json, add_stream, add_verb, add_writing, as_flags, writing_of
 
 DESCRIPTION = """\
 Give a stream labels that have arrived, whenever they arrive and in any order. A label is
@@ -47,7 +47,9 @@ def add(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = add_verb(verbs, "label", run, "give a live stream labels that have arrived", DESCRIPTION, EXAMPLES)
     add_stream(parser)
-    parser.add_argument("file", metavar="FILE", help="labels: CSV, JSON Lines (gzip too) or Parquet, with a header")
+    parser.add_argument(
+        "file", metavar="FILE", help="labels: CSV, JSON Lines, Parquet, Feather or a spreadsheet, with a header"
+    )
     parser.add_argument("--id", metavar="COLUMN", help="the column with the ids (default: as the stream was created)")
     parser.add_argument(
         "--label", metavar="COLUMN", help="the column with the labels (default: as the stream was created)"
@@ -58,9 +60,7 @@ def add(verbs: Any) -> None:
     parser.add_argument("--time", metavar="COLUMN", help="when the labels arrived; not before their decisions")
     parser.add_argument("--by", default="", metavar="NAME", help="who says so: a person or a system")
     parser.add_argument("--correct", action="store_true", help="replace labels that differ from those of the file")
-    parser.add_argument(
-        "--separator", metavar="CHARACTER", help="between the fields of a CSV file, if the guess is wrong"
-    )
+    add_writing(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write what became of each label, .csv or .jsonl")
     add_json(parser)
     parser.set_defaults(needs_key="a key that may label")
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
             label=args.label,
             positive=args.positive,
             time=args.time,
-            separator=args.separator,
+            **writing_of(args),
         )
         outcomes = label_table(stream, told, args.correct, args.by)
         waiting = len(stream.pending)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .options import add_json, add_reading_options, add_verb, flag
+from .options import add_json, add_reading_options, add_verb, flag, writing_of
 
 DESCRIPTION = """\
 Look at a file before it is played: what each column will be used as, how well each
@@ -59,7 +59,9 @@ def add(verbs: Any) -> None:
         DESCRIPTION,
         EXAMPLES,
     )
-    parser.add_argument("file", metavar="FILE", help="CSV, JSON Lines (gzip too) or Parquet, with a header")
+    parser.add_argument(
+        "file", metavar="FILE", help="CSV, JSON Lines, Parquet, Feather or a spreadsheet, with a header"
+    )
     parser.add_argument("--label", metavar="COLUMN", help="the column with the true labels, if there is one")
     parser.add_argument("--time", metavar="COLUMN", help="when the items came; rows are looked at in its order")
     add_reading_options(parser)
@@ -86,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
         missing=(*MISSING, *args.missing),
         categories=args.category,
         numbers=args.number,
-        separator=args.separator,
+        **writing_of(args),
     )
     if args.out:
         found.write(args.out, flag)

@@ -201,10 +201,29 @@ def add_reading_options(parser: argparse.ArgumentParser) -> Any:
     table.add_argument(
         "--number", action="append", default=[], metavar="COLUMN", help="a number, whatever it looks like"
     )
-    table.add_argument(
+    add_writing(table)
+    return table
+
+
+def add_writing(parser: Any) -> None:
+    """Add how a file is written, for files of people."""
+    parser.add_argument(
         "--separator", metavar="CHARACTER", help="between the fields of a CSV file, if the guess is wrong"
     )
-    return table
+    parser.add_argument(
+        "--decimal", default=".", metavar="CHARACTER", help="what stands before decimals: , for 1.234,50 (default .)"
+    )
+    parser.add_argument(
+        "--date-format", metavar="FORMAT", help="how dates are written, if not 2024-05-31: %%d.%%m.%%Y for 31.05.2024"
+    )
+    parser.add_argument("--sheet", metavar="NAME", help="of a spreadsheet, if not the first")
+
+
+def writing_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how a file is written, as ``read_records`` takes it."""
+    from ..tables.dialect import WRITTEN
+
+    return {name: getattr(args, name) for name in WRITTEN}
 
 
 def add_desk_options(group: Any) -> None:

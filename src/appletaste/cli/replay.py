@@ -18,6 +18,7 @@ from .options import (
     add_score,
     add_verb,
     as_flags,
+    writing_of,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def add(verbs: Any) -> None:
         DESCRIPTION,
         EXAMPLES,
     )
-    parser.add_argument("file", metavar="FILE", help="CSV, JSON Lines (gzip too) or Parquet, with a header")
+    parser.add_argument(
+        "file", metavar="FILE", help="CSV, JSON Lines, Parquet, Feather or a spreadsheet, with a header"
+    )
     parser.add_argument("--label", required=True, metavar="COLUMN", help="the column with the true labels")
     parser.add_argument(
         "--costs",
@@ -204,7 +207,7 @@ def run(args: argparse.Namespace) -> None:
             "missing": (*MISSING, *args.missing),
             "categories": args.category,
             "numbers": args.number,
-            "separator": args.separator,
+            **writing_of(args),
         }
         if swept is not None:
             outcome, factors = swept

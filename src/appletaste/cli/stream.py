@@ -19,6 +19,7 @@ from .options import (
     add_stream,
     add_verb,
     as_flags,
+    writing_of,
 )
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def _prepared(args: argparse.Namespace, seed: int | None) -> Prepared:
         missing=(*MISSING, *args.missing),
         categories=args.category,
         numbers=args.number,
-        separator=args.separator,
+        **writing_of(args),
     )
 
 
@@ -349,7 +350,9 @@ def run_backup(args: argparse.Namespace) -> None:
 def _add_creation(create: argparse.ArgumentParser) -> None:
     """Add what a stream is made from."""
     create.add_argument(
-        "--history", metavar="FILE", help="past items: CSV, JSON Lines (gzip too) or Parquet, with a header"
+        "--history",
+        metavar="FILE",
+        help="past items: CSV, JSON Lines, Parquet, Feather or a spreadsheet, with a header",
     )
     create.add_argument("--label", metavar="COLUMN", help="the column with the labels; a label may be missing")
     create.add_argument(

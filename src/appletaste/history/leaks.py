@@ -176,8 +176,9 @@ def foreign_dates(seen: Seen) -> Iterator[Finding]:
                 name,
                 Message(
                     f"column {name!r} looks like a date, such as {present(column)[0]!r}, and is used as a text: dates "
-                    "are read in ISO 8601 alone. Write the dates as 2024-05-31 or 2024-05-31T14:05, or leave the "
-                    "column out: ",
+                    "are read in ISO 8601, 2024-05-31 or 2024-05-31T14:05. Say how these are written, for example ",
+                    Remedy("date_format", "%d.%m.%Y"),
+                    ", or leave the column out: ",
                     Remedy("drop", [name]),
                 ),
             )

@@ -173,8 +173,8 @@ def look(
     ----------
     source, label
         A file, data frame, dict of columns or iterable of dicts, and its label column if it has one (see
-        ``read_records``, which takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from
-        here). A label may be missing in some rows.
+        ``read_records``, which takes ``positive``, ``missing``, ``numbers``, ``categories`` and how a file is written
+        from here). A label may be missing in some rows.
     time, drop
         The column of the clock, in whose order the rows are looked at; columns that are no features. Dates are counted
         in days before the clock, unless the clock is dropped, too.

@@ -90,8 +90,8 @@ def replay(
     ----------
     source, label
         A file, data frame, dict of columns or iterable of dicts, and its label column (see ``read_records``, which
-        takes ``positive``, ``missing``, ``numbers``, ``categories`` and ``separator`` from here). Or a matrix of
-        vectors, a NumPy array or SciPy's CSR, and an array of labels, 0 and 1.
+        takes ``positive``, ``missing``, ``numbers``, ``categories`` and how a file is written from here). Or a
+        matrix of vectors, a NumPy array or SciPy's CSR, and an array of labels, 0 and 1.
     costs
         What outcomes cost: the same for every item, or formulas over its columns, ``{"miss": "amount*0.9+15",
         "false_alarm": 6, "hit": 4}`` (``CostsByItem``). A column of a formula may be a feature as well, or dropped.

@@ -15,6 +15,7 @@ from ..history.labelled import is_matrix
 from ..pages.page import Table, show
 from ..simulate.measures import Summary
 from ..tables import read_records
+from ..tables.dialect import WRITTEN
 from .comparators import COMPARATORS
 from .comparison import replay
 from .result import ReplayResult
@@ -25,7 +26,7 @@ FACTORS = (0.5, 1.0, 2.0)
 #: Shares that differ by less than this part of the larger are said not to change.
 ALIKE = 0.1
 #: Settings of a replay that are about reading its table.
-READING = ("positive", "missing", "numbers", "categories", "separator")
+READING = ("positive", "missing", "numbers", "categories", *WRITTEN)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from ..policies import Player, Policy, PolicySpec, policy
 from ..policies.items import History
 from ..records.stores import Store
 from ..tables import Records, read_records
+from ..tables.dialect import WRITTEN
 from ..tables.records import check_column
 from ..tables.values import as_level
 from .audit import AUTO, Bill
@@ -135,7 +136,8 @@ def from_history(
         That of a ``replay``: the stream then draws as the replay does. None: 128 secret random bits, which is right for
         all but rehearsals.
     reading
-        What ``read_records`` takes: ``positive``, ``missing``, ``categories``, ``numbers``, ``separator``.
+        What ``read_records`` takes: ``positive``, ``missing``, ``categories``, ``numbers``, and how the file is
+        written (``separator``, ``decimal``, ``date_format``, ``sheet``).
 
     Examples
     --------
@@ -281,7 +283,7 @@ def _label_values(source: Any, label: str, reading: Mapping[str, Any]) -> dict[s
     positive = reading.get("positive")
     if positive is None:
         return {}
-    how = {name: reading[name] for name in ("missing", "separator") if name in reading}
+    how = {name: reading[name] for name in ("missing", *WRITTEN) if name in reading}
     levels = read_records(source, columns=[label], categories=[label], **how).columns[label].tolist()
     wanted = as_level(positive, ())
     others = [level for level in levels if level not in (None, wanted)]

@@ -70,7 +70,7 @@ def read_items(
     make_ids: bool = False,
     drop: Sequence[str] = (),
     missing: Sequence[str] = (),
-    separator: str | None = None,
+    **written: Any,
 ) -> Items:
     """Read a table of new items with the map of a stream; columns that are not named are those of ``stream.roles``.
 
@@ -118,7 +118,7 @@ def read_items(
             columns=list(dict.fromkeys([*own, *extra, *prices])),
             numbers=[*numbers, *prices],
             categories=[*(name for name in own if name not in numbers), *extra],
-            separator=separator,
+            **written,
             warm_up=10**9,  # the names of all rows: a field that only a late one has is looked at too
         )
         costs, notes = _costs(records, stream)
@@ -197,7 +197,7 @@ def read_told(
     label: str | None = None,
     positive: str | None = None,
     time: str | None = None,
-    separator: str | None = None,
+    **written: Any,
 ) -> Labels:
     """Read a table of labels that have arrived; columns that are not named are those of ``stream.roles``.
 
@@ -216,7 +216,7 @@ def read_told(
         source,
         columns=[*names.values(), *([] if time is None else [time])],
         categories=[*names.values(), *([] if time is None else [time])],
-        separator=separator,
+        **written,
         warm_up=10**9,
         missing=MISSING if stream.features is None else stream.features.missing,
     )

@@ -1,4 +1,4 @@
-"""Files as columns: CSV, JSON Lines and Parquet, gzip too; what is broken is said with its line.
+"""Files as columns: CSV, JSON Lines, Parquet, Feather and spreadsheets; what is broken is said with its line.
 
 Data frames of any kind as columns, through narwhals.
 """
@@ -11,15 +11,16 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import time, timedelta
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import shown
 from .._files import json_objects
-from ..errors import DataError, InputError, Message, MissingExtraError, OptionError, Remedy
+from ..errors import DataError, InputError, Message, MissingExtraError, OptionError, Remedy, near
+from .dialect import Dialect, is_separator
 
 SEPARATORS = ",;\t|"
 
@@ -32,28 +33,16 @@ class Raw(NamedTuple):
     texts: frozenset[str] = frozenset()  #: columns that their source says are text, numbers or not
 
 
-def is_separator(text: Any) -> bool:
-    """Return whether a text can stand between the fields of a CSV file: one character, no quote, no end of a line."""
-    return isinstance(text, str) and len(text) == 1 and text not in '"\r\n\0'
-
-
-def check_separator(separator: Any) -> None:
-    """Refuse what cannot stand between fields; None is a guess."""
-    if separator is not None and not is_separator(separator):
-        told = (
-            f" is one character, such as ; and no quote or end of a line, got {shown(separator)}. For , ; | and tabs "
-        )
-        raise OptionError(Message(Remedy("separator"), told, "leave out ", Remedy("separator")))
-
-
-def read_file(path: Path, separator: str | None, warm_up: int) -> Raw:
-    """Read a file by what it is: Parquet and gzip are known by their first bytes, JSON Lines by its name."""
+def read_file(path: Path, dialect: Dialect, warm_up: int) -> Raw:
+    """Read a file by what it is: most are known by their first bytes, JSON Lines by its name."""
     with path.open("rb") as raw:
         head = raw.read(64)
-    if head[:4] == b"PAR1":
-        return read_parquet(path)
     if head[:2] == b"PK" or head[:4] == b"\xd0\xcf\x11\xe0":  # a spreadsheet of today, or an old one
-        raise DataError(f"{path} is a zip file or a spreadsheet: save the table in it as CSV or Parquet")
+        return read_spreadsheet(path, dialect.sheet)
+    if dialect.sheet is not None:
+        raise OptionError(Message(f"{path} is no spreadsheet and has no sheets: leave out ", Remedy("sheet")))
+    if head[:4] == b"PAR1" or head[:6] in (b"ARROW1", b"FEA1"):
+        return read_arrow(path, feather=head[:4] != b"PAR1")
     if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*[\[{]", head):
         raise DataError(
             f"{path} is a JSON array: write one object a line instead, as JSON Lines, into a file that is named .jsonl "
@@ -65,7 +54,7 @@ def read_file(path: Path, separator: str | None, warm_up: int) -> Raw:
     try:
         with (gzip.open if zipped else open)(path, "rb") as file:
             text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            return reader(text, path, separator, warm_up)
+            return reader(text, path, dialect.separator, warm_up)
     except UnicodeDecodeError:
         raise DataError(f"{path}, line {_undecodable_line(path, zipped)}: not UTF-8; save the file as UTF-8") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -171,17 +160,19 @@ def columns_of(rows: Iterable[Mapping[str, Any]], warm_up: int) -> dict[str, Any
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def read_parquet(path: Path) -> Raw:
-    """Read a Parquet file with pyarrow."""
+def read_arrow(path: Path, feather: bool) -> Raw:
+    """Read a Parquet file, or a Feather file (Arrow IPC), with pyarrow."""
+    kind = "Feather" if feather else "Parquet"
     try:
         import pyarrow
+        from pyarrow import feather as feathers
         from pyarrow import parquet, types
     except ImportError:
-        raise MissingExtraError(f"reading {path}, a Parquet file,", "parquet") from None
+        raise MissingExtraError(f"reading {path}, a {kind} file,", "parquet") from None
     try:
-        table = parquet.read_table(path)
+        table = feathers.read_table(path) if feather else parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: not a whole Parquet file ({error}); write it again") from None
+        raise DataError(f"{path}: not a whole {kind} file ({error}); write it again") from None
     columns: dict[str, Any] = {}
     texts = set()
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -194,6 +185,43 @@ def read_parquet(path: Path) -> Raw:
         if types.is_string(column.type) or types.is_large_string(column.type):
             texts.add(name)
     return Raw(columns, texts=frozenset(texts))
+
+
+def read_spreadsheet(path: Path, sheet: str | None) -> Raw:
+    """Read one sheet of a spreadsheet (.xlsx, .xls, .ods): a line with names, then a line for each row."""
+    try:
+        import python_calamine
+    except ImportError:
+        raise MissingExtraError(f"reading {path}, a spreadsheet,", "excel") from None
+    try:
+        book = python_calamine.load_workbook(path)
+        names = book.sheet_names
+        if sheet is not None and sheet not in names:
+            raise OptionError(
+                Message(f"{path} has no sheet {sheet!r}{near(sheet, names)}: name one with ", Remedy("sheet"))
+            )
+        rows = book.get_sheet_by_name(names[0] if sheet is None else sheet).to_python(skip_empty_area=False)
+    except (python_calamine.CalamineError, IndexError) as error:
+        raise DataError(f"{path}: neither a table nor a whole spreadsheet ({error}); save it as CSV") from None
+    first = next((k for k, row in enumerate(rows) if any(cell != "" for cell in row)), None)
+    if first is None:
+        raise DataError(f"{path} is empty: a table begins with the names of its columns")
+    width = max(k for k, cell in enumerate(rows[first]) if cell != "") + 1
+    header = [str(cell).strip() for cell in rows[first][:width]]
+    _check_header(header, path, first + 1)
+    kept = [(k, row) for k, row in enumerate(rows[first + 1 :], first + 2) if any(cell != "" for cell in row)]
+    for line, row in kept:
+        if any(cell != "" for cell in row[width:]):
+            raise DataError(
+                f"{path}, line {line}: cells behind the last column that has a name, {header[-1]!r}; name them"
+            )
+    columns: dict[str, Any] = {name: [_of_a_sheet(row[k]) for _, row in kept] for k, name in enumerate(header)}
+    return Raw(columns, np.array([line for line, _ in kept], dtype=np.int64))
+
+
+def _of_a_sheet(cell: Any) -> Any:
+    """Return a cell as other files have it; a time of day or a length of time is text."""
+    return str(cell) if isinstance(cell, time | timedelta) else cell
 
 
 def is_frame(source: Any) -> bool:

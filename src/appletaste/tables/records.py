@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from .._checks import whole
 from ..errors import DataError, InputError, Message, OptionError, Remedy, near
-from .files import Raw, check_separator, columns_of, is_frame, read_file, read_frame
+from .dialect import Dialect
+from .files import Raw, columns_of, is_frame, read_file, read_frame
 from .label_column import read_labels
 from .values import LARGEST, MISSING, are_dates, as_level, as_number, is_nothing
 
@@ -183,9 +184,11 @@ def looks_numeric(name: str, first: Sequence[Any], missing: tuple[str, ...], whe
         told = (
             f"{where(dressed[0])}: column {name!r} has {first[dressed[0]]!r}, and {len(dressed)} of its first "
             f"{numbers + texts} values are like that. A number is written as 1234.5: a point before the decimals, "
-            "nothing between thousands, no unit or currency. If the column is a category, "
+            "nothing between thousands, no unit or currency. Numbers such as 1.234,50 are read with "
         )
-        raise DataError(Message(told, Remedy("categories", [name])))
+        raise DataError(
+            Message(told, Remedy("decimal", ","), ". If the column is a category, ", Remedy("categories", [name]))
+        )
     if texts and numbers > NEARLY_ALL * (numbers + texts):
         few = f"({numbers} of its first {numbers + texts} values are numbers)"
         raise _odd(f"{where(odd)}: column {name!r} has {first[odd]!r} among numbers {few}", name, first[odd])
@@ -237,9 +240,12 @@ def read_records(
     drop: Sequence[str] = (),
     warm_up: int = WARM_UP,
     separator: str | None = None,
+    decimal: str = ".",
+    date_format: str | None = None,
+    sheet: str | None = None,
     unlabelled: bool = False,
 ) -> Records:
-    """Read a table: a CSV, JSON Lines or Parquet file (gzip too), a data frame, columns or dicts.
+    """Read a table: a CSV, JSON Lines, Parquet, Feather or spreadsheet file, a data frame, columns or dicts.
 
     Whether a column of text holds numbers is decided on its first ``warm_up`` rows, never on later ones; a later
     cell that does not fit is an error that names its line. Nor is whether a column of text holds dates in ISO 8601;
@@ -262,6 +268,11 @@ def read_records(
         Columns whose kind is known, whatever their first values look like.
     separator
         Of the fields of a CSV file, if not the commonest of ``, ; tab |`` in its first line.
+    decimal, date_format
+        How texts write numbers and dates, where not as programs do: ``","`` for 1.234,50, and as ``strptime`` has it,
+        ``"%d.%m.%Y"``. Dates become ISO 8601. Whether a column holds either is decided on its first rows.
+    sheet
+        Of a spreadsheet, if not the first.
 
     Examples
     --------
@@ -273,17 +284,19 @@ def read_records(
     if isinstance(source, Records):
         return source
     whole("warm_up", warm_up, least=1)
-    check_separator(separator)
+    dialect = Dialect(separator, decimal, date_format, sheet)
     if isinstance(drop, str):
         raise OptionError(f"drop is a list of columns, got the text {drop!r}: drop=[{drop!r}]")
     if isinstance(missing, str):
         raise InputError(f"missing must be a list of texts, got the text {missing!r}: missing=[{missing!r}]")
     codes = tuple(missing)
-    name, (there, lines, texts) = _open(source, separator, warm_up)
+    name, (there, lines, texts) = _open(source, dialect, warm_up)
 
     def where(row: int) -> str:
         return place(name, lines, row)
 
+    if not dialect.is_usual:
+        there = {key: _written(key, cells, dialect, warm_up, where) for key, cells in there.items()}
     if len({len(values) for values in there.values()}) > 1:
         raise DataError(f"the columns differ in length: { {key: len(values) for key, values in there.items()} }")
     if not there or not len(next(iter(there.values()))):
@@ -338,7 +351,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
-def _open(source: Any, separator: str | None, warm_up: int) -> tuple[str, Raw]:
+def _open(source: Any, dialect: Dialect, warm_up: int) -> tuple[str, Raw]:
     """Return what a source is called, and its columns."""
     if isinstance(source, str | PathLike):
         path = Path(source)
@@ -346,7 +359,7 @@ def _open(source: Any, separator: str | None, warm_up: int) -> tuple[str, Raw]:
             raise FileNotFoundError(f"there is no file {path}")
         if path.is_dir():
             raise DataError(f"{path} is a folder: name the file in it that has the table")
-        return str(path), read_file(path, separator, warm_up)
+        return str(path), read_file(path, dialect, warm_up)
     if is_frame(source):
         return "the data frame", read_frame(source)
     if isinstance(source, Mapping):
@@ -360,6 +373,11 @@ def _open(source: Any, separator: str | None, warm_up: int) -> tuple[str, Raw]:
         raise InputError(
             f"a table is a file, a data frame, a dict of columns or an iterable of dicts, got {type(source).__name__}"
         ) from None
+
+
+def _written(name: str, cells: Any, dialect: Dialect, warm_up: int, where: Callable[[int], str]) -> Any:
+    """Return a column with its texts as programs write them; numbers are numbers already."""
+    return cells if isinstance(cells, np.ndarray) else dialect.read(name, cells, warm_up, where)
 
 
 def _plain(column: Any) -> Any:
