@@ -7,10 +7,10 @@ from pathlib import Path
 
 from appletaste.cli.console import print_table
 
-from . import embedded, over_http, waiting
+from . import embedded, long_questions, over_http, waiting
 
 OUT = Path("out/bench-service")
-PARTS = ("embedded", "http", "queue")
+PARTS = ("embedded", "http", "queue", "long")
 
 
 def main() -> None:
@@ -28,6 +28,9 @@ def main() -> None:
     if "queue" in parts:
         rows = waiting.queue(OUT)
         print_table("100,000 items that wait, beside decisions", ("", "least", ""), rows)
+    if "long" in parts:
+        rows = long_questions.beside(OUT, given.decisions, 8 * given.seconds)
+        print_table("four long questions at once, beside decisions", ("", "decisions", "memory"), rows)
     if "embedded" in parts:
         rows = embedded.groups(OUT, given.rounds)
         rows += embedded.million(OUT, given.decisions)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -80,7 +80,6 @@ def beside(folder: Path, decisions: int, seconds: float) -> list[Row]:
     with serving(path) as (process, port):
         for question in QUESTIONS:
             rows.append(_one(process, port, key, question, seconds))
-            print(*rows[-1], sep=" | ", flush=True)
     return rows
 
 
@@ -106,14 +105,3 @@ def _one(process: int, port: int, key: str, question: str | None, seconds: float
         f"p50 {1000 * told['p50']:.1f} ms, p99 {1000 * told['p99']:.1f} ms, {told['rate']:,.0f} a second",
         f"server {most[0]:.0f} MB, beside {most[1]:.0f} MB",
     )
-
-
-def main(arguments: Sequence[str] = sys.argv[1:]) -> None:
-    """Measure with so many decisions for so many seconds."""
-    folder = Path("out/bench-service")
-    folder.mkdir(parents=True, exist_ok=True)
-    beside(folder, int(arguments[0]), float(arguments[1]))
-
-
-if __name__ == "__main__":
-    main()

@@ -57,7 +57,7 @@ NUMBERS = ("round", "seq", "day")
 _STATE = {name: code for code, name in enumerate(STATES)}
 _NAMES = np.array(STATES, dtype=np.str_)
 #: After so many events whoever reads on lets others go on for so many seconds.
-TURN, REST = 100, 1e-4
+TURN, REST = 25, 3e-4
 #: Rows that there is room for at first.
 ROOM = 1024
 #: What a day is numbered from.
