@@ -30,7 +30,7 @@ _PREPOSITIONS = (" on", " at", " into", " for", " to", " with", " after")
 #: Words that are the team's to choose, with an article; what stands in quotes is a name from the data, and stays.
 _CHOSEN = re.compile(
     r"'[^']*'(?!\w)|\b(?:(an?) )?(?:(items?|positives?|negatives?)|"
-    r"((?:act(?:ed|ing|s)? on|acting|acted|act|passed|passing|pass|"
+    r"((?:(?:acted|passed) items?|act(?:ed|ing|s)? on|acting|acted|act|passed|passing|pass|"
     r"(?<!that )(?<!which )(?<!policy )(?<!it )(?:acts|passes))(?! rate)))\b",
     re.IGNORECASE,
 )
@@ -155,6 +155,9 @@ class Words:
             return found.group()
         if noun is not None:
             own: str = self.negative if noun.lower() == "negatives" else getattr(self, noun.lower())
+        elif " item" in verb:  # passed items
+            done, _, noun = verb.lower().partition(" ")
+            own = f"{getattr(self, noun)} {self.acted if done == 'acted' else self.passed}"
         elif verb.lower() in ("acts", "passes"):  # as nouns: items that were acted on, and those that were not
             own = f"{self.items} {self.acted if verb.lower() == 'acts' else self.passed}"
         elif verb.lower() == "acts on":

@@ -1,10 +1,12 @@
 """The page in the team's words and the reader's way of numbers; what stays in view; numbers as the report has them."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
 
+from appletaste.service.review.read_model import ReadModel
 from appletaste.words import Words
 
 from .conftest import sign_in
@@ -64,6 +66,7 @@ def test_the_page_and_the_library_tell_sentences_alike(worded, opened):
     said = [
         "Acting on every item costs more than passing it; 12 items were acted on, 3 passed. Acting pays.",
         "It acts on 3 % of the items: 12 acts, 388 passes; an act, a pass, an item's positives, 'item', Negatives.",
+        "Every passed item was passed with certainty; 3 acted items.",
         "Act from a chance of 3 %. A policy that acts by lot; the pass rate; positively, action, inactive.",
     ]
     told = page.evaluate(
@@ -110,6 +113,24 @@ def test_apply_and_the_outcome_are_always_in_view(worded, opened, size):
     assert findings(page) == []
     assert overflow(page)[0] <= 0
     assert bar.is_visible()
+
+
+def test_the_first_numbers_after_a_start_say_how_far_they_are(desk, opened, monkeypatch):
+    """The record is read slowly here, as a long one is."""
+    take = ReadModel._take
+
+    def slowly(self, *event):
+        time.sleep(0.002)
+        take(self, *event)
+
+    monkeypatch.setattr(ReadModel, "_take", slowly)
+    page = opened(desk, "/#/stream/orders/stream")
+    sign_in(page, desk.secret)
+    page.goto("/#/stream/orders/stream")
+    reading = page.get_by_test_id("reading-record")
+    expect(reading).to_contain_text(f"of {desk.of('')['events']:,} events of the record are read")
+    expect(page.get_by_test_id("tile-acted")).to_be_visible(timeout=60_000)
+    expect(reading).to_have_count(0)
 
 
 def test_the_month_of_the_report_is_that_of_the_page_to_the_cent(worded, opened):

@@ -145,6 +145,13 @@ def test_a_clock_that_was_set_is_an_alarm(tmp_path, monkeypatch):
     store.close()
 
 
+def test_how_far_the_record_is_read(ask, desk_service):
+    path = "/v1/streams/orders"
+    ask("GET", path + "/days")
+    told = ask("GET", path + "/progress").json()
+    assert told["read"] == told["events"] == ask("GET", path).json()["events"]
+
+
 def test_health(ask, desk_service):
     path = "/v1/streams/people"
     fresh = ask("GET", path + "/health").json()

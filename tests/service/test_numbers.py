@@ -15,7 +15,7 @@ from appletaste.service.review.days import amount_of, days_of
 from appletaste.service.review.downloads import Rows, table_from
 from appletaste.service.review.read_model import ReadModel
 from appletaste.streams.recovery import policy_at
-from appletaste.words import Currency
+from appletaste.words import Currency, Words
 
 from .filling import Reading, fill
 
@@ -210,16 +210,20 @@ def test_the_log_as_csv(shop, ask):
     for name in ("state", "time", "stratum"):
         assert [row[name] for row in rows] == getattr(log, name).tolist()
     assert [row["label_time"] for row in rows] == log.label_time.tolist()
+    assert {(row["act"], row["decided"]) for row in rows} == {("1", "acted on"), ("0", "let through")}
+    assert {(row["label"], row["outcome"]) for row in rows} == {("1", "match"), ("0", "no match"), ("", "")}
 
 
 def test_a_spreadsheet_computes_nothing():
     stream = at.Stream.create("memory", "a", at.policy("always", n_features=1, costs=at.Costs(5, 1, 0)))
     for id_ in ("=1+1", "@SUM(A1)", "-2", "\n=1", "plain, with a comma", 'a "quote"'):
         stream.decide([1.0], id=id_, stratum="+1")
-    lines = Rows(ReadModel(Reading(stream))).next().decode()
+    words = Words.of({"positive": "fraud", "act": "hold"})
+    lines = Rows(ReadModel(Reading(stream)), words).next().decode()
     rows = list(csv.reader(io.StringIO(lines)))
     assert [row[0] for row in rows] == ["'=1+1", "'@SUM(A1)", "'-2", "'\n=1", "plain, with a comma", 'a "quote"']
     assert {row[2] for row in rows} == {"'+1"}
+    assert {tuple(row[-2:]) for row in rows} == {("held", "")}
 
 
 def test_the_report_of_a_month(shop, following, ask):

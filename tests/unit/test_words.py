@@ -36,6 +36,9 @@ def test_words_say_actions_too_and_leave_what_is_no_action():
     assert words.told("an act, a pass, the action, a policy that acts by lot, inactive, 'act on'") == (
         "an act, a pass, the action, a policy that acts by lot, inactive, 'act on'"
     )
+    assert words.told("Every passed item was passed; 3 acted items") == (
+        "Every order waved through was waved through; 3 orders looked at"
+    )
     assert words.told("It acts on items. Acts: 3, passes: 4") == (
         "It looks at orders. Orders looked at: 3, orders waved through: 4"
     )

@@ -197,7 +197,7 @@ def first_page(facts: Facts, words: Words, money: Writer) -> FirstPage:
     elif isinstance(whole.caught, Estimate):
         left = [f"At least {money(whole.caught.value)}, which the positives that were caught would have cost."]
     saved = saved_first(facts, money)
-    lost = ["Positives among the passed items.", *_with_before(facts, money)]
+    lost = ["Positives among the items that were passed.", *_with_before(facts, money)]
     beside = [
         ("saved", saved.answer, [*saved.beside, *_about(whole, "settled"), *_against(compared, "saved", money)]),
         ("missed", whole.missed, [*lost, *_about(whole, "supported"), *_against(compared, "missed", money)]),

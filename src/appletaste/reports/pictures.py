@@ -15,7 +15,8 @@ from ..words import Words
 from .facts import Facts
 from .phrases import NOT_YET, Writer, count
 
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#cccccc"
+#: Those of the review page.
+BLUE, ORANGE, GREEN, GREY = "#1f62ad", "#b3470f", "#1e6f48", "#e1e6e2"
 #: Inches across: narrow enough that letters can be read on a telephone.
 WIDTH = 4.4
 #: How a truth is marked.

@@ -92,7 +92,7 @@ def write_report(
     made = {"appletaste": version("appletaste"), "source": source, "level": level, "period": facts.period}
     write_json(target / "report.json", report, indent=1)
     write_aside(target / "report.md", "\n".join([report.first.markdown(title, source), as_markdown(sections)]).encode())
-    parts = [report.first.html(title, source, figures / MONEY), *as_html(sections, figures)]
+    parts = [report.first.html(title, source, figures / MONEY), contents(sections), *as_html(sections, figures)]
     write_aside(target / "index.html", html_page(title, parts).encode())
     write_json(target / MANIFEST, made, indent=1)  # last: the report is whole
     return report
@@ -110,6 +110,12 @@ def as_markdown(sections: Sequence[Section]) -> str:
             parts.append(f"![{section.title}](figures/{section.name}.svg)\n")
         parts += [table.markdown() for table in section.tables]
     return "\n".join(parts)
+
+
+def contents(sections: Sequence[Section]) -> str:
+    """Return links to the sections of the page; the appendix is at its end."""
+    links = "".join(f'<a href="#{section.name}">{html.escape(section.title)}</a>' for section in sections[:-1])
+    return f'<nav class="contents" aria-label="Contents">{links}</nav>'
 
 
 def as_html(sections: Sequence[Section], figures: Path) -> list[str]:

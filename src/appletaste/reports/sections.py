@@ -107,7 +107,8 @@ def in_short(facts: Facts, money: Writer = PLAIN) -> Section:
         + (f": a precision of {in_words(whole.precision, percent)}." if whole.precision else "."),
         f"Saved against passing everything: {in_words(whole.saved, money)}{unsettled}.",
         f"Saved against acting on everything: {in_words(minus(facts.everything.saving), money)}.",
-        f"Positives among the passed items: {in_words(design.missed, count)}{unknown if design.missed else ''}.",
+        f"Positives among the items that were passed: {in_words(design.missed, count)}"
+        f"{unknown if design.missed else ''}.",
         f"Money missed, what those positives cost: {in_words(facts.missed.money.cost, money)}."
         if design.missed
         else "",

@@ -38,7 +38,8 @@ Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", max_l
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 #: The columns of the table.
 HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
-          "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy")  # fmt: skip
+          "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy",
+          "decided", "outcome")  # fmt: skip
 #: What a formula of a spreadsheet begins with.
 COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")
 _drawing = threading.Lock()  # pictures are drawn by one thread at a time
@@ -147,7 +148,8 @@ async def report(call: Call[None]) -> Reply[str]:
 class Rows:
     """The decisions of a stream as lines of a table, some thousands at a time, as they stood when it was asked for."""
 
-    def __init__(self, read_model: ReadModel) -> None:
+    def __init__(self, read_model: ReadModel, words: Words) -> None:
+        self._words = words
         with read_model.catch_up().lock:
             columns = read_model.columns
             self._writer, self._last = read_model.writer, read_model.seq
@@ -181,7 +183,11 @@ class Rows:
         known = [event.id, event.time, event.stratum, bool(act), self._probability[row].item(), decision.chance]
         known += [bool(audit), STATES[state], label if label >= 0 else None, self._label_times.get(row)]
         known += [costs.miss, costs.false_alarm, costs.hit, costs.correct_pass, decision.worth, decision.price]
-        return [_cell(value) for value in (*known, decision.round, self._writer.policy)]
+        words, outcome = self._words, None
+        if label >= 0:
+            outcome = words.positive if label else words.negative
+        known += [decision.round, self._writer.policy, words.acted if act else words.passed, outcome]
+        return [_cell(value) for value in known]
 
 
 def _cell(value: Any) -> Any:
@@ -198,8 +204,9 @@ def _cell(value: Any) -> Any:
 
 @operation("GET", STREAM + "/log.csv", scope="read", media=CSV)
 async def log_csv(call: Call[None]) -> Reply[str]:
-    """Return the decision log as CSV, one line a decision, without features."""
-    rows = await call.host.aside(Rows, call.host.read_model(call.stream))
+    """Return the decision log as CSV, one line a decision, without features, at its end in the team's words."""
+    words = await call.writer.do(lambda stream: stream.words)
+    rows = await call.host.aside(Rows, call.host.read_model(call.stream), words)
 
     async def parts() -> AsyncGenerator[bytes]:
         yield (",".join(HEADER) + "\r\n").encode()

@@ -224,6 +224,19 @@ class StreamHealth(Struct, frozen=True):
     time_zone: str | None  #: whose days a capacity is of; null: those of UTC
 
 
+class ReadSoFar(Struct, frozen=True):
+    """How many events of the record the numbers of the page have taken in."""
+
+    read: int
+    events: int
+
+
+@operation("GET", STREAM + "/progress", scope="read")
+async def progress(call: Call[None]) -> Reply[ReadSoFar]:
+    """Say how far the record is read for numbers and alarms: after a start it is read once, from its first event on."""
+    return Reply.of(ReadSoFar(call.host.read_model(call.stream).seq, call.writer.seq))
+
+
 def _now(stream: Stream) -> dict[str, Any]:
     trouble = None if stream.trouble is None else f"event {stream.trouble.seq} does not verify"
     found = {"events": len(stream), "pending": len(stream.awaited), "trouble": trouble}

@@ -1,7 +1,7 @@
 // Pieces that the views of the stream, the model, what-if and health share: tiles, estimates in words, fields, and
 // loading again when something happened.
-import { Problem } from "./api.js";
-import { figure, h, on, openDialog, replace, template, trouble } from "./dom.js";
+import { api, Problem } from "./api.js";
+import { count, figure, h, on, openDialog, part, replace, template, trouble } from "./dom.js";
 import { told as inWords } from "./words.js";
 
 /** What can come of a decision, in the words of the guide: the name in the service, the title, and what it costs. */
@@ -39,6 +39,29 @@ export function estimateTile(name, title, told, format, words = "", unknown = "c
     typeof told.low === "number" && [end("low"), " to ", end("high")], words);
 }
 
+/** Says how far the record is read, until the function that is returned is called: after a start that takes a while. */
+export function whileReading(context, place) {
+  let over = false;
+  const look = async () => {
+    try {
+      const { read, events } = await api.get(context.path("progress"), { signal: context.signal });
+      if (!over && read < events) {
+        replace(place, h("p.working#reading-record", { role: "status" }, "The first numbers after a start: ",
+          figure("read", read, count(read)), ` of ${count(events)} events of the record are read.`));
+      }
+    } catch {
+      // whoever asked for the numbers hears what is wrong
+    }
+    if (!over) timer = setTimeout(look, 1000);
+  };
+  let timer = setTimeout(look, 800);
+  return () => {
+    over = true;
+    clearTimeout(timer);
+    part(place, "reading-record")?.remove();
+  };
+}
+
 /**
  * Runs `load` now, and again after events of the stream: at most every `pause` milliseconds, one at a time, and not
  * while nobody looks. A problem is shown in `place` and does not end the view. Returns `{ run, stop }`.
@@ -49,18 +72,23 @@ export function follow(context, place, load, pause = 5000) {
   // "soon": something happened; "now": somebody waits for it
   let again = "";
   let over = false;
+  let first = true;
   const run = async () => {
     if (busy) again = "now";
     if (busy || over) return;
     busy = true;
     again = "";
+    const read = first && whileReading(context, place);
+    first = false;
     try {
       await load();
+      if (read) read();
       replace(place);
     } catch (error) {
       if (!(error instanceof Problem) && error.name !== "AbortError") throw error;
       if (error instanceof Problem) replace(place, trouble(error));
     } finally {
+      if (read) read();
       busy = false;
       if (again === "now") void run();
       else if (again) soon();

@@ -20,7 +20,7 @@ const FORMS = {
 };
 // as nouns: items that were acted on, and those that were not
 const NOUNS = { acts: "acted", passes: "passed" };
-const CHOSEN = /'[^']*'(?!\w)|\b(?:(an?) )?(?:(items?|positives?|negatives?)|((?:act(?:ed|ing|s)? on|acting|acted|act|passed|passing|pass|(?<!that )(?<!which )(?<!policy )(?<!it )(?:acts|passes))(?! rate)))\b/gi;
+const CHOSEN = /'[^']*'(?!\w)|\b(?:(an?) )?(?:(items?|positives?|negatives?)|((?:(?:acted|passed) items?|act(?:ed|ing|s)? on|acting|acted|act|passed|passing|pass|(?<!that )(?<!which )(?<!policy )(?<!it )(?:acts|passes))(?! rate)))\b/gi;
 
 export const words = { ...USUAL };
 
@@ -37,8 +37,9 @@ export function told(text) {
   return text.replace(CHOSEN, (found, article, noun, verb) => {
     if (!noun && (!verb || article)) return found;
     const name = (noun ?? verb).toLowerCase();
-    let own = noun ? words[name === "negatives" ? "negative" : name] : words[FORMS[name]];
+    let own = noun ? words[name === "negatives" ? "negative" : name] : words[FORMS[name]] ?? "";
     if (name in NOUNS) own = `${words.items} ${words[NOUNS[name]]}`;
+    if (name.includes(" item")) own = `${words[name.split(" ")[1]]} ${words[name.split(" ")[0]]}`;
     if (name === "acts on") own = words.act.replace(/^\S+/, third);
     // "acting pays": without the preposition of "looking at"
     if (["act", "acted", "acting"].includes(name)) own = own.replace(/ (on|at|into|for|to|with|after)$/, "");
