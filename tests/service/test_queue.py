@@ -15,7 +15,7 @@ from appletaste.records.states import Entries
 from appletaste.records.stores import MemoryStore
 from appletaste.service.review import queue as queues
 from appletaste.service.review.claims import Claims, Lease
-from appletaste.service.review.layout import Layout
+from appletaste.service.review.layout import Layout, NamedQueue
 from appletaste.service.review.queue import Filter, Queue, since_when
 from appletaste.streams import Stream
 from appletaste.times import instant
@@ -352,3 +352,33 @@ def test_all_threads_have_one_book_of_leases():
     for thread in threads:
         thread.join()
     assert found[0] is found[1]
+
+
+def test_work_is_routed_to_named_queues():
+    """Each item is in the first queue that takes it, worked out from nothing; together they are the whole queue."""
+    rng, store = random.Random(11), MemoryStore()
+    policy = at.streams.Awaiting(at.policy("voi", n_features=3, costs=COSTS))
+    stream = Stream.create(store, "orders", policy, seed=3, expire_after=86400.0)
+    named = (
+        NamedQueue("large a", strata=["a"], amount_from=9.0),
+        NamedQueue("to learn", codes=["EXPLORE", "ENACTED"]),
+        NamedQueue("small", strata=["a", "b"], amount_below=9.0),
+    )
+    queue = Queue(Claims(store, "orders"), Layout(queues=list(named)))
+    play(stream, queue, rng, 120)
+    refresh(stream, queue)
+
+    def takes(one, item):
+        return (
+            (not one.codes or item.code in one.codes)
+            and (not one.strata or item.stratum in one.strata)
+            and (one.amount_from is None or item.amount >= one.amount_from)
+            and (one.amount_below is None or item.amount < one.amount_below)
+        )
+
+    wanted = {one.name: set() for one in named} | {"others": set()}
+    for id_ in stream.pending:
+        wanted[next((one.name for one in named if takes(one, queue[id_])), "others")].add(id_)
+    assert {name: set(seen(queue, "worth", Filter(queue=queue.named(name)))) for name in wanted} == wanted
+    assert queue.queues() == {name: len(ids_) for name, ids_ in wanted.items()}
+    assert sum(1 for ids_ in wanted.values() if ids_) >= 3  # or nothing is routed
