@@ -50,6 +50,12 @@ BENCHES = {
         "five minutes",
         "docs/scale.md",
     ),
+    "machines": Bench(
+        "service.machines",
+        "many streams in PostgreSQL over several processes: decisions a second, memory, start, takeover",
+        "five minutes; --streams 400 --processes 2 is a part",
+        "docs/service.md",
+    ),
     "page": Bench(
         "service.review_page",
         "the review page in Chromium: first view, live updates, a hundred cases",

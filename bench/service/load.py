@@ -10,7 +10,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -31,6 +31,7 @@ class Load(NamedTuple):
     scattered: bool = (
         False  #: ids that lie all over the index, as random ones do; otherwise in order, as numbers of orders
     )
+    ports: Sequence[int] = ()  #: of many streams: where each is served; the path has a place for its number
 
 
 def pool() -> list[str]:
@@ -47,25 +48,37 @@ def request(load: Load, body: str) -> bytes:
 async def client(
     load: Load, number: int, items: list[str], ids: Iterator[str], until: float, times: list[float]
 ) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", load.port)
-    sent = 0
+    ends: dict[int, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
+    sent, stream = 0, number
     while time.perf_counter() < until:
         if load.batch:
             each = (f'{{"id":"{next(ids)}","item":{items[(7 * sent + j) % 500]}}}' for j in range(IN_BATCH))
             body = f'{{"decisions":[{",".join(each)}]}}'
         else:
             body = f'{{"id":"{next(ids)}","item":{items[(7 * sent + number) % 500]}}}'
-        content = request(load, body)
         sent += 1
+        asked, stream = load, stream + load.connections  # the next time another stream
+        if load.ports:
+            here = stream % len(load.ports)
+            asked = load._replace(port=load.ports[here], path=load.path.format(here))
+        if asked.port not in ends:
+            ends[asked.port] = await asyncio.open_connection("127.0.0.1", asked.port)
+        reader, writer = ends[asked.port]
+        content = request(asked, body)
         began = time.perf_counter()
-        writer.write(content)
-        head = await reader.readuntil(b"\r\n\r\n")
-        size = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        await reader.readexactly(size)
+        while True:
+            writer.write(content)
+            head = await reader.readuntil(b"\r\n\r\n")
+            size = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            await reader.readexactly(size)
+            if not (load.ports and head[9:12] == b"503"):
+                break
+            await asyncio.sleep(0.05)  # the stream is on its way: once more, with the same id
         times.append(time.perf_counter() - began)
         if head[9:10] != b"2":
             raise RuntimeError(f"the server answered {head[:12]!r}")
-    writer.close()
+    for _, writer in ends.values():
+        writer.close()
 
 
 def names(scattered: bool) -> Iterator[str]:

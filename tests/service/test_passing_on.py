@@ -112,7 +112,7 @@ class Faltering:
     ],
 )
 def test_a_kept_connection_that_breaks_is_tried_once_more_where_that_is_safe(method, quick, said, again):
-    owner, passing = Faltering(said), Owners(None, "http://here")
+    owner, passing = Faltering(said), Owners(None, None, "http://here")
 
     def ask():
         return passing.ask(owner.address, method, "/", {}, None, quick)
@@ -131,7 +131,7 @@ def test_a_kept_connection_that_breaks_is_tried_once_more_where_that_is_safe(met
 
 
 def test_a_fresh_connection_that_breaks_is_not_tried_again():
-    owner, passing = Faltering(), Owners(None, "http://here")
+    owner, passing = Faltering(), Owners(None, None, "http://here")
     owner.close()
     with pytest.raises(Problem, match="outcome-unknown"):
         passing.ask(owner.address, "GET", "/", {}, None, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import time
+from contextlib import suppress
 from itertools import count
 
 import numpy as np
@@ -15,6 +16,11 @@ from appletaste.policies import boosting
 from appletaste.records.stores import open_store
 from appletaste.records.stores.migrations import Migration
 from appletaste.streams import snapshots
+
+with suppress(at.errors.MissingExtraError):
+    from appletaste.records.stores.processes import Processes
+
+    Processes.GONE = 0.0  # whoever was killed is replaced at once, and not after two seconds
 
 COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 ITEMS = np.random.default_rng(5).normal(size=(200, 2)) - 0.5

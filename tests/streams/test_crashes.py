@@ -13,6 +13,7 @@ import appletaste as at
 from appletaste.errors import NotOwnerError
 from appletaste.records.events import Adopted
 from appletaste.records.stores.postgres import PostgresStore
+from appletaste.records.stores.processes import Processes
 from appletaste.records.stores.sqlite import SqliteStore
 
 from . import crashing
@@ -166,7 +167,7 @@ def test_an_owner_that_is_stopped_is_replaced_and_writes_nothing_more(forks, mon
     os.kill(process.pid, signal.SIGSTOP)
     heard(told, answers, labels)
     began = time.monotonic()
-    monkeypatch.setattr(PostgresStore, "STALE", 1.5)
+    monkeypatch.setattr(Processes, "STALE", 1.5)
     while True:
         try:
             stream = at.Stream.open(address, "orders")

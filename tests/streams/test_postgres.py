@@ -9,6 +9,7 @@ import pytest
 import appletaste as at
 from appletaste.errors import NotOwnerError
 from appletaste.records.stores.postgres import PostgresStore
+from appletaste.records.stores.processes import Processes
 
 from .crashing import ITEMS, player
 from .rows import filled, rows_after
@@ -21,7 +22,7 @@ def test_a_takeover_leaves_the_owners_in_other_databases_alone(monkeypatch):
     owner, elsewhere = PostgresStore(address), PostgresStore(fresh_database())
     place, other = filled(owner), filled(elsewhere)
     assert place.number == other.number
-    monkeypatch.setattr(PostgresStore, "STALE", 0.0)  # every owner has been silent for too long
+    monkeypatch.setattr(Processes, "STALE", 0.0)  # every owner has been silent for too long
     successor = PostgresStore(address)
     successor.open("orders")
     other.append(rows_after(other.head(), [("noted", "")]), other.head())
@@ -63,7 +64,7 @@ def test_erasing_waits_for_no_lock_of_another_session_and_the_bytes_go_afterward
         assert stream.find("1").erased
         stream.erase("2")  # while the bytes of the first still wait
         stream.decide(ITEMS[3], id="3")
-        seen = "SELECT seen FROM streams"
+        seen = "SELECT seen FROM processes"
         before = watch.execute(seen).fetchone()
         until(lambda: watch.execute(seen).fetchone() > before)  # the owner is heard of
         with pytest.raises(NotOwnerError, match="in use"):

@@ -14,8 +14,8 @@ Serve all streams of a store over HTTP, until SIGTERM. Every decision is on disk
 answered, the same id has the same answer for ever, and a label is applied once. Requests need
 a key ('appletaste keys create'). What can be asked: GET /openapi.json.
 
-Several processes may serve one PostgreSQL: each stream has one owner, any process passes requests
-on to it, and when an owner dies another process takes its streams over.
+Several processes may serve one PostgreSQL: streams are spread over them, any process passes requests
+on to the one that has the stream, and when a process comes or goes the others give or take its share.
 
 The service speaks HTTP without encryption: let a proxy with TLS stand before it. When a write
 to the disk fails the process ends with exit code 3: start it again (systemd, Kubernetes and
@@ -97,6 +97,14 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--allow-private-hooks", action="store_true", help="let hooks be addresses of the own network, and http://"
     )
+    parser.add_argument(
+        "--idle",
+        type=float,
+        default=15.0,
+        metavar="MINUTES",
+        help="close a stream that nobody has asked for in so many minutes, where more than 32 are open; the next "
+        "request opens it again (default 15)",
+    )
     parser.add_argument("--json", action="store_true", help="say at the start, as JSON, what is served where")
 
 
@@ -120,6 +128,8 @@ def run(args: argparse.Namespace) -> None:
         split_address(address)
     elif args.address:
         raise OptionError("--address is for several processes on one PostgreSQL: a file has one process")
+    if not args.idle > 0:
+        raise OptionError("--idle is a number of minutes above 0")
     proxy = None
     if args.proxy or args.group:
         from ..service.proxy import Proxy
@@ -145,9 +155,11 @@ def run(args: argparse.Namespace) -> None:
         print("note: there is no key yet, so nobody may ask: 'appletaste keys create'", file=sys.stderr)
     try:
         play_together()  # or the first callers would wait until it is compiled
-        failure = Server(
-            store, args.host, args.port, address=address, listening=listening, proxy=proxy, hooks=hooks
-        ).run()
+        idle = 60.0 * args.idle
+        server = Server(
+            store, args.host, args.port, address=address, listening=listening, proxy=proxy, hooks=hooks, idle=idle
+        )
+        failure = server.run()
     finally:
         store.close()
     if failure:

@@ -10,7 +10,7 @@ from ..decision import new_tuple
 from ..errors import RecordError
 from .codec import Stamp, chained, event_of, fits, pack_event, stamp_of, unpack, unpack_event
 from .events import Decided, Event
-from .stores.store import Head, Place, Row
+from .stores.store import Head, Place, Row, Write
 from .timepiece import Clock, Timepiece, machine_clock
 
 
@@ -94,18 +94,13 @@ class DurableRecord:
         """Return what makes all that waits durable, for another thread to call, and ``committed`` after it.
 
         Events may be added in the meantime; what is being written is found by id all the same. ``begin``: do here and
-        now what takes no wait (``Place.begin``).
+        now what takes no wait (``Place.begin``). A ``Write`` may be kept with those of other streams.
         """
         place, rows, before = self.place, self._waiting, self._written
         self._sent, self._of_sent = self.head, self._of
         self._waiting, self._of = [], {}
         self._asked.clear()
-
-        def write() -> None:
-            if rows:
-                place.append(rows, before)
-
-        return (place.begin(rows, before) if begin and rows else None) or write
+        return (place.begin(rows, before) if begin and rows else None) or Write(place, rows, before)
 
     def committed(self) -> None:
         """Take note that what was handed over is on disk."""

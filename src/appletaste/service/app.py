@@ -17,7 +17,7 @@ from . import metrics
 from .api import access, decisions, labels, log, streams
 from .endpoint import Endpoint, respond
 from .hooks import Hook
-from .hosting import Host
+from .hosting import IDLE, Host
 from .openapi import document
 from .operations import Call, Operation, Reply, operation, operations_of
 from .problems import MEDIA, Problem
@@ -132,13 +132,15 @@ def build(
     address: str = "",
     proxy: Proxy | None = None,
     hooks: tuple[Hook, ...] = (),
+    idle: float = IDLE,
 ) -> Application:
     """Return the service over a store; ``failed`` is told when a commit failed and the process must end.
 
     ``address`` is where others reach this process, if several share the store; ``proxy`` is who says who people are;
-    ``hooks`` are told what happens.
+    ``hooks`` are told what happens; ``idle`` is after how many seconds a stream that nobody asks for is closed, where
+    many are open.
     """
-    host = Host(store, failed, address, proxy, hooks)
+    host = Host(store, failed, address, proxy, hooks, idle)
     by_path: dict[str, dict[str, Operation]] = {}
     for one in operations():
         by_path.setdefault(one.path, {})[one.method] = one

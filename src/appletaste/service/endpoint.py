@@ -81,8 +81,8 @@ class Endpoint:
             raise Problem("unknown-stream")
         if operation.scope:
             check_scope(key, operation)
-        if operation.of_stream and self._host.owners is not None:
-            owner = self._host.elsewhere(params["stream"])
+        if operation.of_stream and not self._host.has(params["stream"]):
+            owner = await self._host.reach(params["stream"], PASSED.encode() in headers)
             if owner:
                 return await self._pass_on(owner, operation, scope, headers, receive)
         query: dict[str, Any] = {}

@@ -25,7 +25,7 @@ from .api.streams import VERIFIED, VerifiedAt
 from .review.health import Noticed, name_of
 
 if TYPE_CHECKING:
-    from .hosting import Host
+    from .hosting import Host, Rested
     from .metrics import Metrics
     from .review.read_model import ReadModel
     from .writer import Writer
@@ -97,12 +97,22 @@ def quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def text_of(host: Host, streams: Mapping[str, Writer]) -> str:
-    """Return the numbers of a process and of some of its streams; the store is asked once for each kind of note."""
+#: How a stream stands, or stood when it was closed.
+Standing = Mapping[str, "Writer | Rested"]
+
+
+def text_of(host: Host, names: Iterable[str]) -> str:
+    """Return the numbers of a process and of some of its streams; the store is asked once for each kind of note.
+
+    Of a stream that was not opened since the process began there is the number of events alone.
+    """
+    known = {name: host.standing(name) for name in names}
+    streams: Standing = {name: found for name, found in known.items() if found is not None}
+    sizes = {name: host.sizes.get(name, 0) if found is None else found.seq for name, found in known.items()}
     page = Page()
     put_process(page, host.metrics, host.ready)
     put_traffic(page, host.metrics)
-    put_streams(page, streams)
+    put_streams(page, streams, sizes)
     put_decided(page, streams)
     put_checked(page, host.store, streams)
     put_looked_at(page, host.store, {name: found for name in streams if (found := host.looked_at(name)) is not None})
@@ -155,12 +165,12 @@ def put_traffic(page: Page, metrics: Metrics) -> None:
 # ---- streams
 
 
-def put_streams(page: Page, streams: Mapping[str, Writer]) -> None:
+def put_streams(page: Page, streams: Standing, sizes: Mapping[str, int]) -> None:
     """Add how streams stand."""
     found = {name: writer.stream for name, writer in streams.items()}
     waiting = [({"stream": name}, writer.depth) for name, writer in streams.items()]
     page.put("waiting_requests", GAUGE, "Requests that wait for the writer.", waiting)
-    events = [({"stream": name}, writer.seq) for name, writer in streams.items()]
+    events = [({"stream": name}, size) for name, size in sizes.items()]
     page.put("events", GAUGE, "Events of the record that are on disk.", events)
     modes = [({"stream": name, "mode": mode}, mode == one.mode) for name, one in found.items() for mode in MODES]
     page.put("mode", GAUGE, "1 for the mode that holds.", modes)
@@ -171,8 +181,8 @@ def put_streams(page: Page, streams: Mapping[str, Writer]) -> None:
     page.put("label_awaited_since_timestamp_seconds", GAUGE, told, oldest)
 
 
-def put_decided(page: Page, streams: Mapping[str, Writer]) -> None:
-    """Add what was decided, and what became of it, since the streams were opened."""
+def put_decided(page: Page, streams: Standing) -> None:
+    """Add what was decided, and what became of it, since the process began."""
     found = {name: writer.stream.activity for name, writer in streams.items()}
     decided = [
         ({"stream": name, "result": result}, n) for name, one in found.items() for result, n in one.decisions.items()
@@ -196,7 +206,7 @@ def put_decided(page: Page, streams: Mapping[str, Writer]) -> None:
     page.put_histograms("label_delay_seconds", "From a decision to its label; where times are dates.", delays)
 
 
-def put_checked(page: Page, store: Store, streams: Mapping[str, Writer]) -> None:
+def put_checked(page: Page, store: Store, streams: Standing) -> None:
     """Add when records were verified."""
     kept = store.values(VERIFIED)
     known = {name: msgspec.json.decode(kept[name], type=VerifiedAt) for name in streams if name in kept}

@@ -70,5 +70,5 @@ async def metrics(call: Call[None]) -> Reply[str]:
     """Return numbers for Prometheus; of the streams, those that the key may see."""
     from .exposition import text_of  # which knows the operations that are defined beside this one
 
-    streams = {name: call.host.writer(name) for name in call.host.here() if call.key.sees(name)}
-    return Reply(200, (await asyncio.to_thread(text_of, call.host, streams)).encode(), TEXT)
+    names = [name for name in call.host.here() if call.key.sees(name)]
+    return Reply(200, (await asyncio.to_thread(text_of, call.host, names)).encode(), TEXT)

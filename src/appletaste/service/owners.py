@@ -1,7 +1,9 @@
 """Several processes on one database: each stream has one owner, and every process passes requests on to it.
 
-A process tries to own what nobody owns, and writes down where it can be reached. The database decides who owns a
-stream; an address that is out of date leads to a process that says so, and the caller tries again.
+Every process works out alike where each stream belongs: of all processes that live and serve, to the one whose number
+with the name of the stream has the largest hash. So each has its share, and when a process comes or goes only its
+share moves. The database decides who owns a stream; whoever owns one that belongs elsewhere closes it, a few at a time,
+and hands it over. An address that is out of date leads to a process that says so, and the caller tries again.
 """
 
 from __future__ import annotations
@@ -9,15 +11,19 @@ from __future__ import annotations
 import asyncio
 import http.client
 import logging
+import math
 import selectors
 import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import StoreError
+from ..records.stores.store import Census, SharedStore
 from .operations import EVENTS, Reply
 from .problems import Problem
 
@@ -25,9 +31,12 @@ if TYPE_CHECKING:
     from .hosting import Host
 
 log = logging.getLogger("appletaste.service")
-SPACE = "owners"
-#: Seconds between two looks at what nobody owns, and at the keys and sessions of others.
+#: Seconds between two looks at who owns what, and at the keys and sessions of others.
 PERIOD = 1.0
+#: The same while streams are on their way from one process to another.
+SOON = 0.1
+#: Streams that are handed over at a time: those that have to be closed first, and others.
+FEW, MANY = 8, 1000
 #: Seconds that an owner has for an answer that is passed on: to a decision or a label, and to any other question.
 QUICK, PATIENCE = 3.0, 60.0
 #: Seconds after which a connection to an owner is not used again; the owner keeps its end for longer (``KEEP_ALIVE``).
@@ -56,27 +65,57 @@ class Kept(NamedTuple):
             return not selector.select(0)
 
 
+def belongs(name: str, processes: Iterable[int]) -> int:
+    """Return to which process a stream belongs, by rendezvous hashing (Thaler and Ravishankar 1998); 0: to none.
+
+    Examples
+    --------
+    >>> names = [f"stream {k}" for k in range(1000)]
+    >>> sum(belongs(name, [1, 2, 3]) == 1 for name in names)
+    338
+    >>> all(belongs(name, [1, 2]) == belongs(name, [1, 2, 3]) for name in names if belongs(name, [1, 2, 3]) != 3)
+    True
+    """
+    return max(processes, key=lambda number: blake2b(f"{number} {name}".encode(), digest_size=8).digest(), default=0)
+
+
 class Owners:
     """Where the streams of a shared store are served."""
 
-    def __init__(self, host: Host, address: str) -> None:
-        self._host, self.address = host, address
-        self._known: dict[str, str] = {}
-        self._all: frozenset[str] = frozenset()
+    def __init__(self, host: Host, store: SharedStore, address: str) -> None:
+        self._host, self._store, self.address = host, store, address
+        self._census = Census(0, {}, {}, {})
+        self._belong: dict[str, int] = {}  # by the processes that served last
+        self._serving: frozenset[int] = frozenset()
         self._task: asyncio.Task[None] | None = None
+        self._over, self._looking, self._looked = asyncio.Event(), asyncio.Lock(), -math.inf
         self._threads = ThreadPoolExecutor(THREADS, "appletaste passing on")
         self._kept: list[Kept] = []  # in the order of their last use
         self._guard = threading.Lock()
 
     async def start(self) -> None:
-        """Own what nobody owns, now and from now on."""
-        await self._look()
+        """Own what belongs here and is nobody's, now and from now on."""
+        try:
+            await asyncio.to_thread(self._store.serve, self.address)
+            await self._look()
+        except StoreError as error:
+            self._host.fail(str(error))
         self._task = asyncio.create_task(self._run())
 
-    async def stop(self) -> None:
-        """Own nothing more."""
+    async def leave(self) -> None:
+        """Hand all streams over to those who stay, a few at a time."""
+        self._over.set()
         if self._task is not None:
-            self._task.cancel()
+            await self._task
+        try:
+            await asyncio.to_thread(self._store.serve, "")
+            await self._look()
+            await self._give(math.inf)
+        except StoreError as error:
+            log.warning("streams are taken over when the others miss this process", extra={"error": str(error)})
+
+    async def stop(self) -> None:
+        """Pass nothing more on."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._guard:
             for kept in self._kept:
@@ -84,42 +123,100 @@ class Owners:
             self._kept = []
 
     async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(PERIOD)
+        known = time.monotonic()
+        while not self._over.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), SOON if self._moving else PERIOD)
             try:
+                if time.monotonic() - known >= PERIOD:
+                    known = time.monotonic()
+                    await asyncio.to_thread(self._host.keys.reload)
+                    await asyncio.to_thread(self._host.sessions.reload)
                 await self._look()
+                await self._give(PERIOD)
             except StoreError as error:
                 self._host.fail(f"the database does not answer: {error}")
                 return
 
-    async def _look(self) -> None:
-        store, host = self._host.store, self._host
-        await asyncio.to_thread(host.keys.reload)
-        await asyncio.to_thread(host.sessions.reload)
-        self._all = frozenset(await asyncio.to_thread(store.names))
-        for name in sorted(self._all.difference(host.here())):
-            if await host.open(name):
-                await self.announce(name)
-        found = await asyncio.to_thread(store.values, SPACE)
-        self._known = {name: value.decode() for name, value in found.items()}
+    @property
+    def _moving(self) -> bool:
+        """Whether a stream is not where it belongs."""
+        return any(owner != self._belong.get(name) for name, owner in self._census.owners.items())
 
-    async def announce(self, name: str) -> None:
-        """Write down that a stream is served here."""
-        await asyncio.to_thread(self._host.store.put, SPACE, name, self.address.encode())
-        self._all |= {name}
+    async def look_again(self) -> None:
+        """Find out who owns what: another process knows better, and has passed a request on."""
+        with suppress(StoreError):  # which whoever looks every second will see, too
+            await self._look()
+
+    async def _look(self) -> None:
+        """Find out who owns what, let go of what was lost, and own what belongs here and is nobody's."""
+        asked = time.monotonic()
+        async with self._looking:
+            if asked > self._looked:  # or somebody else has just looked
+                self._looked = time.monotonic()
+                await self._reckon()
+
+    async def _reckon(self) -> None:
+        found = await asyncio.to_thread(self._store.census)
+        self._census = found
+        serving = frozenset(number for number, address in found.living.items() if address)
+        if serving != self._serving:
+            self._serving, self._belong = serving, {}
+        for name in found.owners.keys() - self._belong.keys():
+            self._belong[name] = belongs(name, serving)
+        self._host.sizes |= {name: size for name, size in found.sizes.items() if not self._host.has(name)}
+        lost = [name for name, owner in found.owners.items() if owner not in (0, found.me) and self._host.has(name)]
+        for name in lost:
+            log.warning("another process owns the stream by now", extra={"stream": name})
+            await self._host.close(name)
+        free = [name for name, owner in found.owners.items() if not owner and self._belong[name] == found.me]
+        for name in await asyncio.to_thread(self._store.claim, free):
+            found.owners[name] = found.me
+
+    async def _give(self, seconds: float) -> None:
+        """Hand over what belongs elsewhere: what is closed at once, and what is open a few at a time."""
+        until = time.monotonic() + seconds
+        going = [name for name in self.mine() if self._belong.get(name, 0) not in (0, self._census.me)]
+        going.sort(key=self._host.has)
+        while going and time.monotonic() < until:
+            size = FEW if self._host.has(going[0]) else MANY
+            step, going = going[:size], going[size:]
+            async with self._host.closed(step):
+                by_owner: dict[int, list[str]] = {}
+                for name in step:
+                    by_owner.setdefault(self._belong[name], []).append(name)
+                for owner, names in by_owner.items():
+                    await asyncio.to_thread(self._store.hand_over, names, owner)
+                    self._census.owners.update(dict.fromkeys(names, owner))
+
+    def took(self, name: str) -> None:
+        """Take note of a stream that was made here."""
+        self._census.owners[name] = self._census.me
+        self._belong[name] = belongs(name, self._serving)
+
+    def owns(self, name: str) -> bool:
+        """Return whether a stream is this process's."""
+        return self._census.owners.get(name) == self._census.me
+
+    def mine(self) -> list[str]:
+        """Return the names of the streams that this process owns."""
+        return sorted(name for name, owner in self._census.owners.items() if owner == self._census.me)
 
     def names(self) -> list[str]:
         """Return the names of all streams, wherever they are served."""
-        return sorted(self._all)
+        return sorted(self._census.owners)
 
-    def owner(self, name: str) -> str:
-        """Return where a stream is served, or the problem that it is nowhere."""
-        if name not in self._all:
+    def elsewhere(self, name: str) -> str:
+        """Return where another process serves a stream; empty: here; or the problem that it is nowhere."""
+        owner = self._census.owners.get(name)
+        if owner is None:
             raise Problem("unknown-stream")
-        found = self._known.get(name)
-        if found is None or found == self.address:
-            raise Problem("not-ready")  # nobody, or not any more
-        return found
+        if owner == self._census.me:
+            return ""
+        address = self._census.living.get(owner)
+        if not address:
+            raise Problem("not-ready")  # nobody for now, or a program that has the stream for itself
+        return address
 
     async def pass_on(
         self, address: str, method: str, path: str, headers: dict[str, str], body: bytes | None, quick: bool

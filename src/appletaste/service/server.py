@@ -25,6 +25,7 @@ except ImportError:
 from .app import Application, build
 from .connection import Connection, raise_limit, sweep
 from .hooks import Hook
+from .hosting import IDLE
 from .proxy import Proxy
 
 log = logging.getLogger("appletaste.service")
@@ -107,10 +108,11 @@ class Server:
         listening: Callable[[int], None] | None = None,
         proxy: Proxy | None = None,
         hooks: tuple[Hook, ...] = (),
+        idle: float = IDLE,
     ) -> None:
         check_port(port)
         self.failure = ""
-        self.app = build(store, self._failed, address, proxy, hooks)
+        self.app = build(store, self._failed, address, proxy, hooks, idle)
         config = uvicorn.Config(
             self.app,
             host=host,

@@ -2,7 +2,8 @@
 
 A decision takes microseconds, and a commit milliseconds, for one request as for hundreds. So the event loop applies
 what is quick by itself and writes what has gathered, and a thread waits for the disk while the loop goes on applying on
-top of it. What may take long is applied by the thread, which has the stream then. The loop says what is next.
+top of it. What may take long is applied by a thread, which has the stream then. The loop says what is next. All streams
+share the threads (``Crew``), and a stream has one of them at a time at most.
 
 An answer leaves after the commit of all that it may have seen. When a commit fails nobody knows what the disk holds:
 the writer stops for good, what was applied on top is not written, and opening the stream again finds out.
@@ -12,19 +13,19 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 from ..decision import new_tuple
 from ..errors import AppleTasteError, NotOwnerError, StoreError
+from ..records.stores.store import Write
 from ..streams import Stream
+from .crew import Crew
 from .door import door_of
 from .metrics import Metrics
 from .problems import Problem, problem_of
@@ -67,9 +68,9 @@ Done = list[tuple[Asked, Any]]
 
 
 class Writer:
-    """Owns a stream; a verb of the stream is called by the loop, or by the thread while it has the stream."""
+    """Owns a stream; a verb of the stream is called by the loop, or by a thread while it has the stream."""
 
-    def __init__(self, stream: Stream, metrics: Metrics, stopped: Callable[[Writer], None]) -> None:
+    def __init__(self, stream: Stream, metrics: Metrics, stopped: Callable[[Writer], None], crew: Crew) -> None:
         self.name, self._stream, self._metrics, self._on_stop = stream.name, stream, metrics, stopped
         self.place = stream.record.place
         stream.grow_trees_beside()
@@ -91,9 +92,9 @@ class Writer:
         self._wanted = 0  # requests that the next commit waits for
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None  # while more requests are waited for
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name=f"appletaste writer {stream.name}", daemon=True)
-        self._thread.start()
+        self._crew = crew
+        self._ended = asyncio.Event()
+        self.used = time.monotonic()  #: when somebody last asked for the stream
 
     @property
     def stream(self) -> Stream:
@@ -159,7 +160,7 @@ class Writer:
         self._apply_quick()
         if (self._waiting and not self.stopped) or self._stream.snapshot_due:
             self._away = True
-            self._jobs.put(self._next)
+            self._crew.do(self._next)
         else:
             self._begin()
 
@@ -179,7 +180,7 @@ class Writer:
             write = self._stream.prepare(begin=True)
         except BaseException as error:
             write = partial(_raise, error)
-        self._jobs.put(partial(self._commit, write, last, done))
+        self._crew.do(partial(self._commit, write, last, done))
 
     def _committed(self, done: Done, failed: BaseException | None) -> None:
         """Take note of a commit, let the next begin, and answer."""
@@ -200,8 +201,7 @@ class Writer:
     def _end(self) -> None:
         """Let go of the stream, and answer what will not be applied any more."""
         self._busy = True
-        self._jobs.put(self._close)
-        self._jobs.put(None)
+        self._crew.do(self._close)
         done: Done = [(asked, Problem("not-ready")) for asked in self._waiting]
         self._waiting.clear()
         if done:
@@ -231,7 +231,11 @@ class Writer:
         """Finish what waits, and let go of the stream."""
         self._closing = True
         self._go_on()
-        await asyncio.to_thread(self._thread.join)
+        await self._ended.wait()
+
+    def quiet(self, seconds: float) -> bool:
+        """Return whether nobody has asked for the stream for so long, and nobody looks on."""
+        return not (self.depth or self._busy or self._watchers) and time.monotonic() - self.used > seconds
 
     def _word(self, done: Done) -> None:
         """Word the answers that are not yet worded."""
@@ -309,11 +313,7 @@ class Writer:
         self.stopped = self.stopped or self._stream.stopped or str(error) or type(error).__name__
         return Problem("not-ready" if self.lost else "outcome-unknown")
 
-    # ---- in the thread of the writer
-
-    def _run(self) -> None:
-        for job in iter(self._jobs.get, None):
-            job()
+    # ---- in a thread
 
     def _next(self) -> None:
         """Apply what the loop has left, and commit; what must be alone, and a snapshot, have the stream to the end."""
@@ -339,21 +339,35 @@ class Writer:
         Not before this thread is on its way to the disk, or it would wait for the loop.
         """
         self._in_loop(self._word, done)
-        self._in_loop(self._committed, *self._written(write, last, done))
+        if self.place.near or not isinstance(write, Write) or not write.rows:
+            self._in_loop(self._committed, *self._written(write, last, done))
+        else:
+            self._crew.keep(write, partial(self._kept, last, done, time.perf_counter()))
 
     def _written(self, write: Callable[[], None], last: int, done: Done) -> tuple[Done, BaseException | None]:
         """Make what was applied durable, up to an event; return what it led to, and why that failed, if it did."""
-        began, failed = time.perf_counter(), None
+        began = time.perf_counter()
         try:
             write()
+        except BaseException as error:
+            return self._settled(last, done, began, error), error
+        return self._settled(last, done, began, None), None
+
+    def _kept(self, last: int, done: Done, began: float, failed: BaseException | None) -> None:
+        """Take note of a commit that other streams shared."""
+        self._in_loop(self._committed, self._settled(last, done, began, failed), failed)
+
+    def _settled(self, last: int, done: Done, began: float, failed: BaseException | None) -> Done:
+        """Return what requests led to, now that their commit is done or has failed."""
+        if failed is not None:
+            problem = self._failed(failed)
+            done = [(asked, problem) for asked, _ in done]
+        else:
             if last > self.seq:
                 self.commits.append(time.perf_counter() - began)
             self.seq = last
-        except BaseException as error:
-            failed, problem = error, self._failed(error)
-            done = [(asked, problem) for asked, _ in done]
         self._count(done, began)
-        return done, failed
+        return done
 
     def _by_itself(self, asked: Asked) -> None:
         """Do what commits by itself, and answer."""
@@ -374,6 +388,9 @@ class Writer:
             self._stream.close()
         except (AppleTasteError, OSError) as error:
             self.stopped = self.stopped or str(error)
+        self.stopped = self.stopped or "it was closed"  # live views end
+        self._in_loop(self._ended.set)
+        self._in_loop(self.wake_watchers)
 
     def _in_loop(self, call: Callable[..., None], *given: Any) -> None:
         try:

@@ -271,6 +271,10 @@ class Stream:
         """What has happened since the stream was opened, counted; to be looked at."""
         return self._journal.activity
 
+    def count_on(self, activity: Activity) -> None:
+        """Go on with what was counted before the stream was closed, in the place of nothing."""
+        self._journal.activity = activity
+
     @property
     def notes(self) -> list[str]:
         """What is worth knowing of how the stream was made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...errors import ConflictError, NotOwnerError, UnknownStreamError
-from .store import NOTHING, PART, Fill, Head, Row
+from .store import NOTHING, PART, Fill, Head, Row, Write
 
 
 class MemoryPlace:
@@ -138,6 +138,14 @@ class MemoryStore:
         found.owned = True
         return found
 
+    def append_all(self, writes: Sequence[Write]) -> list[Exception | None]:
+        """Keep the rows of several streams, one after the other."""
+        return [outcome_of(write) for write in writes]
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many events each stream has."""
+        return {name: place.head().seq for name, place in sorted(self._places.items())}
+
     def put(self, space: str, key: str, value: bytes) -> None:
         """Keep a small value, in the place of the one before."""
         self._values.setdefault(space, {})[key] = value
@@ -162,6 +170,15 @@ class MemoryStore:
         """Let go of all streams; they stay until the process ends."""
         for place in self._places.values():
             place.release()
+
+
+def outcome_of(write: Write) -> Exception | None:
+    """Keep the rows of one write, and return why that failed; None: they are kept."""
+    try:
+        write()
+    except Exception as error:
+        return error
+    return None
 
 
 def two_decisions(name: str) -> ConflictError:

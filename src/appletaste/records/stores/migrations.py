@@ -90,7 +90,8 @@ SQLITE = numbered(
     ),
 )
 
-#: Of PostgreSQL; ``token`` is what fences off a former owner, ``seen`` when the owner was last heard of.
+#: Of PostgreSQL; ``token`` is what fences off a former owner, ``seen`` when a process was last heard of. Processes of
+#: versions before the step *processes* write to ``streams.seen``, and end where it is gone.
 POSTGRES = numbered(
     (
         "record",
@@ -118,6 +119,14 @@ POSTGRES = numbered(
         (
             "CREATE TABLE small_values (space TEXT NOT NULL, key TEXT NOT NULL, value BYTEA NOT NULL, "
             "PRIMARY KEY (space, key))",
+        ),
+    ),
+    (
+        "processes",
+        (
+            "CREATE TABLE processes (number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, address TEXT NOT NULL, "
+            "backend INTEGER NOT NULL, seen TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())",
+            "ALTER TABLE streams ADD COLUMN owner BIGINT, DROP COLUMN seen",
         ),
     ),
 )

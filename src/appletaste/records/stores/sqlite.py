@@ -6,7 +6,7 @@ A lock that one thread takes and another may give back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
@@ -24,10 +24,10 @@ from ...errors import (
     StoppedError,
     StoreError,
 )
-from .memory import in_use, name_taken, no_stream
+from .memory import in_use, name_taken, no_stream, outcome_of
 from .migrations import SQLITE, TABLE, Migration, still_to_run
 from .sqlite_stream import SqlitePlace
-from .store import NOTHING, Fill
+from .store import NOTHING, Fill, Write
 
 
 class Baton:
@@ -397,6 +397,14 @@ class SqliteStore:
                 raise no_stream(name, self.names(), self.address)
             self.places[name] = SqlitePlace(self, name, *found[0])
             return self.places[name]
+
+    def append_all(self, writes: Sequence[Write]) -> list[Exception | None]:
+        """Keep the rows of several streams, one after the other."""
+        return [outcome_of(write) for write in writes]
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many events each stream has."""
+        return dict(self.ask("SELECT name, seq FROM streams ORDER BY name"))
 
     def put(self, space: str, key: str, value: bytes) -> None:
         """Keep a small value, in the place of the one before."""

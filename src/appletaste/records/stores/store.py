@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 #: Rows that are read at once; between two such parts others may write.
@@ -27,6 +28,20 @@ class Head(NamedTuple):
 
     seq: int
     digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Rows for a stream that goes on from a head; calling a write keeps them."""
+
+    place: Place
+    rows: Sequence[Row]
+    before: Head
+
+    def __call__(self) -> None:
+        """Keep the rows, if there are any."""
+        if self.rows:
+            self.place.append(self.rows, self.before)
 
 
 class Place(Protocol):
@@ -114,6 +129,15 @@ class Store(Protocol):
     def open(self, name: str) -> Place:
         """Own a stream; refused while another process does (``NotOwnerError``), or if there is none."""
 
+    def append_all(self, writes: Sequence[Write]) -> list[Exception | None]:
+        """Keep the rows of several streams of this store, in one transaction where it can; return what became of each.
+
+        What is wrong with one of them alone does nothing to the others.
+        """
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many events each stream has."""
+
     def put(self, space: str, key: str, value: bytes) -> None:
         """Keep a small value, in the place of the one before."""
 
@@ -131,3 +155,31 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of everything."""
+
+
+class Census(NamedTuple):
+    """Which processes share a store, and who owns what, as it was a moment ago."""
+
+    me: int  #: the number of this process
+    living: dict[int, str]  #: the processes that were heard of, and where those that serve are reached; else empty
+    owners: dict[str, int]  #: of each stream the process that owns it; 0: none that lives
+    sizes: dict[str, int]  #: how many events each stream has
+
+
+class SharedStore(Store, Protocol):
+    """A store that several processes share: each stream has one owner among them."""
+
+    def serve(self, address: str) -> None:
+        """Be reached at an address by other processes from now on; empty: take no more streams.
+
+        A process that serves keeps the streams that it closes, until it hands them over or ends.
+        """
+
+    def census(self) -> Census:
+        """Return which processes live, and who owns what."""
+
+    def claim(self, names: Sequence[str]) -> list[str]:
+        """Own streams that no living process owns; return the names of those that are this process's now."""
+
+    def hand_over(self, names: Sequence[str], to: int) -> None:
+        """Let another process own streams that this one owns and has closed."""

@@ -194,8 +194,6 @@ async def create_stream(call: Call[NewStream]) -> Reply[StreamRead]:
         raise Problem("insufficient-scope", scope="admin")
     stream = await asyncio.to_thread(make, call.host.store, call.body)
     writer = call.host.take(stream)
-    if call.host.owners is not None:
-        await call.host.owners.announce(stream.name)
     return Reply.of(await writer.do(described), 201)
 
 

@@ -494,8 +494,6 @@ async def stream_of_file(call: Call[FileStream]) -> Reply[StreamMade]:
 
     stream, taught, notes, last = await with_file(call, work)
     writer = host.take(stream)
-    if host.owners is not None:
-        await host.owners.announce(stream.name)
     name = f"first use of {asked.name}"[:100]
     secret, _ = await asyncio.to_thread(host.keys.create, name, ["decide", "label"], [asked.name], None, call.key.name)
     item = example_item(last, asked, writer.door.kinds, NUMBER)
