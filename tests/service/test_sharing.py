@@ -14,11 +14,11 @@ import pytest
 
 import appletaste as at
 from appletaste.errors import NotOwnerError
-from appletaste.records.stores import open_store
+from appletaste.records.stores import MemoryStore, open_store
 from appletaste.records.stores.migrations import POSTGRES, TABLE
 from appletaste.records.stores.postgres import PostgresStore
 from appletaste.records.stores.processes import Processes
-from appletaste.service import hosting
+from appletaste.service import crew, hosting
 from appletaste.streams import Stream
 
 from ..streams.stores import fresh_database
@@ -290,3 +290,15 @@ def test_a_silent_process_is_replaced_and_one_that_speaks_is_not(monkeypatch):
     one.close()
     assert two.census().owners == dict.fromkeys(names, two.processes.number)
     two.close()
+
+
+def test_a_commit_that_was_begun_is_finished_while_all_other_threads_wait():
+    """It holds the file, for which the others may be waiting."""
+    many, go, done = crew.Crew(MemoryStore()), threading.Event(), threading.Event()
+    many.grow(100)
+    for _ in range(100):
+        many.do(go.wait)
+    many.finish(done.set)
+    assert done.wait(10)
+    go.set()
+    many.close()

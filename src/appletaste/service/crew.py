@@ -1,7 +1,8 @@
-"""The threads that all streams of a process share: some do what takes long, two keep what many streams have written.
+"""The threads that all streams of a process share: some do what takes long, others commit.
 
 A commit takes as long for one stream as for hundreds. Where a store is far away the writes of all streams that come
-while a commit is under way share the next one.
+while a commit is under way share the next one. A commit that was begun in a file, which holds the file, has a thread of
+its own: the others may all be waiting for the file.
 """
 
 from __future__ import annotations
@@ -28,14 +29,19 @@ class Crew:
         self._store = store
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._writes: SimpleQueue[tuple[Write, Told] | None] = SimpleQueue()
+        self._begun: SimpleQueue[Job | None] = SimpleQueue()
         self._workers: list[threading.Thread] = []
         self._committers: list[threading.Thread] = []
+        self._finishers: list[threading.Thread] = []
         self.do = self._jobs.put  #: lets a thread do something, soon
+        self.finish = self._begun.put  #: lets a thread commit what was begun, at once
 
     def grow(self, streams: int) -> None:
         """Have a thread for each of so many streams, up to what there may be."""
+        if not self._finishers:
+            self._finishers.append(self._started(lambda: _work(self._begun), "finisher"))
         while len(self._workers) < min(streams, WORKERS):
-            self._workers.append(self._started(self._work, "worker"))
+            self._workers.append(self._started(lambda: _work(self._jobs), "worker"))
 
     def keep(self, write: Write, told: Told) -> None:
         """Keep the rows of a stream together with those of others, and tell what became of them."""
@@ -47,10 +53,6 @@ class Crew:
         thread = threading.Thread(target=work, name=f"appletaste {name}", daemon=True)
         thread.start()
         return thread
-
-    def _work(self) -> None:
-        for job in iter(self._jobs.get, None):
-            job()
 
     def _commit(self) -> None:
         while (first := self._writes.get()) is not None:
@@ -73,8 +75,17 @@ class Crew:
 
     def close(self) -> None:
         """Finish what waits, and end."""
-        for queue, threads in ((self._jobs, self._workers), (self._writes, self._committers)):
+        for end, threads in (
+            (self.do, self._workers),
+            (self.finish, self._finishers),
+            (self._writes.put, self._committers),
+        ):
             for _ in threads:
-                queue.put(None)
+                end(None)
             for thread in threads:
                 thread.join()
+
+
+def _work(jobs: SimpleQueue[Job | None]) -> None:
+    for job in iter(jobs.get, None):
+        job()

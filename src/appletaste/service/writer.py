@@ -180,7 +180,8 @@ class Writer:
             write = self._stream.prepare(begin=True)
         except BaseException as error:
             write = partial(_raise, error)
-        self._crew.do(partial(self._commit, write, last, done))
+        later = self._crew.do if isinstance(write, Write) else self._crew.finish
+        later(partial(self._commit, write, last, done))
 
     def _committed(self, done: Done, failed: BaseException | None) -> None:
         """Take note of a commit, let the next begin, and answer."""

@@ -160,10 +160,11 @@ class PostgresStore:
         def work(connection: psycopg.Connection[Any]) -> PostgresPlace:
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # long ones are imported
             found = connection.execute(
-                "INSERT INTO streams (name, secret, seq, digest, owner, token) VALUES (%s, %s, 0, %s, %s, 1) "
-                "ON CONFLICT (name) DO UPDATE SET secret = excluded.secret, owner = excluded.owner, "
-                "token = streams.token + 1 WHERE streams.seq = 0 RETURNING number, token",
-                (name, secret, NOTHING, me),
+                "INSERT INTO streams (name, secret, seq, digest, owner, token) VALUES (%(name)s, %(secret)s, 0, "
+                "%(digest)s, %(me)s, 1) ON CONFLICT (name) DO UPDATE SET secret = excluded.secret, owner = "
+                "excluded.owner, token = streams.token + 1 WHERE streams.seq = 0 AND NOT EXISTS (SELECT FROM "
+                f"processes p WHERE p.number = streams.owner AND {ALIVE}) RETURNING number, token",
+                {"name": name, "secret": secret, "digest": NOTHING, "me": me, **self.processes.limits},
             ).fetchone()
             if found is None:
                 raise name_taken(name)
