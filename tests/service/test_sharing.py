@@ -119,6 +119,8 @@ def test_a_stream_is_opened_when_asked_for_and_closed_when_quiet(monkeypatch):
     monkeypatch.setattr(hosting, "KEPT", 1)
     address = fresh_database()
     names, key = made(address, 4)
+    taken, usual = [], hosting.Host.take
+    monkeypatch.setattr(hosting.Host, "take", lambda host, stream: (taken.append(stream.name), usual(host, stream))[1])
     store = open_store(address)
     service = Running(store, free_port())
     service.app.host._idle = 0.4
@@ -129,10 +131,10 @@ def test_a_stream_is_opened_when_asked_for_and_closed_when_quiet(monkeypatch):
             return [name for name in names if host.has(name)]
 
         assert host.here() == names
-        assert opened() == names[:1]  # one is opened at the start
+        assert taken == names[:1]  # one is opened at the start
         for name in names:
             assert decide(service.port, key, name, "a", 3).status == 201
-        assert opened() == names
+        assert set(taken) == set(names)
         soon(lambda: len(opened()) == 1)
         threads = threading.active_count()
         for name in names:
@@ -161,20 +163,20 @@ def test_an_owner_whose_sessions_are_ended_goes_on():
     names, key = made(address, 3)
     with running(address) as service, psycopg.connect(address, autocommit=True) as other:
         number = service.store.processes.number
+        seen = "SELECT seen, backend FROM processes WHERE number = %s"
+        first = other.execute(seen, (number,)).fetchone()
         for turn in range(3):
             ended = other.execute(
                 "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE datname = "
                 "current_database() AND pid <> pg_backend_pid()"
             ).fetchone()
-            assert ended[0] >= 2
+            assert ended[0] >= 1  # the heartbeat comes back within a second
             for name in names:
                 assert decide(service.port, key, name, f"turn {turn}", turn).status == 201
                 assert service.ask("GET", f"/v1/streams/{name}/decisions/turn%20{turn}", key=key).status == 200
         question = "SELECT count(*) FROM streams WHERE owner = %s"
         assert other.execute(question, (number,)).fetchone() == (3,)
-        seen = "SELECT seen, backend FROM processes WHERE number = %s"
-        before = other.execute(seen, (number,)).fetchone()
-        soon(lambda: other.execute(seen, (number,)).fetchone()[0] > before[0])
+        soon(lambda: other.execute(seen, (number,)).fetchone()[1] != first[1])
         assert service.ask("GET", "/readyz").status == 200
         assert not service.server.failure
 

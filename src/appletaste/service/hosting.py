@@ -58,13 +58,15 @@ class Rested(NamedTuple):
     awaited: range  #: as long as there are labels awaited
     awaited_since: float | None
     activity: Activity
+    times: type | None
     depth: int = 0
 
     @classmethod
     def of(cls, writer: Writer) -> Rested:
         """Return how the stream of a writer stands."""
         stream = writer.stream
-        return cls(writer.seq, stream.mode, range(len(stream.awaited)), stream.awaited_since, stream.activity)
+        awaited = range(len(stream.awaited))
+        return cls(writer.seq, stream.mode, awaited, stream.awaited_since, stream.activity, stream.times)
 
     @property
     def stream(self) -> Rested:
