@@ -129,6 +129,7 @@ class Host:
         else:
             self.sizes = await asyncio.to_thread(self.store.sizes)
         await self._all(self._open_quietly, self.here()[:KEPT])
+        await self.carry_on()
         self._tidying = asyncio.create_task(self._tidy())
         self._running = True
         self._noting = asyncio.create_task(self._note())
@@ -150,6 +151,16 @@ class Host:
                 await do(name)
 
         await asyncio.gather(*(one(name) for name in names))
+
+    async def carry_on(self) -> None:
+        """Open what was not opened here yet, where there are hooks: they may not have been told of all of it."""
+        if self.couriers.hooks:
+            await self._all(self._open_quietly, [name for name in self.here() if self.standing(name) is None])
+
+    def gave(self, names: Iterable[str]) -> None:
+        """Take note of streams that are another process's from now on."""
+        for name in names:
+            self._rested.pop(name, None)
 
     async def _open_quietly(self, name: str) -> None:
         try:
@@ -207,6 +218,7 @@ class Host:
         if (opening := self._opening.get(name)) is not None:
             await asyncio.shield(opening)
         writer = self._writers.pop(name, None)
+        self.couriers.end(name)
         self._forget(name)
         if writer is not None:
             await writer.close()
@@ -231,10 +243,16 @@ class Host:
         while True:
             await asyncio.sleep(min(30.0, self._idle / 4))
             latest = sorted(self._writers.values(), key=lambda writer: -writer.used)
-            quiet = [writer.name for writer in latest[KEPT:] if writer.quiet(self._idle)]
+            quiet = [writer.name for writer in latest[KEPT:] if self._quiet(writer)]
             for start in range(0, len(quiet), TOGETHER):
                 async with self.closed(quiet[start : start + TOGETHER]):
                     pass
+
+    def _quiet(self, writer: Writer) -> bool:
+        """Return whether nobody has asked for a stream in a while, and its hooks were told everything."""
+        hooks = self.couriers.hooks
+        told = not any(self.couriers.behind.get((hook.name, writer.name)) for hook in hooks)
+        return told and writer.quiet(self._idle, len(hooks))
 
     def _stopped(self, writer: Writer) -> None:
         """Take note of a writer that has stopped; the process ends, unless another one owns the stream by now."""

@@ -134,6 +134,7 @@ class Owners:
                     await asyncio.to_thread(self._host.sessions.reload)
                 await self._look()
                 await self._give(PERIOD)
+                await self._host.carry_on()
             except StoreError as error:
                 self._host.fail(f"the database does not answer: {error}")
                 return
@@ -169,6 +170,7 @@ class Owners:
         for name in lost:
             log.warning("another process owns the stream by now", extra={"stream": name})
             await self._host.close(name)
+        self._host.gave(lost)
         free = [name for name, owner in found.owners.items() if not owner and self._belong[name] == found.me]
         for name in await asyncio.to_thread(self._store.claim, free):
             found.owners[name] = found.me
@@ -188,6 +190,7 @@ class Owners:
                 for owner, names in by_owner.items():
                     await asyncio.to_thread(self._store.hand_over, names, owner)
                     self._census.owners.update(dict.fromkeys(names, owner))
+                self._host.gave(step)
 
     def took(self, name: str) -> None:
         """Take note of a stream that was made here."""

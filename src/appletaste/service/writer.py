@@ -234,9 +234,10 @@ class Writer:
         self._go_on()
         await self._ended.wait()
 
-    def quiet(self, seconds: float) -> bool:
-        """Return whether nobody has asked for the stream for so long, and nobody looks on."""
-        return not (self.depth or self._busy or self._watchers) and time.monotonic() - self.used > seconds
+    def quiet(self, seconds: float, watchers: int = 0) -> bool:
+        """Return whether nobody has asked for the stream for so long, and no more than so many look on."""
+        looked_at = len(self._watchers) > watchers
+        return not (self.depth or self._busy or looked_at) and time.monotonic() - self.used > seconds
 
     def _word(self, done: Done) -> None:
         """Word the answers that are not yet worded."""
