@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from .checks import BESIDE, NAMES, NOTHING, check
-from .known import hard_cells, public_cells
+from .known import hard_cells, late_cells, public_cells
 from .page import known_part, plans_of, put, replays_part, rivals_of, streams_part
 from .plans import plan_cells
 from .rivals import rival_cells
@@ -25,7 +25,7 @@ from .store import Cell, keep, kept, place
 from .streams import SEED, cells, stream
 
 #: Parts of the page, each measured by itself.
-PARTS = ("hard", "files", "streams", "plans", "rivals", "replays")
+PARTS = ("hard", "late", "files", "streams", "plans", "rivals", "replays")
 
 
 def one(policy: str, setting: str, number: int, seed: int) -> list[tuple[float, float, float, float]]:
@@ -79,6 +79,8 @@ def main() -> None:
             text = ""
             if part == "hard":
                 text = known_part(hard_cells(args.out, hard), "streams")
+            elif part == "late":
+                text = known_part(late_cells(args.out, min(hard, 80)), "streams")
             elif part == "files":
                 found = public_cells(args.out, orders)
                 text = known_part(found, "replays") if found else ""

@@ -14,13 +14,14 @@ from appletaste.evaluate.what_if import ground_of
 
 from .checks import LEVEL, NOTHING, Row
 from .hard import HARD, hard_log
+from .late import LATE, late_log
 from .public import LANES, public_log, public_names
 from .store import Cell, keep, kept, place
 
 #: Seeds 31, 32 and 41 were looked at while intervals were repaired; this one was fixed before it was played.
 SEED = 2028
 MISSED = ("missed, HT", "missed, Hájek", "recall, HT", "missed, model")
-WHAT_IF = ("threshold, IPS", "threshold, DR", "threshold, saving")
+WHAT_IF = ("threshold, IPS", "threshold, DR", "threshold, saving", "what was done")
 FAMILY = ("each alone", "all at once")
 NAMES = (*MISSED, *WHAT_IF, *FAMILY, "stretched by")
 #: Thresholds that are asked about, as multiples of the one that the costs imply; the first is the one in ``WHAT_IF``.
@@ -50,7 +51,7 @@ def asked(log: at.DecisionLog) -> list[Row]:
     answers = [at.what_if(log, t, level=LEVEL) for t in thresholds]
     told = [(t, one.saving) for t, one in zip(thresholds, answers, strict=True) if one.saving]
     rows = [row(one) for one in (design.missed, design.missed_hajek, design.recall, found.model)]
-    rows += [row(one) for one in (answers[0].ips, answers[0].dr, answers[0].saving)]
+    rows += [row(one) for one in (answers[0].ips, answers[0].dr, answers[0].saving, answers[0].logged)]
     if len(told) < 2:
         return [*rows, NOTHING, NOTHING, NOTHING]
     wider = together(ground_of(log, level=LEVEL), [t for t, _ in told])
@@ -73,6 +74,11 @@ def _cell(group: str, name: str, count: int, seed: int, folder: Path, make: Call
 def hard_cells(folder: Path, count: int, seed: int = SEED) -> list[Cell]:
     """Return one cell for each kind of hard stream."""
     return [_cell("hard", name, count, seed, folder, lambda k, n=name: hard_log(n, k, seed)) for name in HARD]
+
+
+def late_cells(folder: Path, count: int, seed: int = SEED) -> list[Cell]:
+    """Return one cell for each way in which labels are late or lost."""
+    return [_cell("late", name, count, seed, folder, lambda k, n=name: late_log(n, k, seed)) for name in LATE]
 
 
 def public_cells(folder: Path, count: int, seed: int = SEED) -> list[Cell]:

@@ -59,8 +59,8 @@ class Checked:
         counts, means = seen / unit, expected / unit
         more = rng.random(len(expected)) < 0.5  # one more positive with probability one half (``stand_ins``)
         draws = rng.gamma(A + counts + more, 1.0) / (A + means)
-        for error, normal in ((spread, rng.standard_normal(len(expected))), (self.sway, unsure)):
-            draws *= np.exp(error * normal - 0.5 * error**2)
+        draws *= np.exp(spread * rng.standard_normal(len(expected)) - 0.5 * spread**2)
+        draws *= np.maximum(1.0 + self.sway * unsure, 0.0)  # as in the sums by design
         return float(np.mean((A + counts) / (A + means))), draws
 
 

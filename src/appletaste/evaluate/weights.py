@@ -31,6 +31,7 @@ Once all labels have arrived, the first is nothing, what was done is known, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -64,7 +65,8 @@ def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: b
         off = gain - guess
         out = gain - acting * off / p  # where the log cannot speak ``acting`` is 0, and p may be next to nothing
         spread = float(np.sqrt((out**2 * (1.0 - q) / q**2).sum()))
-        drawn = Seen(*(one[usable] for one in (gain, acting / np.sqrt(q), p, guess, negative, 0.0 * p)))
+        some, still = usable, np.zeros((1, int(usable.sum())))
+        drawn = Seen(gain[some], (acting / np.sqrt(q))[some], p[some], guess[some], negative[some], still)
         waiting = float(np.hypot(spread, support.arrival.sway(out))) * generator("labels out").standard_normal(DRAWS)
         return interval(waiting - Errors(drawn, draws).draws(off[usable], way), level)
 
@@ -95,7 +97,7 @@ class Seen:
     inclusion: Floats  #: p q
     guess: Floats  #: m, or 0
     negative: Floats  #: g if the item were negative
-    sway: Floats  #: what a standard error of the slope of arrival moves 1 / (p q) by (``arrival``)
+    sway: Floats  #: what each error of how labels arrive moves 1 / (p q) by: [error, item] (``arrival``)
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ class Errors:
         carried = self._acting * values
         total = carried[self._drawn] @ self._errors
         left = np.delete(carried**2 * self._variances, self._drawn).sum()
-        total += self._draws.normal * np.sqrt(left) + self._draws.unsure * abs(float((carried * self._sway).sum()))
+        total += self._draws.normal * np.sqrt(left) + self._draws.unsure * math.hypot(*(self._sway @ carried).tolist())
         for more in self._draws.more:
             off = more.gain - guess(more)
             total += (more.count * (more.acting * off)).sum(axis=0)

@@ -19,7 +19,7 @@ from ..streams import Audit, Budget
 from ..streams.staffing import Share
 from .alternatives import Change, OwnThreshold, Plan, acting_probabilities, days_for, with_staff
 from .answers import Answer, Estimate, Refusal, beside, brief, cost_of_acting, per_cent
-from .arrival import Arrival
+from .arrival import TOLD, Arrival
 from .questions import Question, changed, changes
 from .support import FLOOR, Support, check_question, excluded, settled_rows, support_of
 from .weights import (
@@ -356,7 +356,7 @@ def _estimate(question: Question, draws: Draws | None, level: float) -> tuple[An
     rows, arrival = support.seen_rows, support.arrival
     m = question.guess(rows) if totals.has_guess else np.zeros(len(rows))
     negative = changes(question.log, rows)[1]
-    sway = arrival.pull[support.usable[arrival.known]] / question.log.probability[rows]
+    sway = arrival.pull[:, support.usable[arrival.known]] / question.log.probability[rows]
     seen = Seen(changed(question.log, rows), question.acting[rows], support.inclusion[rows], m, negative, sway)
     errors = Errors(seen, draws)
     least, middle, most = question.beyond()
@@ -380,6 +380,12 @@ def logged_cost(log: DecisionLog, arrival: Arrival, level: float) -> Answer:
     known, q = arrival.known, arrival.seen
     if not len(known):
         return Refusal("no label has arrived yet", "wait for labels")
+    if arrival.difference_error > TOLD:
+        out = int((log.act & ~log.labelled).sum())
+        return Refusal(
+            f"{out:,} labels have not arrived, and the log cannot tell whether positives or negatives are lost",
+            "wait for them, find out what became of those acts, or act on more items whose chances differ",
+        )
     gain = changed(log, known)
     value = weighted_sum(gain, q)
     assumes = "labels that have not arrived are missing at random within a block of rounds"

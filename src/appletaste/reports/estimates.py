@@ -17,17 +17,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluate import Estimate, Refusal
 from ..evaluate.answers import Answer
+from ..evaluate.lateness import LEAST, of_another_clock, seconds_of
 from ..logs import DecisionLog
-from ..logs.lazy import each_batch
 from ..records.events import PENDING
-from ..times import DAY, instants
+from ..times import DAY
 
 #: Positives among the labels on items next in line, below which these labels cannot check the price.
 LEAST_POSITIVES = 5
@@ -104,10 +103,6 @@ def _seen(log: DecisionLog, price: NDArray[np.float64], level: float) -> tuple[A
 
 #: A label is overdue if it is pending for longer than this share of the labels that arrive takes.
 USUAL = 0.95
-#: Labels with a time of arrival, below which nobody can say how long labels take.
-LEAST = 20
-#: Seconds without a label, after the last decision, behind which labels have the times of another clock.
-SILENCE = 180 * DAY
 
 
 @dataclass(frozen=True)
@@ -137,9 +132,9 @@ def overdue_labels(log: DecisionLog) -> Overdue | None:
     pending = np.flatnonzero(np.asarray(log.state == PENDING))
     if log.time is None or log.label_time is None or not len(pending):
         return None
-    decided, arrived = _seconds(log.time), _seconds(log.label_time)
+    decided, arrived = seconds_of(log.time), seconds_of(log.label_time)
     dated = log.time.dtype.kind == "U"
-    other = _other_clock(decided, arrived) if dated else np.zeros(len(log), dtype=np.bool_)
+    other = of_another_clock(decided, arrived) if dated else np.zeros(len(log), dtype=np.bool_)
     arrived = np.where(other, np.nan, arrived)
     took = np.maximum((arrived - decided)[log.labelled & ~np.isnan(arrived)], 0.0)  # a day is taken as its beginning
     if len(took) < LEAST:
@@ -161,18 +156,6 @@ def overdue_labels(log: DecisionLog) -> Overdue | None:
     )
 
 
-def _other_clock(decided: NDArray[np.float64], arrived: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which labels came behind a silence of half a year, longer than the log until then.
-
-    Labels came before the silence, too: where all of them are late, that is how late labels are.
-    """
-    last, times = float(np.nanmax(decided)), np.sort(arrived[~np.isnan(arrived)])
-    ends = np.concatenate([[last], times[times > last]])
-    silent = np.flatnonzero(np.diff(ends) > np.maximum(SILENCE, ends[:-1] - float(np.nanmin(decided))))
-    other = arrived > (ends[silent[0]] if len(silent) else np.inf)
-    return other if len(times) - int(other.sum()) >= LEAST else np.zeros(len(arrived), dtype=np.bool_)
-
-
 def usual_delay(took: NDArray[np.float64], waited: NDArray[np.float64]) -> float:
     """Return within which time 95 % of the labels that arrive do, by what arrived and how long others were waited for.
 
@@ -191,10 +174,3 @@ def usual_delay(took: NDArray[np.float64], waited: NDArray[np.float64]) -> float
     still_out = np.cumprod(1.0 - share)
     arrived = 1.0 - still_out
     return float(lengths[order][np.searchsorted(arrived, USUAL * arrived[-1])])
-
-
-def _seconds(column: NDArray[Any]) -> NDArray[np.float64]:
-    """Return times as numbers; NaN where there is none."""
-    if column.dtype.kind != "U":
-        return np.asarray(column[:], dtype=np.float64)
-    return np.concatenate(list(each_batch(column, instants, what="reading times")))
