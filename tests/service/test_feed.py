@@ -29,7 +29,7 @@ from .dying import POINTS
 from .serving import COSTS, item, new_store, secret_of
 
 #: Shops that are killed side by side, since most of a kill is to wait until the group misses its member; and how often.
-SHOPS, KILLS = (4, 25) if os.environ.get("APPLETASTE_FAULTS") else (1, 2)
+SHOPS, KILLS = (4, 25) if os.environ.get("APPLETASTE_KILLS") else (1, 2)
 TOPICS = {"items": "orders", "labels": "back", "decisions": "out", "dead": "dead"}
 
 

@@ -30,7 +30,7 @@ from .receivers import SECRET, Receiver
 from .serving import ORDERS, Running, ask, item, new_store, secret_of
 
 #: Services that are killed side by side, and how often each is.
-SERVICES, KILLS = (4, 25) if os.environ.get("APPLETASTE_FAULTS") else (1, 2)
+SERVICES, KILLS = (4, 25) if os.environ.get("APPLETASTE_KILLS") else (1, 2)
 
 
 @pytest.fixture
