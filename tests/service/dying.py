@@ -9,6 +9,7 @@ import signal
 import sys
 
 from appletaste.cli.main import main
+from appletaste.service import feed
 from appletaste.service.answering import OwnStream
 from appletaste.service.broker import Broker
 
@@ -42,6 +43,7 @@ def noting(work, begun):
 
 if __name__ == "__main__":
     point, number, *command = sys.argv[1:]
+    feed.BATCH = 16  # so that there is a second one, however much has gathered
     owner, name, begun = OWNERS[point[:-1]], point[:-1], []
     OwnStream.decide = noting(OwnStream.decide, begun)
     setattr(owner, name, dying(getattr(owner, name), point[-1], int(number), [True] if name == "decide" else begun))
