@@ -42,6 +42,7 @@ def body_of(operation):
         "decide_batch": {"decisions": [{"id": "new", "item": [1, 2, 3]}]},
         "label": {"value": 1},
         "correct_label": {"value": 0},
+        "look_again": {"value": 1},
         "label_batch": {"labels": [{"id": "case", "value": 1}]},
         "expire": {"now": "2999-01-01"},
         "enacted": {"act": False, "by": "ann"},

@@ -31,6 +31,7 @@ from . import (
     plan_audit,
     replay,
     report,
+    second_looks,
     serve,
     simulate,
     stream,
@@ -110,6 +111,7 @@ GROUPS = {
         (decide.add, "shop.db monday.csv --out decisions.csv"),
         (worklist.add, "shop.db --top 20"),
         (label.add, "shop.db outcomes.csv"),
+        (second_looks.add, "shop.db --due due.csv --by carla"),
         (model.add, "shop.db --out model.html"),
     ),
     "a service": (

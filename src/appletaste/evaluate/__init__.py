@@ -1,5 +1,6 @@
 """What a stream of decisions says afterwards: what was missed, what another policy would cost, and why."""
 
+from .agreement import Agreement, TrueMissed, agreement, of_reviewers, without_errors
 from .alternatives import OwnThreshold, Plan
 from .answers import Estimate, Refusal
 from .audit_plan import AuditPlan, plan_audit
@@ -10,6 +11,7 @@ from .money_missed import MoneyMissed
 from .what_if import Comparison, WhatIf, compare, what_if
 
 __all__ = [
+    "Agreement",
     "AuditPlan",
     "ByGroup",
     "Comparison",
@@ -22,12 +24,16 @@ __all__ = [
     "OwnThreshold",
     "Plan",
     "Refusal",
+    "TrueMissed",
     "WhatIf",
+    "agreement",
     "compare",
     "explain",
     "missed",
     "missed_by",
+    "of_reviewers",
     "plan_audit",
     "what_if",
     "what_if_by",
+    "without_errors",
 ]

@@ -13,6 +13,7 @@ from ..logs.coded import counts_of
 from ..logs.decision_log import DecisionLog, Log, opened
 from ..pages.page import html_part
 from ..policies import Policy
+from .agreement import warning
 from .answers import (
     Answer,
     Estimate,
@@ -76,6 +77,8 @@ class Missed:
                 f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed"
                 f"{truth}{cost}"
             )
+        doubt = warning(self.design.missed, self.passes - self.unsupported_passes)
+        lines += [doubt] if doubt else []
         if self.label_bounds is not None:
             low, high = self.label_bounds
             lines.append(f"whatever the missing labels say: between {brief(low)} and {brief(high)} missed, by design")

@@ -73,6 +73,16 @@ class Recorded(NamedTuple):
     by: str = ""  #: who said so; empty: nobody was named
 
 
+class LookedAgain(NamedTuple):
+    """Somebody looked at a labelled item a second time, without being told the first label; no correction."""
+
+    id: str
+    label: int
+    rate: float  #: the share of labelled items that was drawn by lot when this one was
+    time: float | str | None = None
+    by: str = ""  #: who said so; empty: nobody was named
+
+
 class Enacted(NamedTuple):
     """Somebody did otherwise than was decided, or the action of the caller stood beside ours (``shadow``)."""
 
@@ -173,6 +183,7 @@ Event = (
     | Retracted
     | Expired
     | Recorded
+    | LookedAgain
     | Enacted
     | Noted
     | Erased
@@ -192,6 +203,7 @@ KINDS: dict[str, Any] = {
     "retracted": Retracted,
     "expired": Expired,
     "recorded": Recorded,
+    "looked_again": LookedAgain,
     "enacted": Enacted,
     "noted": Noted,
     "erased": Erased,

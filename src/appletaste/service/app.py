@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..records.stores import Store
 from . import metrics
-from .api import access, decisions, labels, log, streams
+from .api import access, decisions, labels, log, repeats, streams
 from .endpoint import Endpoint, respond
 from .hooks import Hook
 from .hosting import IDLE, Host
@@ -58,6 +58,7 @@ def operations() -> tuple[Operation, ...]:
     return operations_of(
         decisions,
         labels,
+        repeats,
         queue_window,
         claims,
         cases,

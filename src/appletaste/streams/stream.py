@@ -33,6 +33,7 @@ from .decider import TOGETHER, Decider
 from .desk import Desk, restaffed
 from .feedback import Feedback
 from .journal import Journal
+from .lots import RATE, SecondLook, due, looked_again, second_looks
 from .reader import Asked, ItemRow
 from .recovery import settings_of
 from .staffing import Share, Staffing, lane_of
@@ -429,6 +430,33 @@ class Stream:
         """Withdraw a label as if it had never arrived: the decision is pending again."""
         with self._running:
             return self._feedback.retract(id, time, by)
+
+    def second_looks_due(self, rate: float = RATE, *, by: str = "") -> list[str]:
+        """Return which labelled decisions are to be looked at again by lot, the earliest first.
+
+        ``by`` is who would look: nobody is asked about a label that they gave. The lot of a decision is drawn from the
+        seed of the stream, once, so a higher rate later only adds decisions. Whoever looks must not see the label.
+        """
+        with self._alone:
+            return due(self.record, rate, by)
+
+    def look_again(self, id: str, value: int, *, rate: float = RATE, time: Any = None, by: str = "") -> bool:
+        """Record what a second look at a labelled decision says; the label stays. False: it was known already.
+
+        The decision must have been drawn at the rate, and ``by`` must not be who gave the label.
+        """
+        with self._running:
+            event = looked_again(self.record, id, value, rate, time, by)
+            if event is None:
+                return False
+            self._journal.add(event)
+            self._journal.settle()
+            return True
+
+    def second_looks(self) -> list[SecondLook]:
+        """Return every second look, beside the label that stood when somebody looked."""
+        with self._alone:
+            return second_looks(self.record)
 
     def check_revisable(self) -> None:
         """Refuse to correct or withdraw labels where the stream does not learn now, or its policy keeps none."""

@@ -37,6 +37,7 @@ _WORDS = {
     "expired": "the label is no longer waited for",
     "retracted": "the label was withdrawn",
     "erased": "the features were erased",
+    "looked_again": "somebody looked a second time",
 }
 
 
