@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import appletaste as at
+from appletaste._files import json_text
 from appletaste.records.stores import open_store
 from appletaste.service import hosting, side_process, temporary
 
@@ -61,6 +63,12 @@ def test_a_side_process_gives_the_answers_of_a_thread_and_they_are_kept(shop, mo
         patch.setattr(side_process, "SHORT", 10**9)
         here = {path: ask(service, SHOP + path, key) for path in LONG}
         assert not begun
+    with at.Stream.open(service.store.address, "shop", read_only=True) as stream:
+        log = stream.log()
+    assert here["/missed"].json() == json.loads(json_text(at.missed(log).as_dict()))
+    for name, values in at.DecisionLog.read(named(here["/log.parquet"].body, service)).columns().items():
+        if name != "why":
+            np.testing.assert_array_equal(values, getattr(log, name), err_msg=name)
     service.ask("POST", SHOP + "/decisions/o1/notes", {"text": "so that no answer is kept"}, key=key)
     for number, path in enumerate(LONG, 1):
         there = ask(service, SHOP + path, key)

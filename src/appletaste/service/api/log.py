@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 
 from ... import evaluate
 from ..._files import for_json
@@ -17,7 +18,7 @@ from ...logs import DecisionLog
 from ...logs.decision_log import table_of
 from ...records.codec import stamp_of, unpack_event, unpack_item
 from ...records.durable import DurableRecord
-from ...records.events import Created, Decided
+from ...records.events import Created, Decided, Event
 from ...records.states import Entries
 from ...records.stores.store import PART, Place, Row
 from ..operations import EVENTS, NDJSON, PARQUET, STREAM, Call, Query, Reply, operation
@@ -32,6 +33,7 @@ PAUSE, ALIVE = 0.1, 15.0
 AT_ONCE = 1 << 20
 #: Seconds between two looks whether whoever watches still may.
 MAY = 1.0
+NO_FEATURES = np.empty(0)
 #: The usual confidence of intervals.
 LEVEL = 0.9
 Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
@@ -103,14 +105,32 @@ async def log(call: Call[None]) -> Reply[str]:
     return Reply(200, media=NDJSON, parts=parts())
 
 
-def table(reading: Reading) -> DecisionLog:
-    """Return the decision log of a stream, read beside its writer; with features unless some were erased."""
-    record = DurableRecord(reading.place)
-    entries = Entries(event for seq, event in record.read() if seq <= reading.seq)
+def table(reading: Reading, reasons: bool = True) -> DecisionLog:
+    """Return the decision log of a stream, read beside its writer; with features unless some were erased.
+
+    Features are gathered in one matrix while the record is read, and ``reasons`` may be left out: of a million
+    decisions these are two thirds of the memory.
+    """
+    features, whole = bytearray(), True
+
+    def events() -> Iterator[Event]:
+        nonlocal whole
+        for seq, event in DurableRecord(reading.place).read():
+            if seq > reading.seq:
+                return
+            if isinstance(event, Decided):
+                decision = event.decision
+                features.extend(decision.x.tobytes())
+                whole = whole and len(decision.x) > 0
+                why = decision.why if reasons else {}
+                event = event._replace(decision=decision._replace(x=NO_FEATURES, why=why))
+            yield event
+
+    entries = Entries(events())
     if not len(entries):
         raise Problem("cannot-happen", detail="the stream has no decisions yet")
-    whole = all(len(event.decision.x) for event in entries.decided.values())
-    return table_of(entries, reading.policy, whole)
+    log = table_of(entries, reading.policy, features=False)
+    return log.unchecked(x=np.frombuffer(features).reshape(len(log), -1)) if whole else log
 
 
 def write_parquet(reading: Reading, path: str) -> bytes:
@@ -203,7 +223,7 @@ async def missed(call: Call[None]) -> Reply[Estimates]:
 
 def missed_of(reading: Reading, level: float) -> bytes:
     """Return how many positives a stream has passed, as JSON."""
-    return msgspec.json.encode(for_json(evaluate.missed(table(reading), level).as_dict()))
+    return msgspec.json.encode(for_json(evaluate.missed(table(reading, reasons=False), level).as_dict()))
 
 
 @operation("GET", STREAM + "/drift", scope="read", problems=("cannot-happen",))
