@@ -166,7 +166,7 @@ def write_llms(app: Any, failure: Exception | None) -> None:
             continue
         source = Path(app.env.doc2path(page))
         prose = re.split(r"\n\s*\n", source.read_text())
-        first = next((" ".join(part.split()) for part in prose if re.match(r"[A-Z*`\[]", part)), "")
+        first = next((" ".join(part.split()) for part in prose if re.match(r"[A-Z*\[]|`[^`]", part)), "")
         told = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", first).partition(". ")[0].rstrip(".:")
         lines.append(f"- [{app.env.titles[page].astext()}]({page}.html): {told}")
     Path(app.outdir, "llms.txt").write_text(LLMS + "\n".join(["## Pages", "", *lines, ""]))
