@@ -131,7 +131,7 @@ def test_a_service_is_fed_as_a_file_is(mock, tmp_path):
     assert (fed.decided, fed.dead) == (700, 4)
     with at.Stream.open(store, "orders") as stream:
         check(mock, stream, range(700), range(0, 700, 2))
-        assert stream.find("c6").labelled_by == "back"
+        assert stream.find("c6").labelled_by == "back (says test)"  # the key's name stands beside what a program says
     assert sorted(reason(one)[0] for one in mock.read("dead")) == [
         "label-conflict", "malformed-json", "unknown-decision", "validation",
     ]  # fmt: skip
