@@ -47,8 +47,8 @@ def shop(tmp_path_factory):
 class DeskServer(Running):
     """A service with the page, and what a test asks of it beside the page."""
 
-    def __init__(self, store):
-        super().__init__(store)
+    def __init__(self, store, **given):
+        super().__init__(store, **given)
         self.secrets = {}
 
     def __enter__(self):

@@ -1,8 +1,13 @@
 """Signing in and out, keys that open nothing or not everything, and a key that is revoked in mid-session."""
 
+import shutil
+
 from playwright.sync_api import expect
 
-from .conftest import sign_in
+from appletaste.records.stores import open_store
+from appletaste.service.proxy import Proxy
+
+from .conftest import DeskServer, sign_in
 from .watching import REQUEST
 
 
@@ -57,3 +62,23 @@ def test_a_key_revoked_in_mid_session(desk, page):
     assert page.request.get("/v1/streams/orders/queue").status == 401
     sign_in(page, desk.secret)
     expect(page.get_by_test_id("who")).to_have_text("Ann")
+
+
+def test_whom_the_proxy_names_needs_no_key(shop, tmp_path, opened):
+    """The page begins with the queue, labels under the name of the person, and has nothing to sign out of."""
+    shutil.copy(shop, tmp_path / "shop.db")
+    store = open_store(tmp_path / "shop.db")
+    with DeskServer(store, proxy=Proxy.of(["127.0.0.1"], ["team=reviewer"])) as behind:
+        named = {"X-Forwarded-User": "Cleo", "X-Forwarded-Groups": "team"}
+        page = opened(behind, extra_http_headers=named)
+        expect(page.get_by_test_id("who")).to_have_text("Cleo")
+        expect(page.get_by_test_id("sign-out")).to_be_hidden()
+        page.get_by_test_id("start").click()
+        expect(page.get_by_test_id("case-held")).to_be_visible()
+        first = page.get_by_test_id("case").get_attribute("data-id")
+        page.keyboard.press("0")
+        expect(page.get_by_test_id("announce").get_by_text(f"The label of {first} has arrived.")).to_be_attached()
+        assert behind.of("/cases?of=labelled&limit=1")["items"][0]["labelled_by"] == "Cleo"
+        stranger = opened(behind, extra_http_headers={**named, "X-Forwarded-Groups": "staff"})
+        expect(stranger.get_by_test_id("key")).to_be_visible()
+    store.close()
