@@ -17,7 +17,9 @@ SHEET = {
     "item": "order", "positive": "fraud", "negative": "fine", "act": "hold", "pass": "let through", "currency": "EUR",
 }  # fmt: skip
 #: What nobody but a program should meet.
-THEORY = re.compile(r"\b(EXPLOIT|positives?|negatives?|worth|shadow price|certificate|acting|passing|passed)\b", re.I)
+THEORY = re.compile(
+    r"\b(EXPLOIT|positives?|negatives?|worth|shadow price|certificate|acting|passing|passed|acts|passes)\b", re.I
+)
 OWN_VIEWS = ("stream", "model", "what-if", "health", "report")
 
 

@@ -78,8 +78,8 @@ function tilesOf(health) {
       `median of the last ${count(commits.count)}; at most ${number(commits.most, 3)} ms`)
       : tile("commits.median", "A commit takes", null, "–", "no commit since the service started"),
     tile("events", "Events", health.events, count(health.events), "in the record"),
-    tile("capacity", "Capacity", health.capacity, health.capacity ?? "any", "acts"),
-    tile("audit", "Audits", health.audit, health.audit ?? "none", "of passes"),
+    tile("capacity", "Capacity", health.capacity, health.capacity ?? "any", `${own.items} ${own.acted}`),
+    tile("audit", "Audits", health.audit, health.audit ?? "none", `of the ${own.items} ${own.passed}`),
   ];
 }
 
