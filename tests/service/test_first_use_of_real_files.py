@@ -1,4 +1,4 @@
-"""First use of real files, in the order of their time: hotel bookings and a bank's calls, as somebody would bring them."""
+"""First use of real files, in the order of their time: bookings of a hotel, and calls of a bank."""
 
 import csv
 import gzip

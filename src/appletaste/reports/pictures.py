@@ -23,6 +23,15 @@ WIDTH = 4.4
 TRUTH: dict[str, Any] = {"marker": "D", "markersize": 5, "color": "black", "linestyle": "none", "zorder": 5}
 
 
+#: Letters of the team's own words that a picture has room for.
+ROOM = 14
+
+
+def _label(text: str, room: int = ROOM) -> str:
+    """Return words of the team, cut to what a picture has room for."""
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
 def draw_money(facts: Facts, target: Path, money: Writer) -> None:
     """Draw what was saved and what was missed in each period, with intervals."""
     figure, axis = require_pyplot().subplots(figsize=(WIDTH, 1.9), layout="constrained")
@@ -49,12 +58,12 @@ def draw_periods(facts: Facts, target: Path, money: Writer, words: Words) -> Non
     figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 4.4), layout="constrained")
     places, names = np.arange(len(facts.shown)), [one.name for one in facts.shown]
     for values, colour, label, width in (
-        ([one.decisions for one in facts.shown], GREY, words.items, 0.8),
-        ([one.acts for one in facts.shown], BLUE, words.acted, 0.55),
-        ([one.positives for one in facts.shown], ORANGE, f"{words.positives} found", 0.3),
+        ([one.decisions for one in facts.shown], GREY, _label(words.items), 0.8),
+        ([one.acts for one in facts.shown], BLUE, _label(words.acted), 0.55),
+        ([one.positives for one in facts.shown], ORANGE, f"{_label(words.positives)} found", 0.3),
     ):
         left.bar(places, values, color=colour, label=label, width=width)
-    left.set(ylabel=words.items)
+    left.set(ylabel=_label(words.items))
     _written(left, count)
     legend_above(left)
     _intervals(right, places, [one.saved for one in facts.shown], BLUE)
@@ -75,7 +84,12 @@ def draw_missed(facts: Facts, target: Path, words: Words) -> None:
     figure, (left, right) = plt.subplots(2, 1, figsize=(WIDTH, 3.6), layout="constrained", sharey=True)
     ways = ("from the\nprobabilities", "scaled to\nthe whole", "by the model")
     for axis, answers, scale, label in (
-        (left, (design.missed, design.missed_hajek, facts.missed.model), 1.0, words.told("positives passed")),
+        (
+            left,
+            (design.missed, design.missed_hajek, facts.missed.model),
+            1.0,
+            _label(words.told("positives passed"), 2 * ROOM),
+        ),
         (right, (design.recall, design.recall_hajek, None), 100.0, "recall, %"),
     ):
         for place, answer in enumerate(answers):
@@ -122,7 +136,7 @@ def draw_thresholds(facts: Facts, target: Path, money: Writer, words: Words) -> 
     right.plot(asked, [found.acts for _, found in facts.thresholds], "o-", color=BLUE)
     right.axhline(facts.thresholds[0][1].logged_acts, color=ORANGE, linewidth=1, linestyle="--", label="what was done")
     legend_above(right)
-    right.set(xlabel=asked_about, ylabel=words.told("acted"), ylim=(0, None))
+    right.set(xlabel=_label(asked_about, 4 * ROOM), ylabel=_label(words.told("acted")), ylim=(0, None))
     _written(right, count)
     for axis in (left, right):
         axis.axvline(1.0 if facts.by_item else facts.threshold, color="#999999", linewidth=0.8, linestyle=":")
