@@ -95,7 +95,7 @@ def test_headers_without_an_end_take_no_memory(service, key, start, part):
             tracemalloc.reset_peak()
             with suppress(OSError):  # the other end has hung up
                 connection.sendall(start)
-                for _ in range(600):
+                for _ in range(3200):  # 200 MB, or until the other end has had enough
                     connection.sendall(part)
             grown = tracemalloc.get_traced_memory()[1] - before
     finally:
