@@ -314,3 +314,14 @@ def test_missed_and_what_if_by_a_column_of_another_table(capsys, log, tmp_path):
     assert (code, "All intervals of a column hold together" in out) == (0, True)
     code, _, err = call(capsys, "missed", log, "--by", "country")
     assert (code, "no column 'country'" in err) == (2, True)
+
+
+def test_numbers_that_may_be_looked_at_every_day_are_wider(capsys, log):
+    for verb, name in ((["missed", log], "design_missed"), (["what-if", log, "--threshold", 0.3], "saving")):
+        told = json.loads(call(capsys, *verb, "--daily", 1000, "--json")[1])
+        known, every = ((one["low"], one["high"]) for one in (told[name], told["daily"]))
+        assert every == known if known[0] == known[1] else every[0] <= known[0] < known[1] < every[1]
+        assert told["daily"]["value"] == told[name]["value"]
+        assert "for daily looks" in call(capsys, *verb, "--daily", 1000)[1]
+        code, _, err = call(capsys, *verb, "--daily", 1000, "--by", "policy")
+        assert (code, "leave out --daily" in err) == (2, True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_groups, add_log_options, add_verb
+from ..errors import Message, OptionError, Remedy
+from .options import add_daily, add_groups, add_log_options, add_verb
 
 DESCRIPTION = """\
 Say how many positives were passed, and which share of all positives was caught.
@@ -43,6 +44,7 @@ def add(verbs: Any) -> None:
     )
     add_log_options(parser)
     add_groups(parser)
+    add_daily(parser)
     parser.add_argument(
         "--floor",
         type=float,
@@ -55,13 +57,24 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print what was missed, three ways."""
     from ..evaluate import missed
+    from ..evaluate.daily import daily
     from ..evaluate.groups import missed_by
     from .addresses import groups_asked, open_log
     from .console import print_json
 
+    if args.by is not None and args.daily is not None:
+        raise OptionError(Message("intervals of groups hold together on one day: leave out ", Remedy("daily")))
     by = None if args.by is None else groups_asked(args)
     with open_log(args) as log:
         found: Any = (
             missed(log, args.level, floor=args.floor) if by is None else missed_by(log, by, args.level, args.floor)
         )
-    print_json(found.as_dict()) if args.json else print(found)
+    every = None
+    if args.daily is not None:
+        every = daily(found.design.missed, found.decisions, args.daily, 0.0, found.passes)
+    if args.json:
+        print_json(found.as_dict() | ({} if every is None else {"daily": every.as_dict()}))
+        return
+    print(found)
+    if every is not None:
+        print(f"missed, by design, for daily looks: {every}")

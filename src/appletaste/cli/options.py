@@ -157,6 +157,17 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     add_stream_name(parser)
 
 
+def add_daily(parser: argparse.ArgumentParser) -> None:
+    """Add the number of decisions at which an interval that may be looked at every day is tightest."""
+    parser.add_argument(
+        "--daily",
+        type=float,
+        metavar="N",
+        help="also say an interval that holds on all days at once, for whoever looks every day; tightest at N "
+        "decisions, those of a month say, and the same N every day",
+    )
+
+
 def add_groups(parser: argparse.ArgumentParser) -> None:
     """Add the column by whose values answers are given, and where that column is."""
     parser.add_argument(

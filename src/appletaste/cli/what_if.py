@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_groups, add_log_options, add_verb
+from ..errors import Message, OptionError, Remedy
+from .options import add_daily, add_groups, add_log_options, add_verb
 
 DESCRIPTION = """\
 Estimate what another threshold, another cost sheet, other reviewers or audits would have
@@ -41,6 +42,7 @@ def add(verbs: Any) -> None:
     )
     add_log_options(parser)
     add_groups(parser)
+    add_daily(parser)
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
         "--threshold",
@@ -67,6 +69,7 @@ def run(args: argparse.Namespace) -> None:
     if args.threshold is args.costs is args.capacity is args.audit is None:
         args.refuse(f"one of the arguments {' '.join(ONE_OF)} is required")
     from ..evaluate import what_if
+    from ..evaluate.daily import daily
     from ..evaluate.groups import what_if_by
     from .addresses import groups_asked, open_log
     from .arguments import parse_costs, parse_threshold
@@ -74,10 +77,18 @@ def run(args: argparse.Namespace) -> None:
 
     costs = None if args.costs is None else parse_costs(args.costs)
     change = costs if args.threshold is None else parse_threshold(args.threshold)
+    if args.by is not None and args.daily is not None:
+        raise OptionError(Message("intervals of groups hold together on one day: leave out ", Remedy("daily")))
     by = None if args.by is None else groups_asked(args)
     with open_log(args) as log:
         if by is None:
             found: Any = what_if(log, change, capacity=args.capacity, audit=args.audit, level=args.level)
         else:
             found = what_if_by(log, by, change, capacity=args.capacity, audit=args.audit, level=args.level)
-    print_json(found.as_dict()) if args.json else print(found)
+    every = daily(found.saving, found.decisions, args.daily) if args.daily is not None else None
+    if args.json:
+        print_json(found.as_dict() | ({} if every is None else {"daily": every.as_dict()}))
+        return
+    print(found)
+    if every is not None:
+        print(f"saving against what was done, for daily looks: {every}")
