@@ -58,7 +58,7 @@ def lossy(request):
                 found.design.missed.covers(truth),
                 found.design.missed_hajek.covers(truth),
                 not other.dr or other.dr.covers(cost),
-                other.logged.covers(gains[log.act].sum()),
+                not other.logged or other.logged.covers(gains[log.act].sum()),
                 found.model.covers(labels[~log.act].sum()),
             ]
         )
