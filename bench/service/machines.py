@@ -83,7 +83,7 @@ class Database:
         address = f"{before.rpartition('/')[0]}/bench_{self._made}?{options}"
         store = PostgresStore(address)
         policy = at.policy("voi", n_features=FEATURES, costs=COSTS)
-        at.Stream.create(store, "s0", at.streams.Awaiting(policy), seed=7).close()
+        at.Stream.create(store, "s0", at.streams.Awaiting(policy), audit=0, seed=7).close()
         key, _ = Keys(store).create("bench", ["decide", "read", "admin"])
         store.close()
         with psycopg.connect(address) as connection:
