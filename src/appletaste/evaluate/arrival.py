@@ -72,12 +72,14 @@ class Arrival:
     unequal: float  #: by how many standard errors labels of likelier items arrive more (or, below 0, less) often
     difference: float = 0.0  #: q(1) - q(0), on average over labels
     difference_error: float = 0.0  #: its standard error, as far as delta makes it
+    young: NDArray[np.bool_] | None = None  #: decisions so recent that labels of one class are still to come
 
     def among(self, some: NDArray[np.bool_]) -> Arrival:
         """Return the same of some of the decisions, as a log of these has them."""
         here, place = some[self.known], np.cumsum(some) - 1
         known, seen = place[self.known[here]], self.seen[here]
-        return replace(self, share=self.share[some], known=known, seen=seen, pull=self.pull[:, here])
+        young = None if self.young is None else self.young[some]
+        return replace(self, share=self.share[some], known=known, seen=seen, pull=self.pull[:, here], young=young)
 
     def sway(self, values: Floats) -> float:
         """Return the standard error of the sum of values / q(y), a value for each label, by what moves q(y)."""
@@ -107,9 +109,11 @@ def arrival_of(log: DecisionLog) -> Arrival:
     pull[:, fit.places] = 0.5 * np.array(moved)
     seen = acts.share.copy()
     seen[fit.places] = np.clip(1.0 / weights, LEAST_BELIEVED, 1.0)
+    young = None
     if laws is not None:
-        share[_too_young(log, acts, fit.heard(tilt))] = 0.0
-    return Arrival(share, known, seen[arrived], pull[:, arrived], unequal, difference, difference_error)
+        young = _too_young(log, acts, fit.heard(tilt))
+        share[young] = 0.0
+    return Arrival(share, known, seen[arrived], pull[:, arrived], unequal, difference, difference_error, young)
 
 
 class _Laws(NamedTuple):

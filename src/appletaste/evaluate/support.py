@@ -139,7 +139,9 @@ def settled(log: DecisionLog) -> DecisionLog:
 
 def settled_rows(log: DecisionLog) -> NDArray[np.bool_]:
     """Return which decisions ``settled`` keeps: none of those so recent that labels of one class are still to come."""
-    kept = (block_shares(log) >= LEAST_SHARE) & (arrival_of(log).share > 0.0)
+    kept, young = block_shares(log) >= LEAST_SHARE, arrival_of(log).young
+    if young is not None:
+        kept &= ~young
     return kept if kept.any() else ~kept
 
 
