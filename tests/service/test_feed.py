@@ -128,13 +128,15 @@ def test_a_service_is_fed_as_a_file_is(mock, tmp_path):
     key = secret_of(store, "decide", "label", streams=["orders"])
     with Running(store) as running, connect(running.url, key) as client:
         fed = feed(mock, ServedStream(client, "orders"))
-    assert (fed.decided, fed.dead) == (700, 4)
+    assert fed.decided == 700
+    assert fed.dead >= 4  # a member that is missed for a while reads, and sets aside, again
     with at.Stream.open(store, "orders") as stream:
         check(mock, stream, range(700), range(0, 700, 2))
         assert stream.find("c6").labelled_by == "back (says test)"  # the key's name stands beside what a program says
-    assert sorted(reason(one)[0] for one in mock.read("dead")) == [
+    letters = {(one.partition(), *reason(one)) for one in mock.read("dead")}
+    assert {name for _, name, _, _ in letters} == {
         "label-conflict", "malformed-json", "unknown-decision", "validation",
-    ]  # fmt: skip
+    }  # fmt: skip
     store.close()
 
 
