@@ -8,7 +8,7 @@ import pytest
 import appletaste as at
 
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
-STREAMS, ITEMS = 300, 1200
+STREAMS, ITEMS = 200, 4000  # with fewer items the log cannot tell which labels are lost, and what was done is withheld
 
 
 def stream(number, labelled):
@@ -38,11 +38,11 @@ def stream(number, labelled):
 
 @pytest.mark.parametrize("kind", ["high", "most", "rare"])
 def test_coverage_with_labels_out(kind):
-    """300 streams: one standard error at 90 % is 1.7 points; 4 of them are 83 to 97 %."""
+    """200 streams: one standard error at 90 % is 2.1 points; 3 of them are 83 to 97 %."""
     acting = {"high": lambda x: x > 0.8, "most": lambda x: x > -0.3, "rare": lambda x: 0.1 + 0.0 * x}[kind]
     held = wrong = 0
     for number in range(STREAMS):
-        log, gains = stream(number, labelled=0.5)
+        log, gains = stream(number, labelled=0.8)
         found = at.what_if(log, lambda x: float(acting(x[0])))
         truth = float(gains[log.act].sum() - (acting(log.x[:, 0]) * gains).sum())
         held += found.saving.covers(truth)
@@ -63,7 +63,7 @@ def test_once_labels_are_in_what_was_done_is_known():
 
 
 def test_without_chances_and_with_nothing_to_do():
-    log, gains = stream(2, labelled=0.6)
+    log, gains = stream(2, labelled=0.8)
     plain = at.DecisionLog(**{**vars(log), "chance": None})
     found = at.what_if(plain, lambda x: float(x[0] > 0.5))
     assert found.best is found.ips
