@@ -204,12 +204,12 @@ def test_the_digest_sees_a_refusal_that_stores_something(service, key, monkeypat
     """Negative control: a service that decides first and refuses afterwards."""
     from appletaste.service.problems import Problem
 
-    usual = decisions._decide_each
+    usual = decisions.decide_each
 
     def hasty(stream, asked):
         pairs = zip(usual(stream, asked), asked, strict=True)
         return [told if one.id.startswith("good") else Problem("validation") for told, one in pairs]
 
-    monkeypatch.setattr(decisions, "_decide_each", hasty)
+    monkeypatch.setattr(decisions, "decide_each", hasty)
     with pytest.raises(AssertionError, match="decisions"):
         play(service, key, 3000, seed=12)

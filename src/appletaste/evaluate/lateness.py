@@ -71,6 +71,8 @@ class Lateness:
 
 def seconds_of(column: NDArray[np.generic]) -> Floats:
     """Return times as numbers; NaN where there is none."""
+    if column.dtype.kind == "M":
+        return np.where(np.isnat(column), np.nan, column.astype("datetime64[us]").astype(np.int64) / 1e6)
     if column.dtype.kind != "U":
         return np.asarray(column[:], dtype=np.float64)
     return np.concatenate([np.empty(0), *each_batch(column, instants, what="reading times")])

@@ -34,9 +34,10 @@ from .._checks import number
 from ..errors import InputError
 from ..logs.decision_log import DecisionLog
 from ..logs.lazy import pieces
-from ..times import DAY, instant
+from ..times import DAY
 from .answers import Refusal, brief
 from .arrival import LEAST_SHARE, Arrival, Places, arrival_of, block_shares
+from .lateness import seconds_of
 
 #: Decisions whose probability of acting was smaller are ignored: the log says nothing about such items.
 FLOOR = 1e-3
@@ -198,8 +199,8 @@ def _pace(log: DecisionLog, times: float) -> str:
     """Return how long it takes until so many times the decisions of a log with dates have come; else nothing."""
     if log.time is None or not log.dated:
         return ""
-    first, last = instant(log.time[0]), instant(log.time[len(log) - 1])
-    if first is None or last is None or last <= first:
+    first, last = seconds_of(log.time[:1]).item(), seconds_of(log.time[len(log) - 1 :]).item()
+    if not last > first:
         return ""
     days = math.ceil(times * (last - first) / DAY)
     return f" ({days:,} day{'' if days == 1 else 's'} at this pace)"

@@ -125,7 +125,7 @@ class DecisionLog:
     @property
     def dated(self) -> bool:
         """Whether times are dates; a log without times has none."""
-        return self.time is not None and self.time.dtype.kind == "U"
+        return self.time is not None and self.time.dtype.kind in "UM"  # as text, or as moments
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Any], source: str = "the log") -> DecisionLog:

@@ -91,7 +91,7 @@ def other_threshold(facts: Facts, money: Writer) -> Advice | None:
     if t == 0.0:
         where = "on every item" + ("" if found.acts == found.decisions else " on which acting can pay")
     interval = f"{100 * facts.level:.0f} % interval {ends(saving, money)}"
-    exact = saving.low == saving.high  # fewer acts than were made: every label that counts has been seen
+    exact = math.isclose(saving.low, saving.high)  # fewer acts than were made: every label that counts has been seen
     return Advice(
         "threshold",
         f"Act {where}",

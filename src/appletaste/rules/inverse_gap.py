@@ -52,7 +52,7 @@ def balanced(gap: float, stake: float, price: float) -> float:
     Examples
     --------
     >>> balanced(-0.1, 0.2, 5.0), balanced(0.4, 0.2, 5.0), balanced(0.4, 0.0, 5.0)
-    (1.0, 0.08333333333333333, 0.0)
+    (1.0, 0.08333333333333334, 0.0)
     """
     if gap <= 0.0:
         return 1.0

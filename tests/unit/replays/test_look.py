@@ -76,7 +76,8 @@ def test_findings(code, make):
     assert "'x'" in finding.message
     if code != "MISSING":
         named = next(part for part in finding.message.parts if isinstance(part, Remedy) and part != ONLINE)
-        assert named == Remedy("categories" if code == "CODE" else "drop", ["x"])
+        first = {"CODE": Remedy("categories", ["x"]), "DATE_FORMAT": Remedy("date_format", "%d.%m.%Y")}
+        assert named == first.get(code, Remedy("drop", ["x"]))
         assert (finding.remedy == ONLINE) == (code == "MOVING_RANGE")
 
 

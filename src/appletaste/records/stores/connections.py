@@ -10,7 +10,7 @@ from typing import Any
 from ...errors import MissingExtraError
 
 try:
-    import psycopg
+    import psycopg as psycopg  # whoever needs it takes it from here, where its absence is said
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 except ImportError:
     raise MissingExtraError("a stream in PostgreSQL", "postgres") from None

@@ -12,10 +12,8 @@ from collections.abc import Callable, Sequence
 from threading import Lock, RLock, Thread, local
 from typing import Any, TypeVar
 
-import psycopg
-
 from ...errors import AppleTasteError, OutcomeUnknownError, StoppedError, StoreError
-from .connections import Connections, connect
+from .connections import Connections, connect, psycopg
 from .memory import in_use, name_taken, no_stream, not_owner, two_decisions
 from .migrations import POSTGRES, TABLE, still_to_run
 from .postgres_stream import PostgresPlace, insert_rows, moved, place_of

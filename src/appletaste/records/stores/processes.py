@@ -12,9 +12,7 @@ from threading import Event as Signal
 from threading import Lock, Thread
 from typing import Any
 
-import psycopg
-
-from .connections import connect
+from .connections import connect, psycopg
 
 log = logging.getLogger("appletaste.stores")
 #: A process is heard of this often, in seconds.

@@ -51,7 +51,7 @@ from ..writer import Writer
 
 #: Cost sheets that are remembered while events are read, and answers that are kept once they were computed.
 SHEETS, MOST_KEPT = 1000, 2000
-FLOATS = ("probability", *OUTCOMES, "chance", "worth", "price", "moment", "known_at")
+FLOATS = ("probability", *OUTCOMES, "chance", "worth", "price", "moment", "clock", "told_at", "known_at")
 FLAGS = ("act", "audit", "label", "state", "explored", "overruled", "own_act", "own_audit")
 NUMBERS = ("round", "seq", "day")
 _STATE = {name: code for code, name in enumerate(STATES)}
@@ -131,7 +131,8 @@ class Columns:
         day = _day(local if local == local else at / 1e6)
         best = decision.chance != decision.chance or costs.best(decision.chance)
         sheet = (costs.miss, costs.false_alarm, costs.hit, costs.correct_pass)
-        told = (decision.chance, decision.worth, decision.price, moment, math.nan)
+        clock = event.time if isinstance(event.time, float | int) else moment  # a clock of the caller's own
+        told = (decision.chance, decision.worth, decision.price, moment, clock, math.nan, math.nan)
         self._floats[row] = (decision.probability, *sheet, *told)
         explored = decision.act and not decision.audit and not best
         state = _STATE[PENDING if decision.act else NEVER_DUE]
@@ -143,11 +144,12 @@ class Columns:
 
     def _known(self, row: int, time: float | str | None, at: int) -> None:
         self.label_times[row] = time
-        self._floats[row, -1] = (instant(time) if time is not None else None) if self.dated else at / 1e6
+        told = math.nan if time is None else instant(time)
+        self._floats[row, -2:] = told, told if self.dated else at / 1e6
 
     def _unknown(self, row: int, state: str) -> None:
         self._flags[row, 2], self._flags[row, 3] = UNKNOWN, _STATE[state]
-        self._floats[row, -1] = math.nan
+        self._floats[row, -2:] = math.nan
         self.label_times.pop(row, None)
 
     def _grow(self) -> None:
@@ -159,7 +161,7 @@ class Columns:
     # ---- for questions
 
     def log(self, policy: str, some: NDArray[np.intp] | None = None) -> DecisionLog:
-        """Return all decisions, or some, as a log for estimates: without ids, times, strata, reasons and features."""
+        """Return all decisions, or some, as a log for estimates: without ids, strata, reasons and features."""
         chosen: slice | NDArray[np.intp] = slice(len(self)) if some is None else some
 
         def floats(name: str) -> NDArray[np.float64]:
@@ -172,12 +174,18 @@ class Columns:
         def flags(name: str) -> NDArray[np.bool_]:
             return np.asarray(self._flags[chosen, FLAGS.index(name)] != 0)
 
+        def moments(found: NDArray[np.float64] | None) -> NDArray[Any] | None:
+            if found is None or not self.dated:
+                return found
+            return np.where(np.isnan(found), np.nan, np.round(1e6 * found)).astype("datetime64[us]")
+
         act, n = flags("act"), len(self) if some is None else len(some)
         found = object.__new__(DecisionLog)  # every event was checked when it happened
         vars(found).update(
             dict.fromkeys(DecisionLog.__dataclass_fields__)
             | {name: floats(name) for name in ("probability", *OUTCOMES)}
             | {name: known(name) for name in ("chance", "worth", "price")}
+            | {"time": moments(floats("clock")), "label_time": moments(known("told_at"))}
             | {"id": np.broadcast_to(np.array(""), n), "policy": np.broadcast_to(np.array(policy), n)}
             | {"round": np.array(self._numbers[chosen, 0]), "act": act, "audit": flags("audit")}
             | {"label": np.array(self._flags[chosen, 2]), "state": _NAMES[self._flags[chosen, 3]]}
