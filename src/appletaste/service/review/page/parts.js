@@ -11,7 +11,7 @@ export const OUTCOMES = [...template("outcomes").querySelectorAll("dt")].map((on
 /** Why acting would never, or always, pay: `gain` is what an act saves on a positive, `alarm` its cost on a negative. */
 export const costsProblem = (gain, alarm) => (!(gain > 0)
   ? "A miss must cost more than a hit, or acting would never pay."
-  : !(alarm > 0) ? "A false alarm must cost more than a correct pass, or acting would always pay." : "");
+  : !(alarm > 0) ? "A false alarm must cost more than an item rightly passed, or acting would always pay." : "");
 
 /** A heading of a view, with what stands beside it. */
 export function heading(title, words, ...beside) {
