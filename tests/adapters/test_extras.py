@@ -32,7 +32,7 @@ def test_arviz_is_named_when_it_is_needed(monkeypatch):
     ("library", "module", "extra"),
     [
         ("apsw", "appletaste.records.stores.sqlite_stream", "stream"),
-        ("psycopg", "appletaste.records.stores.postgres", "postgres"),
+        ("psycopg", "appletaste.records.stores.connections", "postgres"),
     ],
 )
 def test_what_a_store_needs_is_named(library, module, extra, monkeypatch):

@@ -183,6 +183,7 @@ def test_a_label_is_not_given_up_before_the_items_in_front_are_read(mock, stream
     assert (fed.dead, fed.learnt + fed.recorded) == (0, 6)
 
 
+@pytest.mark.skipif(SHOPS == 1, reason="long: make test-faults")
 def test_too_many_labels_that_wait_hold_their_topic(mock, stream, monkeypatch):
     monkeypatch.setattr("appletaste.service.feed.WAITING", 20)
     monkeypatch.setattr("appletaste.service.feed.BATCH", 10)
@@ -212,6 +213,7 @@ def noting(hold, most):
 # ---- members of a group
 
 
+@pytest.mark.skipif(SHOPS == 1, reason="long: make test-faults")
 def test_members_come_and_go_and_nothing_is_lost(mock, tmp_path):
     """Four feeds of one service, one after the other joins and leaves, while messages come."""
     from .serving import Running
@@ -345,7 +347,8 @@ def test_a_broker_that_takes_nothing_ends_the_feed_and_the_messages_come_again(m
             feed(mock, OwnStream(stream))
     assert mock.done("orders", "feed") == 0
     fed = feed(mock, OwnStream(stream))
-    assert (fed.decided, fed.again) == (0, 5)
+    assert fed.again > 0  # as many as the first feed had read together
+    assert fed.decided + fed.again == 5
     check(mock, stream, range(5), ())
 
 

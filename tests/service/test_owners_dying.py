@@ -78,7 +78,12 @@ def test_owners_are_killed_stopped_and_go_on():
             for one in clients:
                 one.result()
         for machine in machines:
-            assert machine.process.poll() is None
+            if (
+                machine.process.poll() is not None
+            ):  # one that was stopped in the middle of a commit may end, and says so
+                said = machine.process.stderr.read()
+                assert machine.process.returncode == 3, said
+                assert "whether it is stored is not known" in said, said
     finally:
         stop.set()
         for machine in machines:
