@@ -86,3 +86,13 @@ def test_a_store_is_closed_while_another_session_holds_the_table(monkeypatch):
     again = at.Stream.open(address, "orders")
     assert again.find("0").erased
     again.close()
+
+
+def test_a_password_is_for_who_opens_the_store_and_for_nobody_who_reads():
+    """A process beside the service opens the database by the whole address."""
+    address = fresh_database().replace("postgres:@", "postgres:secret@")
+    assert "secret" in address
+    store = PostgresStore(address)
+    assert (store.opens_with, "secret" in store.address) == (address, False)
+    PostgresStore(store.opens_with, read_only=True).close()
+    store.close()

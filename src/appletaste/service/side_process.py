@@ -108,7 +108,7 @@ class SideProcesses:
             body: bytes = await self._aside(question, reading, *given)
         else:
             asked = Asked(
-                self._store.address,
+                self._store.opens_with,
                 writer.name,
                 seq,
                 writer.policy,

@@ -106,7 +106,7 @@ class MemoryStore:
     (['orders'], 0)
     """
 
-    address, read_only = "memory", False
+    address, opens_with, read_only = "memory", "memory", False
 
     def __init__(self) -> None:
         self._places: dict[str, MemoryPlace] = {}

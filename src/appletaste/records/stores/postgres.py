@@ -43,7 +43,7 @@ class PostgresStore:
     """Streams in a PostgreSQL database, which any number of processes share; each stream has one owner."""
 
     def __init__(self, address: str, *, read_only: bool = False) -> None:
-        self._dsn, self.read_only = address, read_only
+        self.opens_with, self.read_only = address, read_only
         self.address = _without_password(address)
         self.lock = RLock()
         #: Why nothing is read or written any more; empty: it is.
@@ -288,7 +288,7 @@ class PostgresStore:
                     return
                 self._untidy = False
             try:
-                with connect(self._dsn, "appletaste vacuum") as connection:
+                with connect(self.opens_with, "appletaste vacuum") as connection:
                     connection.execute("VACUUM events, snapshots, chunks")
             except psycopg.Error as error:
                 told = "what was erased from %s stays in the files of the database until its next vacuum (%s)"

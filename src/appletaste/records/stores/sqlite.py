@@ -142,6 +142,7 @@ class SqliteStore:
     ) -> None:
         check_version(apsw.sqlite_lib_version())
         self.address, self.read_only, self._vfs = os.fspath(path), read_only, vfs
+        self.opens_with = self.address
         self._path = real_path(self.address)
         if self._path.is_dir() or not self._path.parent.is_dir():
             raise InputError(f"{self.address} cannot be a store: give the name of a file in a folder that is there")

@@ -113,7 +113,8 @@ class Store(Protocol):
     Its verbs may be called from several threads.
     """
 
-    address: str
+    address: str  #: for people and logs
+    opens_with: str  #: for another process of this machine; with the password, where there is one
     read_only: bool
 
     def names(self) -> list[str]:
