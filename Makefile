@@ -71,7 +71,7 @@ test-engines: $(VENV)/clusters  ## local, Ray and Dask give the same numbers, on
 	$(BIN)/python -m pytest tests/engines
 
 test-faults: setup  ## crashes and failing disks in their long forms: 500 kills, 5,000 power cuts, every byte of a file
-	APPLETASTE_FAULTS=1 $(BIN)/python -m pytest tests/streams
+	APPLETASTE_FAULTS=1 $(BIN)/python -m pytest tests/streams tests/contract/test_replay.py
 	APPLETASTE_MUTATIONS=20000 APPLETASTE_EXAMPLES=50 APPLETASTE_KILLS=40 $(BIN)/python -m pytest tests/service
 
 check: setup  ## format, lint, types, import contracts
