@@ -26,6 +26,7 @@ COSTS = {
     "german_credit": "miss=5,false_alarm=1,hit=0",
     "bank_marketing": "miss=0,false_alarm=1,hit=-8",
 }
+LONG = bool(os.environ.get("APPLETASTE_FAULTS"))
 KEYS = ["policy", "items", "labels", "cost_per_1000", "precision", "recall", "act_rate", "items_per_second"]
 COMPARATORS = ["never", "always", "oracle", "full-information", "booster, all labels"]
 
@@ -259,7 +260,7 @@ def test_the_first_table_of_the_page_is_what_its_commands_print(capsys, tmp_path
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", COSTS if os.environ.get("APPLETASTE_FAULTS") else ["german_credit", "phishing", "bank_marketing"])
+@pytest.mark.parametrize("name", COSTS if LONG else ["german_credit", "phishing", "bank_marketing"])
 def test_real_files_in_one_command(capsys, name):
     """No preparation: voi costs less than never and always by two standard errors; for speed see docs/replay.md."""
     path = FOLDER / f"{name}.csv.gz"
