@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .answers import Answer, Estimate, Refusal
+from .arrival import TOLD
 from .questions import Question, changed, changes
 from .stand_ins import DRAWS, Floats, counted, generator, interval, one_more
 
@@ -57,6 +58,12 @@ def saving_of(question: Question, best: Answer, logged: Answer, doubly_robust: b
     known, q = support.arrival.known, support.arrival.seen
     if (q == 1.0).all():
         return Estimate(value, logged.value - best.high, logged.value - best.low, level, best.assumes)
+    if support.arrival.difference_error > TOLD:
+        out = int((log.act & ~log.labelled).sum())
+        return Refusal(
+            f"{out:,} labels have not arrived, and the log cannot tell whether positives or negatives are lost",
+            "wait for them, find out what became of those acts, or act on more items whose chances differ",
+        )
     p, gain, usable = log.probability[known], changed(log, known), support.usable[known]
     acting, negative = np.where(usable, question.acting[known], 0.0), changes(log, known)[1]
     least, middle, most = question.beyond()

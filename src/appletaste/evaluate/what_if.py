@@ -380,14 +380,14 @@ def logged_cost(log: DecisionLog, arrival: Arrival, level: float) -> Answer:
     known, q = arrival.known, arrival.seen
     if not len(known):
         return Refusal("no label has arrived yet", "wait for labels")
-    if arrival.difference_error > TOLD:
-        out = int((log.act & ~log.labelled).sum())
-        return Refusal(
-            f"{out:,} labels have not arrived, and the log cannot tell whether positives or negatives are lost",
-            "wait for them, find out what became of those acts, or act on more items whose chances differ",
-        )
     gain = changed(log, known)
     value = weighted_sum(gain, q)
+    if arrival.difference_error > TOLD:  # what is missing may be all of one class: the interval holds whatever it is
+        out = np.flatnonzero(log.act & ~log.labelled)
+        ends = np.sort(np.array([-log.catch_gain[out], log.alarm_price[out]]), axis=0).sum(axis=1) + gain.sum()
+        assumes = "nothing of labels that have not arrived: they may all be positive, or all negative"
+        low, high = ends.tolist()
+        return beside(Estimate(min(max(value, low), high), low, high, level, assumes), cost_of_acting(log, log.act))
     assumes = "labels that have not arrived are missing at random within a block of rounds"
     spread = float(np.hypot(np.sqrt((gain**2 * (1 - q) / q**2).sum()), arrival.sway(gain)))
     reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * spread
