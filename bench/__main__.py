@@ -78,9 +78,12 @@ BENCHES = {
         "ten minutes; --part speed is two",
         "docs/trees.md",
     ),
-    "lines": Bench("lines", "what curves cost where nothing bends", "ten minutes", "docs/curves.md"),
+    "lines": Bench("lines", "what curves cost where nothing bends", "ten minutes", "docs/decisions/measured/curves.md"),
     "levels": Bench(
-        "levels", "columns with thousands of levels, against those of the first rows", "five minutes", "docs/curves.md"
+        "levels",
+        "columns with thousands of levels, against those of the first rows",
+        "five minutes",
+        "docs/decisions/measured/curves.md",
     ),
     "item-costs": Bench(
         "item_costs",
