@@ -103,12 +103,17 @@ BENCHES = {
         "an hour; --part hard is one part of six",
         "docs/missed.md",
     ),
-    "drift": Bench("drift", "forgetting and alarms on streams with a known change", "two minutes", "docs/drift.md"),
+    "drift": Bench(
+        "drift",
+        "forgetting and alarms on streams with a known change",
+        "two minutes",
+        "docs/decisions/measured/drift.md",
+    ),
     "time": Bench(
         "ordered.__main__",
         "streams in the order of time, beside the constants and models that are fitted every night",
         "an hour; --only 'hotel_inn' is one file, --only ruin one made-up stream",
-        "docs/drift.md",
+        "docs/decisions/measured/drift.md",
     ),
     "desk": Bench(
         "desk.__main__",

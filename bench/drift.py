@@ -2,7 +2,7 @@
 
 Streams whose coefficients change their sign at a known item, and the same streams without the change, with and without
 a half-life; false alarms of Page-Hinkley on honest chances and its delay after shifts of known size. Writes the tables
-and the picture of docs/drift.md in about two minutes on two cores.
+and the picture of docs/decisions/measured/drift.md in about two minutes on two cores.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from appletaste.pages.charts import require_pyplot
 
 from .scale.page import END, START, table
 
-DOCS = Path(__file__).parent.parent / "docs"
+MEASURED = Path(__file__).parent.parent / "docs" / "decisions" / "measured"
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 N, CHANGE, BLOCK, D = 6000, 3000, 250, 6
 POLICIES = {
@@ -174,10 +174,10 @@ def main() -> None:
             table(("shift", *(f"p = {p}" for p in chances)), delays),
         ]
     )
-    page = DOCS / "drift.md"
+    page = MEASURED / "drift.md"
     before, rest = page.read_text().split(START)
     page.write_text(f"{before}{START}\n\n{text}\n\n{END}{rest.split(END)[1]}")
-    draw(curves, alarms, DOCS / "drift.svg")
+    draw(curves, alarms, MEASURED / "drift.svg")
     print(text)
     print(f"in {time.perf_counter() - started:.0f} s")
 
