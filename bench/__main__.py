@@ -76,7 +76,7 @@ BENCHES = {
         "trees",
         "what trees are worth beside a booster that is told every label, and what they take",
         "ten minutes; --part speed is two",
-        "docs/trees.md",
+        "docs/decisions/measured/trees.md",
     ),
     "lines": Bench("lines", "what curves cost where nothing bends", "ten minutes", "docs/decisions/measured/curves.md"),
     "levels": Bench(

@@ -32,7 +32,7 @@ from .ordered.__main__ import FILES as ORDERED
 from .peers.summary import mean_and_error
 from .scale.page import END, START, table
 
-DOCS = Path(__file__).parents[1] / "docs" / "trees.md"
+DOCS = Path(__file__).parents[1] / "docs" / "decisions" / "measured" / "trees.md"
 #: Rows of a file in random order that are played.
 MOST = 12_000
 PLAYERS = [PolicySpec("voi", {}), PolicySpec("voi", {"trees": False})]
