@@ -60,7 +60,7 @@ BENCHES = {
         "service.review_page",
         "the review page in Chromium: first view, live updates, a hundred cases",
         "a quarter of an hour",
-        "docs/review-page.md",
+        "docs/decisions/measured/review-page.md",
         one_thread=False,
     ),
     "peers": Bench(
