@@ -241,16 +241,17 @@ def test_announcement_of_the_first_compilation(tmp_path):
 
 def test_fingerprints_cover_what_is_imported():
     """What a process has in memory after importing what plays, kernels' tables included; and nothing by hand."""
-    from appletaste.paper.results import DECISIVE, files_of
-    from appletaste.paper.results import ROOT as SOURCE
+    from appletaste.paper.results import DECISIVE
+    from appletaste.paper.sources import ROOT as SOURCE
+    from appletaste.paper.sources import Sources
 
     script = (
         "import sys; from importlib import import_module\n"
-        f"for name in {DECISIVE!r}: import_module('appletaste.' + name)\n"
+        f"for name in {DECISIVE!r}: import_module(name)\n"
         "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('appletaste.')), sep='\\n')"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    covered = files_of(*DECISIVE)
+    covered = Sources().files(*DECISIVE)
     assert {Path(line) for line in found.stdout.split()} <= covered
     assert SOURCE / "kernels" / "ziggurat.npy" in covered
     assert SOURCE / "cli" / "main.py" not in covered
