@@ -6,7 +6,7 @@ S = alarm_price + catch_gain. The bound is T epsilon + sqrt(T R H), with R a bou
 H <= log K = d log(3 l length / epsilon) the entropy of the cell of theta* in a partition of Theta.
 
 *As the paper has it*: R = C G, G = l^2 / 2, l = max(miss - correct_pass, false_alarm - hit) (its max(l01, 1 - l11)) and
-C from Assumption 1. *Corrected*, in three places (derivations in docs/decisions/measured/theory.md):
+C from Assumption 1. *Corrected*, in three places (derivations in docs/theory.md):
 
 - The ratio. With p the probability of acting, TS has expected regret S p (sigma_1 - sigma_bar), where sigma_1 is the
   mean of sigma given that acting is best, and gains at least 2 p^2 (sigma_1 - sigma_bar)^2 / (1 - p) of information
