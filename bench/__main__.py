@@ -39,7 +39,7 @@ BENCHES = {
         "logs.__main__",
         "missed, what-if, drift and report on ten million decisions",
         "ten minutes",
-        "docs/decision-log.md",
+        "docs/decisions/measured/decision-log.md",
         one_thread=False,
     ),
     "service": Bench(
