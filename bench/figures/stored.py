@@ -109,4 +109,5 @@ def commit() -> str:
 def machine() -> str:
     """Return what of this machine moves figures."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{cores} cores, Python {platform.python_version()}, NumPy {version('numpy')}"
+    load = f", load {os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else ""
+    return f"{cores} cores{load}, Python {platform.python_version()}, NumPy {version('numpy')}"

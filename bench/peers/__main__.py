@@ -151,7 +151,7 @@ def main() -> None:
             f"{'kept' if promise.kept else 'NOT KEPT'}: {promise.promise.replace('`', '')}\n    found: {promise.found}"
         )
     print(f"{folder / 'index.html'}, report.md, results.json")
-    if whole:
+    if whole and summary.peers:  # without a peer there is nothing to tell
         picture = page_of("peers.tables").with_name("bench.svg")
         write_aside(picture, report.picture().encode())
         keep_run("peers", figures(report), [picture])
