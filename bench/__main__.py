@@ -22,7 +22,9 @@ class Bench(NamedTuple):
 
 
 BENCHES = {
-    USUAL: Bench("speed", "draws and rounds, as ratios to others in one run", "a minute", "docs/scale.md"),
+    USUAL: Bench(
+        "speed", "draws and rounds, as ratios to others in one run", "a minute", "docs/decisions/measured/scale.md"
+    ),
     "start": Bench(
         "start",
         "the first minute: compilation, first commands, later starts, each beside its bar",
@@ -30,7 +32,9 @@ BENCHES = {
         "docs/decisions/0017-the-first-minute.md",
         one_thread=False,
     ),
-    "scale": Bench("scale.__main__", "cost and memory to a million labels", "ten minutes", "docs/scale.md"),
+    "scale": Bench(
+        "scale.__main__", "cost and memory to a million labels", "ten minutes", "docs/decisions/measured/scale.md"
+    ),
     "logs": Bench(
         "logs.__main__",
         "missed, what-if, drift and report on ten million decisions",
@@ -42,19 +46,19 @@ BENCHES = {
         "service.__main__",
         "streams in a file and over HTTP: decisions a second, opening and verifying a million",
         "five minutes; --part http is one part of three",
-        "docs/service.md",
+        "docs/decisions/measured/service.md",
     ),
     "split": Bench(
         "split",
         "a hot stream as 2, 4 and 16 streams that learn apart: what that costs in regret",
         "five minutes",
-        "docs/scale.md",
+        "docs/decisions/measured/scale.md",
     ),
     "machines": Bench(
         "service.machines",
         "many streams in PostgreSQL over several processes: decisions a second, memory, start, takeover",
         "five minutes; --streams 400 --processes 2 is a part",
-        "docs/service.md",
+        "docs/decisions/measured/service.md",
     ),
     "page": Bench(
         "service.review_page",
@@ -67,10 +71,13 @@ BENCHES = {
         "peers.__main__",
         "regret, time and memory beside five other libraries",
         "half an hour; --quick is a minute",
-        "docs/bench.md",
+        "docs/decisions/measured/bench.md",
     ),
     "files": Bench(
-        "files.__main__", "five real files as replay plays them, beside other libraries", "an hour", "docs/replay.md"
+        "files.__main__",
+        "five real files as replay plays them, beside other libraries",
+        "an hour",
+        "docs/decisions/measured/replay.md",
     ),
     "trees": Bench(
         "trees",
@@ -89,7 +96,7 @@ BENCHES = {
         "item_costs",
         "what costs by item are worth, and whether the money missed is covered",
         "ten minutes",
-        "docs/replay.md",
+        "docs/decisions/measured/replay.md",
     ),
     "adversary": Bench(
         "adversary",
@@ -101,7 +108,7 @@ BENCHES = {
         "intervals.__main__",
         "do intervals cover the truth? hard streams, public files, every policy",
         "an hour; --part hard is one part of six",
-        "docs/missed.md",
+        "docs/decisions/measured/missed.md",
     ),
     "drift": Bench(
         "drift",
@@ -125,10 +132,14 @@ BENCHES = {
         "blind.__main__",
         "rare segments that pay: does voi find them, and what does looking cost",
         "twenty minutes",
-        "docs/rules.md",
+        "docs/decisions/measured/rules.md",
     ),
     "sensitivity": Bench(
-        "sensitivity", "what the defaults of voi matter", "three minutes", "docs/rules.md", one_thread=False
+        "sensitivity",
+        "what the defaults of voi matter",
+        "three minutes",
+        "docs/decisions/measured/rules.md",
+        one_thread=False,
     ),
     "exact": Bench(
         "exact",

@@ -2,7 +2,7 @@
 
 On the drawn environments of ``bench.peers`` but the two largest; regret as a ratio to the default's on the same
 streams, geometric mean over environments, and the worst environment; all without surprises, which ``bench.blind``
-measures. Prints Markdown (docs/rules.md has it).
+measures. Prints Markdown (docs/decisions/measured/rules.md has it).
 """
 
 from __future__ import annotations

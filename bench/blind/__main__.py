@@ -2,7 +2,8 @@
 
 Plays ``voi`` with and without surprises on the same streams: six worlds with a rare segment that pays, the same without
 one, six ordinary worlds, four with curves and the random environments of ``bench.peers``: ``make bench ARGS=blind``,
-twenty minutes. Prints Markdown (docs/rules.md has it). *Blind*: acts on less than 2 % of the items that pay.
+twenty minutes. Prints Markdown (docs/decisions/measured/rules.md has it). *Blind*: acts on less than 2 % of the items
+that pay.
 """
 
 from __future__ import annotations

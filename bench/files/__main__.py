@@ -2,7 +2,7 @@
 
 Every file is read and encoded as ``appletaste replay`` does it, and every player meets the same vectors in the same
 orders; slow ones the first few, and the two peers that come nearest all of them. Results are kept in out/bench-files
-and written into docs/replay.md.
+and written into docs/decisions/measured/replay.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 DECISIVE = (HERE / "streams.py", *sorted(files_of("features", "history.labelled")))
 #: How many of the slow peers, those that came nearest on a stream, play all its orders.
 CLOSEST = 2
-DOCS = HERE.parents[1] / "docs" / "replay.md"
+DOCS = HERE.parents[1] / "docs" / "decisions" / "measured" / "replay.md"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The tables of docs/replay.md: the best of ours beside every peer, on the orders that both have played."""
+"""The tables of docs/decisions/measured/replay.md: the best of ours beside every peer, on orders both have played."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Every stochastic policy plays simulated streams with no audit lane, with one, and with one and labels that come late or
 never; hard streams and public files come beside those. Each interval is held against the hidden labels. Cells are kept
 in out/bench-coverage as they are done, so that a run that was stopped goes on; each part is written between its own
-marks of docs/missed.md, with the picture beside it.
+marks of docs/decisions/measured/missed.md, with the picture beside it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/bench-coverage"), help="where results are kept")
     args = parser.parse_args()
     count, hard, orders = (20, 4, 2) if args.quick else (args.streams, args.hard, args.orders)
-    page = None if args.quick or args.policy or args.seed != SEED else Path("docs/missed.md")
+    page = None if args.quick or args.policy or args.seed != SEED else Path("docs/decisions/measured/missed.md")
     parts = ("streams",) if args.policy else args.part or PARTS
     with Parallel(n_jobs=args.jobs) as parallel:
         for part in parts:

@@ -1,4 +1,4 @@
-"""The tables and the picture of docs/missed.md, from the results."""
+"""The tables and the picture of docs/decisions/measured/missed.md, from the results."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from .report import Report, rewrite_docs, write
 from .store import Line, Store
 from .summary import summarise
 
-DOCS = Path(__file__).parents[2] / "docs" / "bench.md"
+DOCS = Path(__file__).parents[2] / "docs" / "decisions" / "measured" / "bench.md"
 LATENCY_ROUNDS = 2000
 QUICK_ENVIRONMENTS = ("i", "iii", "costly")
 QUICK_LATENCY_ROUNDS = 100
@@ -150,7 +150,10 @@ def main() -> None:
         print(
             f"{'kept' if promise.kept else 'NOT KEPT'}: {promise.promise.replace('`', '')}\n    found: {promise.found}"
         )
-    print(f"{folder / 'index.html'}, report.md, results.json" + ("; docs/bench.md rewritten" if whole else ""))
+    print(
+        f"{folder / 'index.html'}, report.md, results.json"
+        + ("; docs/decisions/measured/bench.md rewritten" if whole else "")
+    )
 
 
 if __name__ == "__main__":

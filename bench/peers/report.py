@@ -1,4 +1,4 @@
-"""The report: Markdown, one page of HTML that needs nothing else, JSON, and the tables in docs/bench.md."""
+"""The report: Markdown, one page of HTML that needs nothing else, JSON, and docs/decisions/measured/bench.md."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Report:
         return found
 
     def main_sections(self) -> list[tuple[str, list[Table]]]:
-        """Return what docs/bench.md shows, too."""
+        """Return what docs/decisions/measured/bench.md shows, too."""
         ours = [name for name, player in self.players.items() if player.ours]
         names = self.summary.peers
         return [

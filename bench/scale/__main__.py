@@ -1,7 +1,7 @@
 """How cost grows with labels and features, and over cores: ``make bench ARGS=scale``, about ten minutes on two cores.
 
 Each stream runs in a process of its own, one at a time. Results are kept in out/bench-scale and written into
-docs/scale.md, with the pictures beside it.
+docs/decisions/measured/scale.md, with the pictures beside it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def main() -> None:
     if args.json:
         print(json.dumps(results))
     if not args.quick:
-        write(results, Path("docs/scale.md"))
+        write(results, Path("docs/decisions/measured/scale.md"))
 
 
 if __name__ == "__main__":

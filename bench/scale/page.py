@@ -1,4 +1,4 @@
-"""The tables and pictures of docs/scale.md, from the results."""
+"""The tables and pictures of docs/decisions/measured/scale.md, from the results."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Streams that last, measured: docs/service.md."""
+"""Streams that last, measured: docs/decisions/measured/service.md."""

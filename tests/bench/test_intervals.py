@@ -112,5 +112,5 @@ def test_a_part_is_written_between_its_marks_and_the_others_stay(tmp_path):
     )
     with pytest.raises(ValueError, match="no marks"):
         put(page, "plans", "new")
-    text = (Path(__file__).parents[2] / "docs" / "missed.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "decisions" / "measured" / "missed.md").read_text()
     assert all(f"<!-- {part} -->" in text and f"<!-- end of {part} -->" in text for part in PARTS)

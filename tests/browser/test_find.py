@@ -371,3 +371,34 @@ def test_what_is_new_is_readable(shop_desk, opened, theme, size):
     page.goto("/#/keys")
     expect(page.get_by_test_id("key-row").first).to_be_visible()
     fine("keys")
+
+
+def test_second_looks_are_blind_and_said_by_keyboard(shop_desk, opened):
+    """A lane of its own: no label and no chance are shown, a reviewer is told of himself, an admin of everybody."""
+    for k in range(20):
+        shop_desk.api("PUT", f"/v1/streams/shop/decisions/o-{k}/label", {"value": k % 2, "source": "ben"})
+    page = opened(shop_desk)
+    sign_in(page, shop_desk.named("Carla", "read", "review"))
+    page.get_by_test_id("nav-second-looks").click()
+    page.get_by_test_id("second-look-share").select_option("1")
+    pane = page.get_by_test_id("second-look")
+    expect(pane.locator("[data-name=due]")).to_have_attribute("data-value", "20")
+    expect(pane.get_by_role("row")).to_have_count(3)  # amount, country, customer: the item and nothing else
+    for said in "fraud", "fine":
+        expect(pane.get_by_text(said, exact=True)).to_have_count(0)
+    for left in range(20, 0, -1):
+        expect(pane.locator("[data-name=due]")).to_have_attribute("data-value", str(left))
+        k = int(pane.get_by_test_id("second-look-id").inner_text().split("-")[1])
+        page.keyboard.press(str(k % 2 if k < 18 else 1 - k % 2))
+    expect(page.get_by_test_id("empty")).to_contain_text("Nothing to look at again")
+    expect(page.get_by_test_id("agreement")).to_contain_text("Nobody has looked at a label of yours again")
+    told = shop_desk.of("/agreement", "shop")
+    assert (told["team"]["looks"], told["team"]["agree"]) == (20, 18)
+    admin = opened(shop_desk)
+    sign_in(admin, shop_desk.secret)
+    admin.get_by_test_id("nav-second-looks").click()
+    expect(admin.locator("[data-name='ben.agreement']")).to_have_attribute("data-value", "0.9")
+    expect(admin.locator("[data-name='team.agreement']")).to_have_attribute("data-value", "0.9")
+    for seen in (page, admin):
+        assert findings(seen) == []
+        assert overflow(seen)[0] <= 0

@@ -85,7 +85,7 @@ def test_none_of_two_hundred_strings_runs(hostile_desk, opened, bypass, tmp_path
     for part in range(0, 200, COLUMNS):
         name = f"part-{part}"
         arrange(hostile_desk, part)
-        for view in ("stream", "model", "what-if", "health", "report", "layout", "queue"):
+        for view in ("stream", "model", "what-if", "health", "report", "second-looks", "layout", "queue"):
             page.goto(f"/#/stream/{name}/{view}")
             expect(page.get_by_test_id(f"view-{view}")).to_be_visible()
             settled(page)

@@ -45,7 +45,7 @@ def test_dark_by_choice_is_dark_by_the_system(desk):
 def test_the_page_is_small(desk, opened):
     page = opened(desk)
     sign_in(page, desk.secret)
-    for view in ("queue", "stream", "model", "what-if", "health", "report", "layout"):
+    for view in ("queue", "stream", "model", "what-if", "health", "report", "second-looks", "layout"):
         page.goto(f"/#/stream/orders/{view}")
         settled(page)
     for view in ("first-use", "keys"):

@@ -15,7 +15,7 @@ from .looking import SIZES, findings, overflow, picture, settled
 from .shop import make_shop
 from .test_first_use import to_replay
 
-VIEWS = ("queue", "case", "stream", "model", "what-if", "health", "report")
+VIEWS = ("queue", "case", "stream", "model", "what-if", "health", "report", "second-looks")
 EVENING = datetime(2024, 6, 30, 18, tzinfo=UTC)
 
 

@@ -7,7 +7,7 @@ such blocks.
 Items are put into bands by the probability p q with which they were to be seen, each band four times that of the next.
 A band in which fewer than ten labels were to be expected is left out as well: a positive there would have been seen
 so rarely that its absence tells nothing. Without that rule and the halves of ``stand_ins`` intervals of policies whose
-probabilities tail off to zero covered 49 to 76 % where 90 were asked (docs/missed.md).
+probabilities tail off to zero covered 49 to 76 % where 90 were asked (docs/decisions/measured/missed.md).
 
 Whether a log can be what it says it is: acts as often as its recorded probabilities of acting say.
 

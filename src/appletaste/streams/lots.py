@@ -54,17 +54,18 @@ def lot_of(secret: bytes, id: str) -> float:
     return (int.from_bytes(digest[:8], "big") >> 11) * 2.0**-53
 
 
-class _Standing:
-    """The labels that stand on acts, and the second looks, as events are taken in."""
+class SecondLooks:
+    """The labels that stand on acts, and the second looks at them, as events are taken in one after the other."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[Event] = ()) -> None:
         self.audits: dict[str, bool] = {}  #: of every act, whether it is an audit
         self.labels: dict[str, _Known] = {}
         self.looks: dict[str, SecondLook] = {}
         for event in events:
-            self._take(event)
+            self.take(event)
 
-    def _take(self, event: Event) -> None:
+    def take(self, event: Event) -> None:
+        """Take in the next event of the record."""
         id = event.id
         if isinstance(event, Decided):
             if event.decision.act:
@@ -84,21 +85,19 @@ class _Standing:
             look = SecondLook(id, first, event.label, self.audits[id], by, event.by, event.rate)
             self.looks.setdefault(id, look)
 
+    def due(self, secret: bytes, rate: float, by: str) -> list[str]:
+        """Return which labelled decisions are drawn at a rate and not looked at again yet, without those of ``by``."""
+        number("rate", rate, above=0.0, most=1.0)
+        return [
+            one
+            for one, known in self.labels.items()
+            if one not in self.looks and not (by and known.by == by) and lot_of(secret, one) < rate
+        ]
 
-def second_looks(record: DurableRecord) -> list[SecondLook]:
-    """Return every second look of a record, in its order."""
-    return list(_Standing(event for _, event in record.read()).looks.values())
 
-
-def due(record: DurableRecord, rate: float, by: str) -> list[str]:
-    """Return which labelled decisions are drawn at a rate and not looked at again yet, without those of ``by``."""
-    number("rate", rate, above=0.0, most=1.0)
-    found, secret = _Standing(event for _, event in record.read()), record.place.secret
-    return [
-        one
-        for one, known in found.labels.items()
-        if one not in found.looks and not (by and known.by == by) and lot_of(secret, one) < rate
-    ]
+def second_looks_of(record: DurableRecord) -> SecondLooks:
+    """Return the labels that stand by a whole record, and the second looks."""
+    return SecondLooks(event for _, event in record.read())
 
 
 def looked_again(record: DurableRecord, id: str, value: int, rate: float, time: Any, by: str) -> LookedAgain | None:
@@ -108,7 +107,7 @@ def looked_again(record: DurableRecord, id: str, value: int, rate: float, time: 
     made = record.decision(id)
     if made is None:
         raise UnknownDecisionError(f"there is no decision {id!r}")
-    found = _Standing([made.event, *(event for _, event in record.later(id))])
+    found = SecondLooks([made.event, *(event for _, event in record.later(id))])
     if id not in found.labels:
         raise FeedbackError(f"decision {id!r} has no label of an act: there is nothing to look at a second time")
     if lot_of(record.place.secret, id) >= rate:

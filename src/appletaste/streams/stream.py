@@ -33,7 +33,7 @@ from .decider import TOGETHER, Decider
 from .desk import Desk, restaffed
 from .feedback import Feedback
 from .journal import Journal
-from .lots import RATE, SecondLook, due, looked_again, second_looks
+from .lots import RATE, SecondLook, looked_again, second_looks_of
 from .reader import Asked, ItemRow
 from .recovery import settings_of
 from .staffing import Share, Staffing, lane_of
@@ -438,7 +438,7 @@ class Stream:
         seed of the stream, once, so a higher rate later only adds decisions. Whoever looks must not see the label.
         """
         with self._alone:
-            return due(self.record, rate, by)
+            return second_looks_of(self.record).due(self.record.place.secret, rate, by)
 
     def look_again(self, id: str, value: int, *, rate: float = RATE, time: Any = None, by: str = "") -> bool:
         """Record what a second look at a labelled decision says; the label stays. False: it was known already.
@@ -456,7 +456,7 @@ class Stream:
     def second_looks(self) -> list[SecondLook]:
         """Return every second look, beside the label that stood when somebody looked."""
         with self._alone:
-            return second_looks(self.record)
+            return list(second_looks_of(self.record).looks.values())
 
     def check_revisable(self) -> None:
         """Refuse to correct or withdraw labels where the stream does not learn now, or its policy keeps none."""

@@ -48,11 +48,15 @@ async def second_looks_due(call: Call[None]) -> Reply[Due]:
     """Return the labelled items that are drawn by lot and not looked at again yet, without those of the asker."""
     rate, who = call.query["rate"], call.who(None)
 
-    def work(stream: Stream) -> Reply[Due]:
-        due = stream.second_looks_due(rate, by=who)
-        return Reply.of(Due([_blind(stream, one) for one in due[:MOST]], max(len(due) - MOST, 0)))
+    read_model = call.host.read_model(call.stream)
 
-    return await call.writer.do(work)
+    def work() -> list[str]:
+        with read_model.catch_up().lock:
+            return read_model.second_looks.due(call.writer.place.secret, rate, who)
+
+    due = await call.host.aside(work)
+    some, more = due[:MOST], max(len(due) - MOST, 0)
+    return await call.writer.do(lambda stream: Reply.of(Due([_blind(stream, one) for one in some], more)))
 
 
 class Look(Body, frozen=True):
@@ -110,10 +114,12 @@ class Agreed(Struct, frozen=True):
 async def show_agreement(call: Call[None]) -> Reply[Agreed]:
     """Return what second looks say of those who label; of fewer than 20 nothing is said."""
     admin, who = "admin" in call.key.scopes, call.key.name
+    read_model = call.host.read_model(call.stream)
 
-    def work(stream: Stream) -> Reply[Agreed]:
-        looks = stream.second_looks()
+    def work() -> Agreed:
+        with read_model.catch_up().lock:
+            looks = list(read_model.second_looks.looks.values())
         people = {name: one.as_dict() for name, one in of_reviewers(looks).items() if admin or name == who}
-        return Reply.of(Agreed(agreement(looks).as_dict() if admin else None, people))
+        return Agreed(agreement(looks).as_dict() if admin else None, people)
 
-    return await call.writer.do(work)
+    return Reply.of(await call.host.aside(work))

@@ -43,6 +43,7 @@ from ...records.stores.store import Place
 from ...records.timepiece import WORTH
 from ...streams import Audit, Budget
 from ...streams.answers import CALLER
+from ...streams.lots import SecondLooks
 from ...streams.recovery import first_map
 from ...streams.snapshots import read_manifest
 from ...streams.staffing import staffing_of
@@ -243,6 +244,8 @@ class ReadModel:
         self.writer, self.seq = writer, 0
         self.lock = threading.RLock()
         self.columns = Columns()
+        #: The labels that stand on acts, and the second looks at them.
+        self.second_looks = SecondLooks()
         began = first_map(writer.place)
         #: The names of the features when the stream began: alarms are known by them, whatever takes a place since.
         self._names = [] if began is None else began.names()
@@ -289,6 +292,7 @@ class ReadModel:
 
     def _take(self, seq: int, event: Event, at: int) -> None:
         self.columns.take(seq, event, at)
+        self.second_looks.take(event)
         before = len(self.watch.alarms)
         if isinstance(event, Decided):
             x = event.decision.x

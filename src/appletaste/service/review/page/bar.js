@@ -34,7 +34,7 @@ export function drawBar(views, place, view, signOut) {
 function makeBar(shell, views, place, signOut) {
   const element = template("bar");
   const [mode, waiting, alive, nav] = ["mode", "waiting", "alive", "nav"].map((testid) => part(element, testid));
-  const open = Object.entries(views).filter(([, one]) => place?.live && !one.hidden);
+  const open = Object.entries(views).filter(([, one]) => place?.live && !one.hidden && (!one.scope || session.can(one.scope)));
   const links = open.map(([view, one]) => h("a", { href: address(place.stream, view), "data-view": view, testid: `nav-${view}` }, one.title));
   replace(nav, links);
   nav.hidden = !links.length;

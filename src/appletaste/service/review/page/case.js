@@ -10,7 +10,7 @@ import { api, problemOf } from "./api.js";
 import { chanceScale, costBars, effectBar, usualStrip } from "./case_pictures.js";
 import { customerCards } from "./case_customer.js";
 import { codeChip, codeWords } from "./codes.js";
-import { ago, count, figure, h, moment, money, notify, number, part, percent, price, replace, sentence, share, signed, template } from "./dom.js";
+import { ago, cell, count, figure, h, moment, money, notify, part, percent, price, replace, sentence, share, signed, template } from "./dom.js";
 import { address } from "./places.js";
 import { actionOf, capital, outcomeOf, told, words } from "./words.js";
 
@@ -18,6 +18,7 @@ const STATES = { pending: "waits for its label", expired: "no longer waited for"
 const KINDS = {
   decided: "Decided", labelled: "Label arrived", corrected: "Label corrected", retracted: "Label withdrawn", expired: "No longer waited for",
   recorded: "Label recorded", enacted: "Done otherwise", noted: "Note", erased: "Values erased",
+  looked_again: "Looked at again",
 };
 const SHEET = { hit: "Hit", false_alarm: "False alarm", miss: "Miss", correct_pass: "Correct pass" };
 const FEW_LABELS = 30;
@@ -92,12 +93,6 @@ function costCard({ chance, costs, expected_cost: cost }) {
     h("dl.sheet", Object.entries(SHEET).map(([name, words]) => h("div", h("dt", words), h("dd", price(name, costs[name]))))));
 }
 
-function shown(value) {
-  if (value === null || value === "") return h("em.quiet", "missing");
-  if (typeof value === "number") return number(value, 6);
-  return /^\d{4}-\d\d-\d\d[T ]/.test(value) ? moment(value) : String(value);
-}
-
 function heads(...names) {
   return h("thead", h("tr", names.map(([words, name = ""]) => h("th", { scope: "col", class: name }, words))));
 }
@@ -115,7 +110,7 @@ function reasonsCard({ erased, item, contributions, usual }, { columns, learnt }
       heads(["Column"], ["Value"], ["Usual"], ["Effect on the score", "effect-head"], [h("span.only-read", "Effect as a number")]),
       h("tbody", all.map(({ column, value, contribution, low, high }) => h("tr#contribution", { "data-column": column },
         h("th.why-column", { scope: "row", title: column }, column),
-        h("td.why-value", { title: value, class: typeof value === "string" && value.length > 14 ? "long" : "" }, shown(value)),
+        h("td.why-value", { title: value, class: typeof value === "string" && value.length > 14 ? "long" : "" }, cell(value)),
         h("td.why-usual", usualStrip(value, usual[column])),
         h("td.why-effect", contribution === undefined ? h("span.quiet.small.unused", columns.length && !learnt.includes(column) ? "shown, not learnt" : "not used") : effectBar(contribution, low, high, reach)),
         h("td.num.why-number", contribution !== undefined && figure("contribution", contribution, signed(contribution, 2),

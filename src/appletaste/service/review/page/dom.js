@@ -187,6 +187,13 @@ export function ago(time, now = Date.now()) {
 
 // ---- pieces that many views need
 
+/** The value of a column in words; a text of a date as a time in the reader's zone. */
+export function cell(value) {
+  if (value === null || value === "") return h("em.quiet", "missing");
+  if (typeof value === "number") return number(value, 6);
+  return /^\d{4}-\d\d-\d\d[T ]/.test(value) ? moment(value) : String(value);
+}
+
 /** What a view shows while there is nothing else: a title, a sentence, and perhaps what to do. */
 export function emptyState(title, words, ...actions) {
   return h("section.empty#empty", h("h2", title), h("p", words), actions);

@@ -34,10 +34,11 @@ const VIEWS = {
   "what-if": { module: "./what_if.js", title: "What if" },
   health: { module: "./health.js", title: "Health" },
   report: { module: "./report.js", title: "Report" },
+  "second-looks": { module: "./second_looks.js", title: "Second looks", scope: "review" },
   layout: { module: "./layout.js", title: "Layout", scope: "lead", hidden: true },
 };
 /** The second letter of the keys that lead from page to page: g, then q. */
-const LETTERS = { queue: "q", stream: "s", model: "m", "what-if": "w", health: "h", report: "r" };
+const LETTERS = { queue: "q", stream: "s", model: "m", "what-if": "w", health: "h", report: "r", "second-looks": "l" };
 const ALONE = {
   "sign-in": { module: "./sign_in.js", title: "Sign in" },
   keys: { module: "./keys.js", title: "Keys", scope: "admin" },
