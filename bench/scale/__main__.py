@@ -23,7 +23,7 @@ from ..figures.pages import page_of
 from ..figures.stored import keep_run
 from ..peers.latency import ONE_THREAD, measure_alone
 from ..peers.players import all_players
-from .page import draw, parts, slowest
+from .page import draw, parts, short, slowest
 
 MILLION = 1_000_000
 #: policy, features, labels, times played: the ratios that are promised are measured at d = 20.
@@ -113,7 +113,7 @@ def main() -> None:
     if not args.quick:
         picture = page_of("scale.tables").with_name("scale.svg")
         draw(results, picture)
-        keep_run("scale", {"tables": parts(results), "slowest": slowest(results)}, [picture])
+        keep_run("scale", {"tables": parts(results), "slowest": slowest(results), "short": [short(results)]}, [picture])
 
 
 if __name__ == "__main__":

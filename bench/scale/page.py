@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import matplotlib as mpl
@@ -113,6 +114,21 @@ def draw(results: dict, path: Path) -> None:
     right.legend(frameon=False)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
+
+
+def short(results: dict) -> Grid:
+    """Return what most readers want to know of ``voi``."""
+    voi = of(results, "voi", PROMISED)["rows"]
+    late = [row for row in voi if row["labels"] >= 3_000]
+    medians = {f["d"]: f["rows"][-1]["p50"] for f in results["growth"] if f["policy"] == "voi"}
+    rows = [
+        (f"median round, d = {PROMISED}", f"below {math.ceil(max(row['p50'] for row in late))} us"),
+        (f"99th percentile, d = {PROMISED}", f"{max(row['p99'] for row in late):.0f} us"),
+        (f"worst of a million rounds, d = {PROMISED}", f"{max(row['worst'] for row in late) / 1000:.1f} ms"),
+        *((f"median round, d = {d}", f"{medians[d]:.0f} us") for d in (100, 200)),
+        (f"memory of 1,000,000 labels, d = {PROMISED}", f"{voi[-1]['memory']:.0f} MB"),
+    ]
+    return table(("`voi`, one core", ""), rows)
 
 
 def slowest(results: dict) -> str:
