@@ -20,6 +20,9 @@ MARK = re.compile(r"((?<!`)<!-- figure: ([a-z][\w-]*)\.([a-z][\w-]*) -->)(.*?)(<
 #: What may stand between marks by mistake, or be left of one.
 STRAY = re.compile(r"(?<!`)<!-- (?:figure:[^>]*|end[^>]*|results) -->")
 
+#: A number in a sentence that begins a line, or an item of a list: there a comment is a block of HTML.
+BEGINS = re.compile(r"^[ >]*(?:[-*] |\d+\. )?<!-- figure: ([a-z][\w.-]*) -->(?=[^\n])", re.M)
+
 
 def pages() -> list[Path]:
     """Return every page that may have figures."""
@@ -92,6 +95,7 @@ def wrong(text: str, runs: Mapping[str, Run], fresh: Mapping[str, bool]) -> list
             continue
         claims = content == shown(name, runs[name], figure, False)
         found.append(f"{key} is of older code and does not say so" if claims else f"{key} is not the stored figure")
+    found += [f"{left} begins a line, where Markdown ends the paragraph" for left in BEGINS.findall(text)]
     found += [f"{key} is shown without {name}.origin" for name, key in needed.items() if name not in told]
     return found + [f"a mark that closes nothing: {left}" for left in STRAY.findall(MARK.sub("", text))]
 

@@ -68,6 +68,14 @@ def test_a_block_of_older_code_says_so():
     assert said(todays, False) == ["drift.table is of older code and does not say so"]
 
 
+def test_a_number_in_a_sentence_does_not_begin_a_line():
+    """There a comment would end the paragraph."""
+    page = pages.rewritten(BLOCK, {"drift": RUN}, {"drift": True})
+    for start in ("", "  ", "- ", "1. "):
+        moved = page.replace("*n* is <!--", f"{start}<!--")
+        assert said(moved, True) == ["drift.n begins a line, where Markdown ends the paragraph"]
+
+
 def test_a_number_in_a_sentence_needs_the_origin_of_its_run():
     alone = "is <!-- figure: drift.n -->4<!-- end -->"
     assert said(alone, True) == ["drift.n is shown without drift.origin"]
