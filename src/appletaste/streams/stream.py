@@ -670,7 +670,8 @@ class Stream:
             whole = all(len(event.decision.x) for event in entries.decided.values())
             if features and not whole:
                 raise InputError("the features of some decisions were erased: ask for the log with features=False")
-            return table_of(entries, self.player.policy.name, whole if features is None else features)
+            log = table_of(entries, self.player.policy.name, whole if features is None else features)
+            return log if self.features is None else log.named(self.features.names())
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
         """Give the events that are written, behind a number, each with its own."""
