@@ -64,7 +64,7 @@ class Stream:
     >>> stream.label("a", 1).status, stream.label("a", 1).status
     ('applied', 'already_applied')
     >>> print(stream.verify())
-    3 events verify: 1 decisions, 1 labels, 0 snapshots, bit for bit
+    3 events verify: 1 decision, 1 label, 0 snapshots, bit for bit
     """
 
     def __init__(self, journal: Journal) -> None:
