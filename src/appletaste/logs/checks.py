@@ -41,8 +41,8 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
         if wrong.any():
             _refuse(int(np.argmax(wrong)), first, log, message, kind)
 
-    for name, column in vars(log).items():
-        if column is not None and len(column) != n:
+    for name, column in log.columns().items():
+        if len(column) != n:
             raise DataError(
                 f"column {name} has {len(column)} rows and column id has {n}; every column has one row per decision"
             )
@@ -179,5 +179,5 @@ def hashes(ids: NDArray[np.str_]) -> NDArray[np.uint64]:
 
 
 def _refuse(k: int, first: int, log: DecisionLog, message: str, kind: type[DataError | FeedbackError]) -> None:
-    seen = {name: column[k] for name, column in vars(log).items() if column is not None}
+    seen = {name: column[k] for name, column in log.columns().items()}
     raise kind(f"row {first + k + 1} (id {str(log.id[k])!r}): {message.format(**seen)}")

@@ -135,7 +135,7 @@ def table(reading: Reading, reasons: bool = True) -> DecisionLog:
 
 def write_parquet(reading: Reading, path: str) -> bytes:
     """Write the decision log of a stream to a file."""
-    table(reading).write(path)
+    table(reading).named(reading.names).write(path)
     return b""
 
 
