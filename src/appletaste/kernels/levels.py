@@ -111,7 +111,7 @@ def learn_levels(
         raw[n // BLOCK, j, n % BLOCK] = z[j]
         if z[j] != raw[0, j, 0]:
             belief[VARIED, j] = 1.0
-    pull, shrink = adf_step(mean, variance, label, 1.0)
+    pull, shrink = adf_step(mean, variance, label, 1.0, 0.0, 1.0)
     move(belief, pull, shrink)
     for c in range(places.size):
         sites[n, 3 * c] = parts[SLOT, c]
@@ -198,7 +198,7 @@ def revisit(
         parts[SLOT, c], parts[EFFECT, c], parts[VARIANCE, c] = slot, u, 1.0 / precision
         mean += u
         variance += 1.0 / precision
-    pull, shrink = adf_step(mean, variance, labels[k], 1.0)
+    pull, shrink = adf_step(mean, variance, labels[k], 1.0, 0.0, 1.0)
     tell(k, pull, shrink, DAMPING, effects, sites, parts)
     if settled:
         store(k, raw, scaled, sites, parts)
