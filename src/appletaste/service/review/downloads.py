@@ -40,6 +40,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
           "report", "report_time", "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy",
           "decided", "outcome")  # fmt: skip
+#: Days before a month whose audits and reports say which share of the missed is reported.
+PAST = 366
 #: What a formula of a spreadsheet begins with.
 COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")
 _drawing = threading.Lock()  # pictures are drawn by one thread at a time
@@ -96,6 +98,8 @@ def page_of(reading: Reading, month: str, title: str, *words: str) -> bytes:
     """Return the page of a month, compared with the month before."""
     first, last = days_of_month(month)
     log = table_from(reading, (first - timedelta(days=1)).replace(day=1), last)
+    if log.report is not None:  # which share is reported is known from a long past
+        log = table_from(reading, first - timedelta(days=PAST), last)
     try:
         with tempfile.TemporaryDirectory() as folder, _drawing:
             write_report(
