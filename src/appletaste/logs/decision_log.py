@@ -38,7 +38,8 @@ class DecisionLog:
     numbers or ISO texts; NaN or an empty text is a label time that is not known. ``why`` holds a dict for each
     decision, the numbers that the rule looked at. ``truth`` is the label of every item, also of passed ones: a replay
     knows it and writes it down. No estimate looks at it; answers show it beside their numbers. ``names`` are what the
-    features in ``x`` are called, for alarms; a replay and a stream of records know them.
+    features in ``x`` are called, for alarms; a replay and a stream of records know them. ``report`` is a label that
+    came though the item was passed (a chargeback, a complaint): 0, 1 or -1, with its ``report_time``.
 
     Examples
     --------
@@ -73,6 +74,8 @@ class DecisionLog:
     why: NDArray[np.object_] | None = None
     truth: NDArray[np.int8] | None = None
     names: tuple[str, ...] | None = None
+    report: NDArray[np.int8] | None = None
+    report_time: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         check_log(self)
@@ -334,6 +337,9 @@ def table_of(entries: Entries, policy: str = "", features: bool = True) -> Decis
         "x": np.array([d.x for d in decisions], dtype=np.float64) if features and rows else None,
         "why": _reasons([d.why for d in decisions]),
     }
+    if any(e.report is not None for e in rows):
+        columns["report"] = np.array([UNKNOWN if e.report is None else e.report for e in rows], dtype=np.int8)
+        columns["report_time"] = _times([e.report_time for e in rows])
     return DecisionLog(**columns)
 
 

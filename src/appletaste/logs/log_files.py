@@ -79,7 +79,7 @@ def plain(columns: Columns) -> dict[str, list[Any]]:
 
 def _absent(name: str, values: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Return where nothing is known; None for a column that is always known."""
-    if name in ("label", "truth"):
+    if name in ("label", "truth", "report"):
         return np.asarray(values == UNKNOWN)
     if name not in NAN_IS_NOTHING:
         return None
