@@ -73,9 +73,9 @@ class DecisionLog:
     x: Floats | None = None
     why: NDArray[np.object_] | None = None
     truth: NDArray[np.int8] | None = None
-    names: tuple[str, ...] | None = None
     report: NDArray[np.int8] | None = None
     report_time: NDArray[Any] | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_log(self)
