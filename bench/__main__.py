@@ -148,6 +148,12 @@ BENCHES = {
         "docs/decisions/0010-exact-adaptation.md",
         one_thread=False,
     ),
+    "figures": Bench(
+        "figures.__main__",
+        "the figures of all pages: of which code each is, and stale ones measured again",
+        "seconds; --play 10 plays every stale run of ten minutes or less",
+        "CONTRIBUTING.md",
+    ),
 }
 
 

@@ -8,11 +8,15 @@ streams: all rules meet the same items, and the same draws of those that nobody 
 from __future__ import annotations
 
 import argparse
+import re
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
 import appletaste as at
+
+from .figures.parts import Figure, table
+from .figures.stored import keep_run
 
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
 ROUNDS, FEATURES, SENT, SURE = 3_000, 5, 0.2, 0.05
@@ -51,17 +55,24 @@ def _cell(task: tuple[str, int]) -> float:
 
 
 def main() -> None:
-    """Print the cost of each rule, and its difference from ``voi``."""
+    """Print the cost of each rule, and its difference from ``voi``; keep a whole run."""
     parser = argparse.ArgumentParser(prog="python -m bench adversary", description=__doc__)
     parser.add_argument("--streams", type=int, default=12)
     args = parser.parse_args()
     tasks = [(name, seed) for name in RIVALS for seed in range(args.streams)]
     with ProcessPoolExecutor(2) as workers:
         found = np.array(list(workers.map(_cell, tasks))).reshape(len(RIVALS), args.streams)
+    rows, numbers = [], dict[str, Figure]()
     for name, costs in zip(RIVALS, found, strict=True):
         away = costs - found[0]
-        error = away.std(ddof=1) / np.sqrt(args.streams)
-        print(f"{name:20} {costs.mean():8.0f}   {away.mean():+7.0f} +- {error:.0f}")
+        more = f"{away.mean():+.0f} ± {away.std(ddof=1) / np.sqrt(args.streams):.0f}"
+        rows.append((f"`{name}`", f"{costs.mean():,.0f}", "" if name == "voi" else more))
+        word = re.sub(r"[^a-z0-9]+", "-", name.removeprefix("voi, ")).strip("-")
+        numbers[word] = f"{costs.mean():,.0f}" if name == "voi" else more
+    told = table(("policy", "cost of a stream", "more than `voi`"), rows)
+    print(told.text())
+    if args.streams == parser.get_default("streams"):
+        keep_run("adversary", {"table": [told]} | numbers)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """What forgetting is worth when the world changes, and how fast the alarm comes: ``make bench ARGS=drift``.
 
 Streams whose coefficients change their sign at a known item, and the same streams without the change, with and without
-a half-life; false alarms of Page-Hinkley on honest chances and its delay after shifts of known size. Writes the tables
-and the picture of docs/decisions/measured/drift.md in about two minutes on two cores.
+a half-life; false alarms of Page-Hinkley on honest chances and its delay after shifts of known size. Two minutes
+on two cores; a whole run is kept, and its tables and picture are put into the pages that show them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from joblib import Parallel, delayed
 import appletaste as at
 from appletaste.pages.charts import require_pyplot
 
-from .scale.page import END, START, table
+from .figures.pages import page_of
+from .figures.parts import table, text
+from .figures.stored import keep_run
 
-MEASURED = Path(__file__).parent.parent / "docs" / "decisions" / "measured"
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
 N, CHANGE, BLOCK, D = 6000, 3000, 250, 6
 POLICIES = {
@@ -156,30 +157,22 @@ def main() -> None:
     rows, curves, alarms = forgetting(range(args.streams), args.jobs)
     laws, false_rows, chances, delays = run_lengths(args.jobs)
     heads = ("regret per 1,000 items", "before", "after", "price on the same streams without a change")
-    text = "\n".join(
-        [
-            f"{args.streams} streams of {N:,} items, {D - 1} features and an intercept; at item {CHANGE:,} all "
-            "coefficients but the intercept change sign. Means ± one standard error.",
-            "",
-            table((*heads, "items to the alarm, median", "false alarms"), rows),
-            "",
-            "![Regret by block, with and without forgetting](drift.svg)",
-            "",
-            "Labels between false alarms, stated and measured on 400,000 labels with honest chances (shift 0.5):",
-            "",
-            table(("at least", *(f"p = {law}" if law != "mixed" else "p ~ Beta(1, 4)" for law in laws)), false_rows),
-            "",
-            "Labels from a shift of the log-odds to the alarm, mean of 40 (default settings):",
-            "",
-            table(("shift", *(f"p = {p}" for p in chances)), delays),
-        ]
-    )
-    page = MEASURED / "drift.md"
-    before, rest = page.read_text().split(START)
-    page.write_text(f"{before}{START}\n\n{text}\n\n{END}{rest.split(END)[1]}")
-    draw(curves, alarms, MEASURED / "drift.svg")
-    print(text)
+    parts = [
+        f"{args.streams} streams of {N:,} items, {D - 1} features and an intercept; at item {CHANGE:,} all "
+        "coefficients but the intercept change sign. Means ± one standard error.",
+        table((*heads, "items to the alarm, median", "false alarms"), rows),
+        "![Regret by block, with and without forgetting](drift.svg)",
+        "Labels between false alarms, stated and measured on 400,000 labels with honest chances (shift 0.5):",
+        table(("at least", *(f"p = {law}" if law != "mixed" else "p ~ Beta(1, 4)" for law in laws)), false_rows),
+        "Labels from a shift of the log-odds to the alarm, mean of 40 (default settings):",
+        table(("shift", *(f"p = {p}" for p in chances)), delays),
+    ]
+    print(text(parts))
     print(f"in {time.perf_counter() - started:.0f} s")
+    if args.streams == parser.get_default("streams"):
+        picture = page_of("drift.table").with_name("drift.svg")
+        draw(curves, alarms, picture)
+        keep_run("drift", {"table": parts}, [picture])
 
 
 if __name__ == "__main__":

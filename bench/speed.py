@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from polyagamma import random_polyagamma as other_polyagamma
 import appletaste as at
 from appletaste.policies import POLICIES
 
+from .figures.parts import table
+from .figures.stored import keep_run
 from .naive import NaivePgTs, TunedPgTs
 
 COSTS = at.Costs(miss=1.0, false_alarm=0.4, hit=0.05)
@@ -252,9 +255,43 @@ def main():
     )
     parser.add_argument("--json", type=Path, help="keep the numbers in this file")
     args = parser.parse_args()
-    rows = [*bench_draws(), *bench_replicates(), *bench_policies(), *bench_ledger(), *bench_sparse()]
+    draws, runs, policies, ledger, sparse = (
+        measure() for measure in (bench_draws, bench_replicates, bench_policies, bench_ledger, bench_sparse)
+    )
+    rows = [*draws, *runs, *policies, *ledger, *sparse]
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2) + "\n")
+    keep_run("speed", {"beside": beside(draws, runs), "policies": [by_policy(policies)], "sparse": [by_zeros(sparse)]})
+
+
+def beside(draws, runs):
+    """Return the tables of ours beside others in one run."""
+    drawn = [(row["what"][10:], f"{row['ours']:.0f}", f"{row['theirs']:.1f}", f"{row['ratio']:.1f}") for row in draws]
+    names = ("ours", "naive", "ratio", "tuned", "tuned_ratio")
+    played = [
+        (row["what"][11:], *(f"{row[name] * (1 if 'ratio' in name else 1e3):.1f}" for name in names)) for row in runs
+    ]
+    return [
+        table(("PG(1, z), millions a second", "appletaste", "polyagamma", "ratio"), drawn),
+        table(("PG-TS, M = 15, ms a run", "appletaste", "as written", "ratio", "tuned", "ratio"), played),
+        "As written: covariance by inverse, draw by `multivariate_normal`. Tuned: Cholesky and triangular solves.",
+    ]
+
+
+def by_policy(policies):
+    """Return microseconds of decide and learn of every policy."""
+    rows = [(f"`{row['what'][16:]}`", f"{row['n=100']:.1f}", f"{row['n=1000']:.1f}") for row in policies]
+    return table(("decide and learn, 5 features, us", "100 labels", "1,000 labels"), rows)
+
+
+def by_zeros(sparse):
+    """Return microseconds of vectors with many zeros beside those without."""
+    rows = []
+    for row in sparse:
+        features, zeros = re.findall(r"\d+", row["what"])
+        values = (row[name] for name in ("median", "dense_median", "mean", "dense_mean"))
+        rows.append((features, zeros, *(f"{value:.1f}" for value in values)))
+    return table(("features", "non-zeros", "median", "without zeros", "mean", "without zeros"), rows)
 
 
 if __name__ == "__main__":

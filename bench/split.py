@@ -14,9 +14,11 @@ from hashlib import blake2b
 import numpy as np
 
 import appletaste as at
-from appletaste.cli.console import print_table
 from appletaste.problems import Synthetic
 from appletaste.problems.drawn import Table, logistic_table
+
+from .figures.parts import table
+from .figures.stored import keep_run
 
 #: How many streams.
 PARTS = (1, 2, 4, 16)
@@ -62,35 +64,41 @@ def regret(table: Table, parts: int, key: at.Key, past: Table | None) -> float:
 
 
 def main() -> None:
-    """Print a table for each problem: regret of one stream, and what K streams cost more."""
+    """Print a table: regret of one stream, and what K streams cost more; keep a whole run."""
     parser = argparse.ArgumentParser(prog="python -m bench split", description=__doc__)
     parser.add_argument("--tables", type=int, default=20, help="of each problem (default 20)")
     parser.add_argument("--only", help="problems whose name has this in it")
     given = parser.parse_args()
+    rows = []
     for name, problem in PROBLEMS.items():
         if given.only is None or given.only in name:
-            print_table(name, ("", "regret", "more than one stream"), rows_of(name, problem, given.tables))
+            rows += rows_of(name, problem, given.tables)
+            print(f"{name}: played", flush=True)
+    heads = ("stream", "one", *(f"{parts} parts" for parts in PARTS[1:]), "better constant")
+    told = table(heads, rows)
+    print(told.text())
+    if given.only is None and given.tables == parser.get_default("tables"):
+        keep_run("split", {"table": [told]})
 
 
-def rows_of(name: str, problem: Synthetic, tables: int) -> list[tuple[str, str, str]]:
-    """Return the rows of one problem."""
+def rows_of(name: str, problem: Synthetic, tables: int) -> list[tuple[str, ...]]:
+    """Return the rows of one problem: regret of one stream, what more parts cost beside that, and the constants."""
     fresh, taught, constants = list[list[float]](), list[list[float]](), list[float]()
     for number in range(tables):
         key = at.Key(29).at(name, number)
-        table = problem.draw(key)
-        past = past_of(problem, table, key)
-        fresh.append([regret(table, parts, key, None) for parts in PARTS])
-        taught.append([regret(table, parts, key, past) for parts in PARTS])
-        constants.append(min(float(table.regret_of(np.full(table.rounds, act)).sum()) for act in (False, True)))
-    rows = []
+        met = problem.draw(key)
+        past = past_of(problem, met, key)
+        fresh.append([regret(met, parts, key, None) for parts in PARTS])
+        taught.append([regret(met, parts, key, past) for parts in PARTS])
+        constants.append(min(float(met.regret_of(np.full(met.rounds, act)).sum()) for act in (False, True)))
+    rows: list[tuple[str, ...]] = []
     for words, found in (("", fresh), (f", taught {PAST:,} past labels", taught)):
         costs = np.array(found)
         extra = costs - costs[:, :1]
         error = extra.std(axis=0, ddof=1) / math.sqrt(tables)
-        for k, parts in enumerate(PARTS):
-            more = f"{extra[:, k].mean():+,.1f} (s.e. {error[k]:.1f})" if k else ""
-            rows.append((f"{parts} stream{'s' * (k > 0)}{words}", f"{costs[:, k].mean():,.1f}", more))
-    return [*rows, ("better constant", f"{np.mean(constants):,.1f}", "")]
+        more = (f"{extra[:, k].mean():+,.1f} ({error[k]:.1f})" for k in range(1, len(PARTS)))
+        rows.append((f"{name}{words}", f"{costs[:, 0].mean():,.1f}", *more, f"{np.mean(constants):,.1f}"))
+    return rows
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from .figures.parts import table
+from .figures.stored import keep_run
+
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
@@ -62,8 +65,12 @@ def timed(command: Sequence[str | Path], cache: str, folder: Path = ROOT) -> tup
     return wall, float(own.group(1)) if own else used, found.stdout
 
 
+ROWS: list[tuple[str, ...]] = []
+
+
 def say(name: str, bar: float, wall: float, processor: float) -> None:
-    """Print one figure."""
+    """Print one figure, and keep it for the table."""
+    ROWS.append((name, f"{processor:.2f}", f"{wall:.2f}", f"{bar:g}", "yes" if processor <= bar else "no"))
     print(f"{name:<58} {processor:7.2f} {wall:7.2f} {bar:7.1f}  {'yes' if processor <= bar else 'NO'}", flush=True)
 
 
@@ -112,7 +119,7 @@ def signatures() -> None:
 
 
 def main() -> None:
-    """Print every figure beside its bar."""
+    """Print every figure beside its bar, and keep the run."""
     parser = argparse.ArgumentParser(prog="python -m bench start", description=__doc__)
     parser.add_argument("--clone", action="store_true", help="also make demo in a fresh clone, set-up included")
     parser.add_argument("--signatures", action="store_true", help="also count the signatures of all kernels, cold")
@@ -125,6 +132,8 @@ def main() -> None:
         clone()
     if given.signatures:
         signatures()
+    if not given.clone:
+        keep_run("start", {"table": [table(("", "busiest process, s", "by the clock, s", "bar, s", "met"), ROWS)]})
 
 
 if __name__ == "__main__":

@@ -26,13 +26,13 @@ from appletaste.policies import PolicySpec
 from appletaste.policies.trees import TreesLearner
 from appletaste.replays.comparators import BOOSTER
 
+from .figures.parts import Figure, Grid, table
+from .figures.stored import keep_run
 from .files.streams import STREAMS as FILES
 from .ordered.__main__ import DATA, HOTEL
 from .ordered.__main__ import FILES as ORDERED
 from .peers.summary import mean_and_error
-from .scale.page import END, START, table
 
-DOCS = Path(__file__).parents[1] / "docs" / "decisions" / "measured" / "trees.md"
 #: Rows of a file in random order that are played.
 MOST = 12_000
 PLAYERS = [PolicySpec("voi", {}), PolicySpec("voi", {"trees": False})]
@@ -114,7 +114,7 @@ def runs(args: argparse.Namespace) -> list[Run]:
     return [run for run in found if not args.only or any(word in (run.name, run.part) for word in args.only)]
 
 
-def summary(found: dict[str, list[dict[str, float]]]) -> str:
+def summary(found: dict[str, list[dict[str, float]]]) -> Grid:
     """Return the table: what is saved against the better constant, and as a share of what the booster saves."""
     rows = []
     for name, orders in found.items():
@@ -136,6 +136,13 @@ def summary(found: dict[str, list[dict[str, float]]]) -> str:
         )
     heading = ("stream", "better constant", f"{BOOSTER} saves", "without trees", "with trees", "difference")
     return table((*heading, "share without", "share with", "orders"), rows)
+
+
+def in_sentences(told: Grid) -> dict[str, Figure]:
+    """Return the least and the most that is saved on files in random order, as a share of what the booster saves."""
+    place = told.header.index("share with")
+    shares = [row[place] for row in told.rows if row[0].endswith(", random") and row[place] != "-"]
+    return {"least": min(shares, key=float), "most": max(shares, key=float)}
 
 
 # ---- speed
@@ -199,23 +206,23 @@ def replayed(trees: bool, rows: int = 12_000) -> float:
     return rows / found[player.label].items_per_second
 
 
-def speed(args: argparse.Namespace) -> dict[str, Any]:
+def speed(labels: int) -> Grid:
     """Measure with and without trees in turn, in one run."""
     at.replay(made("xor", 1, 800), "bad", costs=COSTS, policies=PLAYERS[:1], shuffles=1, jobs=1)  # loads what there is
-    found: dict[str, Any] = {}
+    rows: list[tuple[str, str, str, str]] = []
     for d in (5, 20, 60):
-        ours, plain = decisions(d, True), decisions(d, False)
-        found[f"decide at d = {d}, p50 in us: with, without, ratio"] = [
-            float(np.median(ours)),
-            float(np.median(plain)),
-            float(np.median(ours) / np.median(plain)),
-        ]
-    pairs = [(replayed(True), replayed(False)) for _ in range(3)]
-    for k, who in enumerate(("with", "without")):
-        found[f"replay of 12,000 rows {who}, s"] = sorted(pair[k] for pair in pairs)
-    found["replay, ratio"] = sorted(one / other for one, other in pairs)
-    found[f"at {args.labels} labels of 20 columns"] = adoption(args.labels)
-    return found
+        ours, plain = (float(np.median(decisions(d, trees))) for trees in (True, False))
+        rows.append((f"deciding, {d} columns, µs", f"{ours:.1f}", f"{plain:.1f}", f"{ours / plain:.1f}"))
+    ours, plain = (
+        float(np.median(times)) for times in zip(*((replayed(True), replayed(False)) for _ in range(3)), strict=True)
+    )
+    rows.append(("a replay of 12,000 rows, refits included, s", f"{ours:.2f}", f"{plain:.2f}", f"{ours / plain:.1f}"))
+    found = adoption(labels)
+    what = (("fitting beside decisions", "fit beside, ms", 1e3), ("holding the labels for it", "hold labels, ms", 1e3))
+    for said, name, unit in what:
+        rows.append((f"{said} at {labels:,} labels of 20 columns, s", f"{found[name] / unit:.2g}", "", ""))
+    rows.append(("what a decision waits for when these trees are adopted, ms", f"{found['adopt, ms']:.1f}", "", ""))
+    return table(("", "with trees", "without", "ratio"), rows)
 
 
 def main() -> None:
@@ -232,8 +239,10 @@ def main() -> None:
     args = parser.parse_args()
     args.out.parent.mkdir(parents=True, exist_ok=True)
     if args.part != "play":
-        for name, told in speed(args).items():
-            print(f"{name}: {json.dumps(told)}")
+        told = speed(args.labels)
+        print(told.text())
+        if args.labels == parser.get_default("labels"):
+            keep_run("trees-speed", {"table": [told]})
     if args.part == "speed":
         return
     tasks = runs(args)
@@ -247,11 +256,11 @@ def main() -> None:
     for kind, one in zip(kinds, costs, strict=True):
         grouped.setdefault(kind, []).append(one)
     write_aside(args.out, json.dumps(grouped, indent=1).encode())
-    text = summary(grouped)
-    print(text)
-    if not args.only and DATA.exists() and START in DOCS.read_text():
-        before, _, rest = DOCS.read_text().partition(START)
-        write_aside(DOCS, f"{before}{START}\n\n{text}\n\n{END}{rest.partition(END)[2]}".encode())
+    told = summary(grouped)
+    print(told.text())
+    sizes = all(vars(args)[name] == parser.get_default(name) for name in ("seeds", "rows", "orders"))
+    if not args.only and DATA.exists() and sizes:
+        keep_run("trees", {"table": [told]} | in_sentences(told))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """A desk with few reviewers, late labels and audits beside one-sided logistic regression: ``make bench ARGS=desk``.
 
 Capacity 5 % of any 1,000 items, labels 500 items late, 2 % audits. ``voi`` at its desk against the rival of
-``rival.py`` on the same orders: five public files, and made streams of six kinds with 2 % positives. Written into
-docs/decisions/0011-pacing.md; about half an hour on one core.
+``rival.py`` on the same orders: five public files, and made streams of six kinds with 2 % positives. About half an
+hour on one core; a whole run is kept and put into the pages.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import appletaste as at
-from appletaste._files import write_aside
 from appletaste.problems import Table
 from appletaste.streams.loop import rehearse
 
-from ..scale.page import END, START, table
+from ..figures.parts import table
+from ..figures.stored import keep_run
 from .rival import Rival
 from .streams import NAMES, ORDERS, stream
 
 SHARE, RATE, DELAY = 0.05, 0.02, 500
-DOCS = Path(__file__).parents[2] / "docs" / "decisions" / "0011-pacing.md"
 
 
 def costs_of(acts: NDArray[np.bool_], met: Table) -> float:
@@ -107,10 +106,10 @@ def main() -> None:
             continue
         rows.append(row(name, min(ORDERS[name], args.orders or 1000), args.data))
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    print(table(head, rows))
+    found = table(head, rows)
+    print(found.text())
     if not (args.only or args.orders):
-        before, _, rest = DOCS.read_text().partition(START)
-        write_aside(DOCS, f"{before}{START}\n\n{table(head, rows)}\n\n{END}{rest.partition(END)[2]}".encode())
+        keep_run("desk", {"table": [found]})
 
 
 if __name__ == "__main__":

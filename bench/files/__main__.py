@@ -1,8 +1,8 @@
 """Our policies and those of other libraries on real files: ``make bench ARGS=files``.
 
 Every file is read and encoded as ``appletaste replay`` does it, and every player meets the same vectors in the same
-orders; slow ones the first few, and the two peers that come nearest all of them. Results are kept in out/bench-files
-and written into docs/decisions/measured/replay.md.
+orders; slow ones the first few, and the two peers that come nearest all of them. Runs are kept in out/bench-files;
+the tables of all of them are stored and put into the pages.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ import sys
 from pathlib import Path
 
 from appletaste.engines import engine
-from appletaste.paper.results import files_of
+from appletaste.paper.sources import Sources
 
+from ..figures.parts import text
+from ..figures.stored import keep_run
 from ..peers.__main__ import chosen, say
 from ..peers.players import RECOMMENDED, REFERENCES, Configuration, all_players, why_absent
 from ..peers.store import Store
 from ..peers.summary import summarise
-from .page import duels, ranked, write
+from .page import duels, everyone, ranked
 from .streams import STREAMS, Run
 
 HERE = Path(__file__).parent
 #: What makes the vectors that everybody meets.
-DECISIVE = (HERE / "streams.py", *sorted(files_of("features", "history.labelled")))
+DECISIVE = (HERE / "streams.py", *sorted(Sources().files("appletaste.features", "appletaste.history.labelled")))
 #: How many of the slow peers, those that came nearest on a stream, play all its orders.
 CLOSEST = 2
-DOCS = HERE.parents[1] / "docs" / "decisions" / "measured" / "replay.md"
 
 
 def main() -> None:
@@ -68,9 +69,10 @@ def main() -> None:
         ]
         play(closest, store, players, args.jobs)
         summary = summarise(store.lines([*runs, *closest]), players, RECOMMENDED)
-    print(duels(summary, REFERENCES))
+    tables = [duels(summary, REFERENCES), everyone(summary)]
+    print(text(tables[:1]))
     if not (args.only or args.players or args.replications):
-        write(summary, REFERENCES, DOCS)
+        keep_run("files", {"tables": tables})
 
 
 def play(runs: list[Run], store: Store, players: dict[str, Configuration], jobs: int) -> None:

@@ -1,15 +1,12 @@
-"""The tables of docs/decisions/measured/replay.md: the best of ours beside every peer, on orders both have played."""
+"""Two tables of real files: the best of ours beside every peer, on the orders that both have played."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 
-from appletaste._files import write_aside
-
+from ..figures.parts import Grid, table
 from ..peers.summary import Summary, mean_and_error, paired_difference
 from ..peers.tables import with_error
-from ..scale.page import END, START, table
 
 
 def ranked(summary: Summary, stream: str, names: Collection[str]) -> list[str]:
@@ -19,7 +16,7 @@ def ranked(summary: Summary, stream: str, names: Collection[str]) -> list[str]:
     return sorted(there, key=lambda name: cells[name].difference)
 
 
-def duels(summary: Summary, references: Collection[str]) -> str:
+def duels(summary: Summary, references: Collection[str]) -> Grid:
     """Return one row for each stream: the best of ours, and the peers that come nearest, paired with it."""
     ours = [name for name, player in summary.players.items() if player.ours and name not in references]
     rows = []
@@ -36,7 +33,7 @@ def duels(summary: Summary, references: Collection[str]) -> str:
     return table(("stream", "best of ours", "less the best peer", "less the next", "at or below"), rows)
 
 
-def everyone(summary: Summary) -> str:
+def everyone(summary: Summary) -> Grid:
     """Return the cost of every player on every stream."""
     streams = list(summary.cells)
     rows = []
@@ -45,11 +42,3 @@ def everyone(summary: Summary) -> str:
         shown = (f"{with_error(c.mean, c.se)} ({c.count})" if c and c.count else "-" for c in cells)
         rows.append((f"`{name}`", *shown))
     return table(("player", *streams), rows)
-
-
-def write(summary: Summary, references: Collection[str], page: Path) -> None:
-    """Put the tables between the marks of the page."""
-    before, _, rest = page.read_text().partition(START)
-    _, _, after = rest.partition(END)
-    text = f"{before}{START}\n\n{duels(summary, references)}\n\n{everyone(summary)}\n\n{END}{after}"
-    write_aside(page, text.encode())

@@ -77,7 +77,7 @@ def table_of(name: str, number: int, folder: Path) -> Table:
     if chosen.shuffled:
         order = Key(SEED).at("bench-files", name, number).generator().permutation(len(stream))
         records, labels = records[order], labels[order]
-    items, _ = encode(default_encoder(records, chosen.shuffled), records)
+    items, _, _ = encode(default_encoder(records, chosen.shuffled), records)
     return Table(name, items, labels.astype(float), labels, chosen.costs)
 
 

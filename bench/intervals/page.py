@@ -1,4 +1,4 @@
-"""The tables and the picture of docs/decisions/measured/missed.md, from the results."""
+"""The tables and the picture of coverage, from the results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ..scale.page import table
+from ..figures.parts import Figure, Grid, Part, table
 from .checks import BOUNDS, CONTROL, LEVEL, MISSED, SAVING, WHAT_IF
 from .known import FAMILY
 from .known import MISSED as KNOWN_MISSED
@@ -34,7 +34,7 @@ def shown(cell: Cell, name: str) -> str:
     return f"{100 * share:.1f}" if name in CONTROL or BAND[0] <= share <= most else f"**{100 * share:.1f}**"
 
 
-def rows_of(cells: list[Cell], names: tuple[str, ...], last: bool = True) -> str:
+def rows_of(cells: list[Cell], names: tuple[str, ...], last: bool = True) -> Grid:
     """Return coverage by policy and setting, and of all streams together."""
     rows = [(f"`{c.policy}`, {c.setting}", *(shown(c, name) for name in names)) for c in cells]
     pooled = [np.concatenate([c.covered(name) for c in cells]) for name in names]
@@ -42,7 +42,7 @@ def rows_of(cells: list[Cell], names: tuple[str, ...], last: bool = True) -> str
     return table(("covers, %", *names), [*rows, everything] if last else rows)
 
 
-def outside(cells: list[Cell], names: tuple[str, ...]) -> str:
+def outside(cells: list[Cell], names: tuple[str, ...]) -> Grid:
     """Return how many cells of each interval are in the band, below and above, with the least and the most."""
     rows = []
     for name in names:
@@ -56,7 +56,7 @@ def outside(cells: list[Cell], names: tuple[str, ...]) -> str:
     return table(("cells", "answered", "86 to 94 %", "below", "above", "least", "mean", "most"), rows)
 
 
-def beside(cells: list[Cell]) -> str:
+def beside(cells: list[Cell]) -> Grid:
     """Return how much there was to know, and how much the log says nothing about."""
     rows = []
     for c in cells:
@@ -70,7 +70,7 @@ def beside(cells: list[Cell]) -> str:
     return table(("means", "missed, supported", "HT", "interval's width", "positives seen", "says nothing"), rows)
 
 
-def plans_of(cells: list[Cell]) -> str:
+def plans_of(cells: list[Cell]) -> Grid:
     """Return what became of audit plans."""
     rows = []
     for c in cells:
@@ -82,7 +82,7 @@ def plans_of(cells: list[Cell]) -> str:
     return table((*heads, "recall, HT covers, %", "recall, Hájek covers, %", "missed, HT covers, %"), rows)
 
 
-def rivals_of(cells: list[Cell]) -> str:
+def rivals_of(cells: list[Cell]) -> Grid:
     """Return whether other libraries find the same values on the same log, and whether their intervals cover."""
     names = list(dict.fromkeys(name for c in cells for name in c.names if name != "unsupported"))
     rows = []
@@ -150,7 +150,7 @@ def error(streams: int) -> str:
     return f"{100 * (LEVEL * (1 - LEVEL) / streams) ** 0.5:.1f} points"
 
 
-def known_rows(cells: list[Cell], names: tuple[str, ...]) -> str:
+def known_rows(cells: list[Cell], names: tuple[str, ...]) -> Grid:
     """Return coverage in percent of logs that were answered, with how many were in brackets where not all were."""
     rows = []
     for c in cells:
@@ -163,7 +163,7 @@ def known_rows(cells: list[Cell], names: tuple[str, ...]) -> str:
     return table(("covers, %", *names), rows)
 
 
-def known_part(cells: list[Cell], what: str) -> str:
+def known_part(cells: list[Cell], what: str) -> list[Part]:
     """Return the tables of logs that know the truth."""
     count = len(cells[0].rows)
     together = [c for c in cells if len(c.covered(FAMILY[0]))]
@@ -186,7 +186,7 @@ def known_part(cells: list[Cell], what: str) -> str:
             if len(c)
         ],
     )
-    parts = [
+    parts: list[Part] = [
         f"{count} {what} a row; one standard error of a row is {error(count)}, more where fewer were answered (in "
         "brackets: how many).",
         known_rows(cells, (*KNOWN_MISSED, *KNOWN_WHAT_IF)),
@@ -198,51 +198,44 @@ def known_part(cells: list[Cell], what: str) -> str:
             "save cover, each by itself and stretched to hold at once (`evaluate/together.py`).",
             factors,
         ]
-    return "\n\n".join(parts)
+    return parts
 
 
-def streams_part(cells: list[Cell], page: Path) -> str:
-    """Return the tables of the registry's policies, and draw the picture beside the page."""
+def in_sentences(cells: list[Cell]) -> dict[str, Figure]:
+    """Return what sentences tell of the interval of what is missed: its coverage, and the least and most by kind."""
+    shares = [100 * c.covered("missed, HT").mean() for c in cells if len(c.covered("missed, HT"))]
+    mean = 100 * np.concatenate([c.covered("missed, HT") for c in cells]).mean()
+    return {"covered": f"{mean:.0f}", "least": f"{min(shares):.0f}", "most": f"{max(shares):.0f}"}
+
+
+def streams_part(cells: list[Cell], picture: Path) -> list[Part]:
+    """Return the tables of the registry's policies, and draw the picture."""
     count = len(cells[0].rows)
     told = cells if count >= ENOUGH else pooled(cells)
-    draw(told, page.with_suffix(".svg"))
+    draw(told, picture)
     late = [c for c in told if "late" in c.setting]
     least = min(len(c.rows) for c in told)
-    return "\n\n".join(
-        [
-            "![Coverage of every interval](missed.svg)",
-            f"{len(cells) * count:,} streams, {count} for each policy and setting; one standard error of a row is "
-            f"{error(least)}. In brackets: how many were answered, where that is fewer than {ENOUGH}; bold: outside "
-            f"{100 * BAND[0]:.0f} to {100 * BAND[1]:.0f} %.",
-            *([outside(told, (*MISSED, *WHAT_IF, *SAVING))] if told is cells else []),
-            rows_of(told, MISSED),
-            beside(told),
-            rows_of(told, WHAT_IF),
-            "Where all labels have arrived, the logged cost is known and a saving is as sure as the doubly robust "
-            "answer. With labels missing:",
-            rows_of(late, (*SAVING, *(f"{kind}, DR" for kind in ("threshold", "rule"))), last=False),
-            "Bounds allow for the worst (missing labels, passes without support), so they must cover 90 % *or more*.",
-            rows_of(late, BOUNDS, last=False),
-            rows_of([c for c in told if c not in late], BOUNDS[:2], last=False),
-            "Controls, which must fail:",
-            rows_of(told, CONTROL),
-        ]
-    )
+    return [
+        "![Coverage of every interval](missed.svg)",
+        f"{len(cells) * count:,} streams, {count} for each policy and setting; one standard error of a row is "
+        f"{error(least)}. In brackets: how many were answered, where that is fewer than {ENOUGH}; bold: outside "
+        f"{100 * BAND[0]:.0f} to {100 * BAND[1]:.0f} %.",
+        *([outside(told, (*MISSED, *WHAT_IF, *SAVING))] if told is cells else []),
+        rows_of(told, MISSED),
+        beside(told),
+        rows_of(told, WHAT_IF),
+        "Where all labels have arrived, the logged cost is known and a saving is as sure as the doubly robust "
+        "answer. With labels missing:",
+        rows_of(late, (*SAVING, *(f"{kind}, DR" for kind in ("threshold", "rule"))), last=False),
+        "Bounds allow for the worst (missing labels, passes without support), so they must cover 90 % *or more*.",
+        rows_of(late, BOUNDS, last=False),
+        rows_of([c for c in told if c not in late], BOUNDS[:2], last=False),
+        "Controls, which must fail:",
+        rows_of(told, CONTROL),
+    ]
 
 
-def replays_part(cells: list[Cell]) -> str:
+def replays_part(cells: list[Cell]) -> list[Part]:
     """Return whether standard errors of a replay cover."""
     said = "Mean ± t s.e. over ten orders of one file of 300 rows, against the mean over 1,000 orders (one standard "
-    return f"{said}error: 3 points).\n\n{rows_of(cells, ('cost per 1,000',), last=False)}"
-
-
-def put(page: Path, part: str, text: str) -> None:
-    """Write one part of the page between its marks, and leave the others as they are."""
-    start, end = f"<!-- {part} -->", f"<!-- end of {part} -->"
-    before, found, rest = page.read_text().partition(start)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        raise ValueError(f"{page} has no marks {start} and {end}")
-    aside = page.with_name(f".{page.name}.part")
-    aside.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}")
-    aside.replace(page)
+    return [f"{said}error: 3 points).", rows_of(cells, ("cost per 1,000",), last=False)]

@@ -18,6 +18,8 @@ from appletaste.engines import engine
 from appletaste.history.labelled import read_labelled
 from appletaste.pages.page import Table
 
+from ..figures.parts import Grid
+from ..figures.stored import keep_run
 from . import made, nightly
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -171,6 +173,8 @@ def main() -> None:
     table = summary(lines, policies)
     (args.out / "table.md").write_text(table.markdown() + "\n")
     print(table.text())
+    if (args.only, args.seeds, policies) == (list(FILES), 0, ["voi"]):
+        keep_run("time-files", {"table": [Grid("", table.header, table.rows)]})
 
 
 if __name__ == "__main__":

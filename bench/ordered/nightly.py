@@ -54,7 +54,7 @@ def play(stream: LabelledTable, costs: Costs | CostColumns, X: Matrix, new: Call
 
 def vectors(stream: LabelledTable) -> Matrix:
     """Return the items as a linear model takes them: standardised numbers, a column for each level."""
-    items, _ = encode(default_encoder(stream.records, shuffled=False), stream.table, stream.clock)
+    items, _, _ = encode(default_encoder(stream.records, shuffled=False), stream.table, stream.clock)
     return np.asarray(items, dtype=np.float64)
 
 

@@ -12,19 +12,21 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from appletaste._files import write_aside
 from appletaste.engines import engine
 
+from ..figures.pages import page_of
+from ..figures.stored import keep_run
 from .budget import plan
 from .environments import Environment
 from .latency import measure_alone
 from .play import Run, all_environments
 from .players import RECOMMENDED, Configuration, all_players, reference_of, why_absent
 from .promises import promises
-from .report import Report, rewrite_docs, write
+from .report import Report, figures, write
 from .store import Line, Store
 from .summary import summarise
 
-DOCS = Path(__file__).parents[2] / "docs" / "decisions" / "measured" / "bench.md"
 LATENCY_ROUNDS = 2000
 QUICK_ENVIRONMENTS = ("i", "iii", "costly")
 QUICK_LATENCY_ROUNDS = 100
@@ -144,16 +146,15 @@ def main() -> None:
     if args.json:
         args.json.write_text((folder / "results.json").read_text())
     whole = not (args.quick or args.only or args.players or args.replications)
-    if whole:
-        rewrite_docs(report, DOCS)
     for promise in promises(summary):
         print(
             f"{'kept' if promise.kept else 'NOT KEPT'}: {promise.promise.replace('`', '')}\n    found: {promise.found}"
         )
-    print(
-        f"{folder / 'index.html'}, report.md, results.json"
-        + ("; docs/decisions/measured/bench.md rewritten" if whole else "")
-    )
+    print(f"{folder / 'index.html'}, report.md, results.json")
+    if whole and summary.peers:  # without a peer there is nothing to tell
+        picture = page_of("peers.tables").with_name("bench.svg")
+        write_aside(picture, report.picture().encode())
+        keep_run("peers", figures(report), [picture])
 
 
 if __name__ == "__main__":

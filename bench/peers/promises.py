@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .summary import Summary
 
-LOWEST_SHARE = 0.75
+WON_SHARE = 0.75
 MOST_ABOVE = 1.15
 GEOMETRIC_MEAN = 0.85
 
@@ -26,7 +26,7 @@ def promises(summary: Summary) -> list[Promise]:
     environments, mine = summary.compared, summary.reference
     if not environments:
         return []
-    lowest = summary.lowest(mine)
+    won, drawn, lost = summary.score(mine)
     above = {name: summary.to_best_peer(name, mine) for name in environments}
     above = {name: ratio for name, ratio in above.items() if ratio > MOST_ABOVE}
     listed = ", ".join(
@@ -41,9 +41,9 @@ def promises(summary: Summary) -> list[Promise]:
     limit = GEOMETRIC_MEAN * whole.get(best, math.nan)
     return [
         Promise(
-            f"`{mine}` is lowest among libraries in at least {LOWEST_SHARE:.0%} of the environments",
-            f"{lowest} of {len(environments)}",
-            lowest >= LOWEST_SHARE * len(environments),
+            f"`{mine}` is below the best peer in at least {WON_SHARE:.0%} of the environments, by two standard errors",
+            f"{won} won, {drawn} drawn, {lost} lost",
+            won >= WON_SHARE * len(environments),
         ),
         Promise(
             f"nowhere is `{mine}` more than {MOST_ABOVE - 1:.0%} above the best peer of that environment",

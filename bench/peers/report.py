@@ -1,4 +1,4 @@
-"""The report: Markdown, one page of HTML that needs nothing else, JSON, and docs/decisions/measured/bench.md."""
+"""The report: Markdown, one page of HTML that needs nothing else, JSON, and the figures of pages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from appletaste._files import write_aside
 from appletaste.pages.page import Table, html_page
 
+from ..figures.parts import Figure, Part, words_of
 from . import tables
 from .budget import why_not
 from .environments import Environment
@@ -19,7 +20,7 @@ from .picture import Point, draw
 from .players import Configuration
 from .promises import promises
 from .store import Line
-from .summary import Summary
+from .summary import Regrets, Summary, paired_difference
 
 TITLE = "appletaste beside its peers"
 INTRO = (
@@ -28,7 +29,6 @@ INTRO = (
     "one round, decide and learn, through the library's own interface (d = 20, T = 2000, nothing else running)."
 )
 WORDY = ("What we promise", "Every environment", "Who plays")  #: sections whose tables are read, not scanned
-START, END = "<!-- results -->", "<!-- end -->"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,11 +140,33 @@ def write(report: Report, folder: Path) -> None:
     write_aside(folder / "results.json", as_json(report).encode())
 
 
-def rewrite_docs(report: Report, page: Path) -> None:
-    """Put the tables between the marks of a page, and the picture beside it."""
-    before, _, rest = page.read_text().partition(START)
-    _, _, after = rest.partition(END)
-    write_aside(page.with_suffix(".svg"), report.picture().encode())
-    picture = f"![Regret against latency]({page.stem}.svg)"
-    text = f"{before}{START}\n\n{picture}\n\n{as_markdown(report.main_sections(), '##')}\n{END}{after}"
-    write_aside(page, text.encode())
+def _above(regrets: Mapping[str, Regrets], mine: str, other: str) -> bool:
+    """Say whether a player loses more than another, over common replications."""
+    return paired_difference(regrets.get(mine, {}), regrets.get(other, {}))[0] > 0
+
+
+def figures(report: Report) -> dict[str, Figure]:
+    """Return what pages show: all tables, and the numbers that sentences tell."""
+    summary, mine = report.summary, report.summary.reference
+    tables_: list[Part] = ["![Regret against latency](bench.svg)"]
+    for title, shown in report.main_sections():
+        tables_ += [f"## {title}", *map(words_of, shown)]
+    places = summary.compared
+    means = {name: summary.geometric_mean(name) for name in summary.peers}
+    whole = {name: mean for name, (mean, count) in means.items() if count == len(places)}
+    single = min(whole, key=whole.__getitem__)
+    hindsight, _ = summary.geometric_mean(mine)
+    ratios = {name: summary.to_best_peer(name, mine) for name in places}
+    worst = max(ratios, key=ratios.__getitem__)
+    found: dict[str, Figure] = {
+        "tables": tables_,
+        "environments": str(len(places)),
+        "single": single,
+        "ratio": f"{hindsight / whole[single]:.2f}",
+        "hindsight": f"{hindsight:.2f}",
+        "worst": f"{ratios[worst]:.1f}",
+        "worst-in": worst,
+        "dearer-than-never": str(sum(_above(summary.regrets[name], mine, "never") for name in places)),
+        "adf": f"{summary.geometric_mean('adf-voi')[0]:.2f}",
+    }
+    return found | dict(zip(("won", "drawn", "lost"), map(str, summary.score(mine)), strict=True))

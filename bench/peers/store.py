@@ -29,9 +29,9 @@ def _digest(*parts: bytes) -> str:
 
 @cache
 def _appletaste_code() -> str:
-    from appletaste.paper.results import fingerprint
+    from appletaste.paper.sources import fingerprint
 
-    return fingerprint("simulate.replications")
+    return fingerprint("appletaste.simulate.replications")
 
 
 def code_of(player: Configuration, decisive: Iterable[Path]) -> str:

@@ -16,6 +16,7 @@ from .players import Configuration
 from .store import Line
 
 FEW_ACTS = 3
+ERRORS = 2.0  #: a difference of fewer standard errors is a draw
 FLOOR = 1e-6  #: a regret of nothing at all, so that ratios exist
 
 #: Regret by replication.
@@ -96,11 +97,25 @@ class Summary:
         known = [math.log(ratio) for ratio in ratios if not math.isnan(ratio)]
         return (math.exp(sum(known) / len(known)) if known else math.nan), len(known)
 
-    def lowest(self, player: str) -> int:
-        """Return in how many environments a player of ours is below every peer, or a peer below all others and us."""
-        if self.players[player].ours:
-            return sum(self.to_best_peer(name, player) <= 1.0 for name in self.compared)
-        return sum(self.best_peer(name) == player and self.ratio(name, player) < 1.0 for name in self.compared)
+    def verdict(self, environment: str, player: str) -> str:
+        """Return whether a player has won, drawn or lost an environment; empty if it did not play there.
+
+        A player of ours meets the best peer, a peer the reference. Won and lost are two standard errors of the paired
+        difference or more; with one common replication nothing is decided.
+        """
+        regrets = self.regrets[environment]
+        rival = self.best_peer(environment) if self.players[player].ours else self.reference
+        difference, error = paired_difference(regrets.get(player, {}), regrets.get(rival, {}))
+        if math.isnan(difference):
+            return ""
+        if math.isnan(error) or abs(difference) < ERRORS * error or not difference:
+            return "drawn"
+        return "won" if difference < 0 else "lost"
+
+    def score(self, player: str) -> tuple[int, int, int]:
+        """Return how many environments a player has won, drawn and lost."""
+        found = [self.verdict(name, player) for name in self.compared]
+        return found.count("won"), found.count("drawn"), found.count("lost")
 
     def relative_regret(self, environment: str = "random") -> dict[str, tuple[float, float, float, int]]:
         """Return regret relative to the mean over players (mean, s.e.), the total, and over how many tables.

@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from appletaste.pages.page import Table, show
 
 from .environments import Environment
-from .players import Configuration
+from .players import REFERENCES, Configuration
 from .promises import Promise
 from .store import Line
 from .summary import Cell, Summary
+
+#: A verdict as a cell shows it.
+MARKS = {"won": "won ✓", "drawn": "drawn", "lost": "lost ✗", "": ""}
 
 
 def with_error(mean: float, se: float) -> str:
@@ -41,7 +44,14 @@ def overview_table(summary: Summary, latencies: Mapping[str, Line]) -> Table:
         found = relative.get(name)
         share = with_error(found[0], found[1]) if found else "-"
         total = f"{found[2]:.0f}" if found else "-"
-        values = (show(mean, 2), str(count), str(summary.lowest(name)), share, total, f"{locked} of {runs}")
+        values = (
+            show(mean, 2),
+            str(count),
+            ", ".join(map(str, summary.score(name))),
+            share,
+            total,
+            f"{locked} of {runs}",
+        )
         return (name, player.library, *values, *times, *memory)
 
     order = {name: summary.geometric_mean(name)[0] for name in summary.players}
@@ -51,7 +61,7 @@ def overview_table(summary: Summary, latencies: Mapping[str, Line]) -> Table:
         "library",
         "regret / best peer",
         "environments",
-        "lowest in",
+        "won, drawn, lost",
         "relative, random",
         "total, random",
     )
@@ -60,28 +70,32 @@ def overview_table(summary: Summary, latencies: Mapping[str, Line]) -> Table:
 
 
 def environment_table(summary: Summary, environments: Mapping[str, Environment]) -> Table:
-    """Return one row for each environment: the reference beside the best peer."""
+    """Return one row for each environment: the reference beside the best peer, and beside those that learn nothing."""
     rows = []
     for name in summary.compared:
         best, mine = summary.best_peer(name), summary.cells[name][summary.reference]
         theirs = summary.cells[name][best]
         ratio = 1.0 / theirs.ratio
-        mark = "✓" if ratio <= 1.0 else "✗" if ratio > 1.15 else ""
+        constants = (summary.cells[name].get(constant) for constant in REFERENCES)
         rows.append(
             (
                 name,
                 environments[name].summary,
                 f"{with_error(mine.mean, mine.se)} ({mine.count})",
                 f"{best} {with_error(theirs.mean, theirs.se)} ({theirs.count})",
+                *(with_error(cell.mean, cell.se) if cell else "-" for cell in constants),
                 with_error(-theirs.difference, theirs.difference_se),
-                f"{ratio:.2f} {mark}",
+                f"{ratio:.2f}",
+                MARKS[summary.verdict(name, summary.reference)],
             )
         )
     title = (
         f"{summary.reference} beside the best peer of each environment: regret ± s.e. (replications); "
-        "the difference and the ratio are over common replications"
+        "the difference and the ratio are over common replications; won and lost: by two standard errors or more"
     )
-    return Table(title, ("environment", "", summary.reference, "best peer", "difference", "ratio"), rows)
+    return Table(
+        title, ("environment", "", summary.reference, "best peer", *REFERENCES, "difference", "ratio", ""), rows
+    )
 
 
 def regret_table(summary: Summary, names: Sequence[str], title: str) -> Table:

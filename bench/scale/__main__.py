@@ -1,7 +1,7 @@
 """How cost grows with labels and features, and over cores: ``make bench ARGS=scale``, about ten minutes on two cores.
 
-Each stream runs in a process of its own, one at a time. Results are kept in out/bench-scale and written into
-docs/decisions/measured/scale.md, with the pictures beside it.
+Each stream runs in a process of its own, one at a time. Results are in out/bench-scale; those of a
+whole run are stored, and put into the pages with their picture.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import appletaste as at
 from appletaste.policies import PolicySpec
 
+from ..figures.pages import page_of
+from ..figures.stored import keep_run
 from ..peers.latency import ONE_THREAD, measure_alone
 from ..peers.players import all_players
-from .page import write
+from .page import draw, parts, short, slowest
 
 MILLION = 1_000_000
 #: policy, features, labels, times played: the ratios that are promised are measured at d = 20.
@@ -109,7 +111,9 @@ def main() -> None:
     if args.json:
         print(json.dumps(results))
     if not args.quick:
-        write(results, Path("docs/decisions/measured/scale.md"))
+        picture = page_of("scale.tables").with_name("scale.svg")
+        draw(results, picture)
+        keep_run("scale", {"tables": parts(results), "slowest": slowest(results), "short": [short(results)]}, [picture])
 
 
 if __name__ == "__main__":

@@ -1,22 +1,16 @@
-"""The tables and pictures of docs/decisions/measured/scale.md, from the results."""
+"""The tables and the picture of how cost grows, from the results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from appletaste.pages.page import Table
+from ..figures.parts import Grid, Part, table
 
-START, END = "<!-- results -->", "<!-- end -->"
 PROMISED = 20  # the number of features that promises are about
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table, numbers to the right."""
-    return Table("", heads, rows).markdown(right=True).rstrip("\n")
 
 
 def of(results: dict, policy: str, d: int) -> dict | None:
@@ -29,7 +23,7 @@ def mean_at(found: dict, labels: int) -> float:
     return next(row["mean"] for row in found["rows"] if row["labels"] == labels)
 
 
-def promises(results: dict) -> str:
+def promises(results: dict) -> Grid:
     """Return what was promised beside what was measured."""
     rows = []
 
@@ -55,7 +49,7 @@ def promises(results: dict) -> str:
     return table(("d = 20", "promised", "measured", "kept"), rows)
 
 
-def streams(results: dict) -> str:
+def streams(results: dict) -> Grid:
     """Return the rounds of every stream, window by window."""
     rows = []
     for found in results["streams"]:
@@ -67,7 +61,7 @@ def streams(results: dict) -> str:
     return table(("stream", "labels up to", "p50 us", "mean us", "p99 us", "worst us", "MB"), rows)
 
 
-def growth(results: dict) -> str:
+def growth(results: dict) -> Grid:
     """Return the median round against the number of features."""
     features = sorted({found["d"] for found in results["growth"]})
     rows = []
@@ -77,15 +71,16 @@ def growth(results: dict) -> str:
     return table(("features", *map(str, features)), rows)
 
 
-def rates(results: dict) -> str:
+def rates(results: dict) -> list[Part]:
     """Return items a second: one by one, many at once, and in simulation."""
     rows = [
         (f"`decide`, d = {row['d']}", f"{row['one']:,.0f}", f"{row['many']:,.0f}", f"{row['many'] / row['one']:.1f}")
         for row in results["batches"]
     ]
-    text = table(("one core, items a second", "one by one", "`decide_many`, all cores", "ratio"), rows)
+    found = table(("one core, items a second", "one by one", "`decide_many`, all cores", "ratio"), rows)
     simulated = (f"{row['processes']} process(es): {row['rounds_a_second']:,.0f}" for row in results["replications"])
-    return f"{text}\n\n`replicate`, rounds a second of `voi` at d = 20 (learning included): {'; '.join(simulated)}."
+    said = f"`replicate`, rounds a second of `voi` at d = 20 (learning included): {'; '.join(simulated)}."
+    return [found, said]
 
 
 def beside(results: dict) -> str:
@@ -121,10 +116,30 @@ def draw(results: dict, path: Path) -> None:
     plt.close(figure)
 
 
-def write(results: dict, page: Path) -> None:
-    """Put the tables between the marks of the page, and the picture beside it."""
-    draw(results, page.with_suffix(".svg"))
-    parts = [
+def short(results: dict) -> Grid:
+    """Return what most readers want to know of ``voi``."""
+    voi = of(results, "voi", PROMISED)["rows"]
+    late = [row for row in voi if row["labels"] >= 3_000]
+    medians = {f["d"]: f["rows"][-1]["p50"] for f in results["growth"] if f["policy"] == "voi"}
+    rows = [
+        (f"median round, d = {PROMISED}", f"below {math.ceil(max(row['p50'] for row in late))} us"),
+        (f"99th percentile, d = {PROMISED}", f"{max(row['p99'] for row in late):.0f} us"),
+        (f"worst of a million rounds, d = {PROMISED}", f"{max(row['worst'] for row in late) / 1000:.1f} ms"),
+        *((f"median round, d = {d}", f"{medians[d]:.0f} us") for d in (100, 200)),
+        (f"memory of 1,000,000 labels, d = {PROMISED}", f"{voi[-1]['memory']:.0f} MB"),
+    ]
+    return table(("`voi`, one core", ""), rows)
+
+
+def slowest(results: dict) -> str:
+    """Return the highest median of ``voi`` from 1,000 labels on, in microseconds."""
+    rows = of(results, "voi", PROMISED)["rows"]
+    return f"{max(row['p50'] for row in rows if row['labels'] >= 3_000):.0f}"
+
+
+def parts(results: dict) -> list[Part]:
+    """Return all that a page shows."""
+    return [
         "![Cost of a round against labels and features](scale.svg)",
         promises(results),
         beside(results),
@@ -133,10 +148,5 @@ def write(results: dict, page: Path) -> None:
         "## Features",
         growth(results),
         "## Rates",
-        rates(results),
+        *rates(results),
     ]
-    before, _, rest = page.read_text().partition(START)
-    _, _, after = rest.partition(END)
-    aside = page.with_name(f".{page.name}.part")
-    aside.write_text(f"{before}{START}\n\n" + "\n\n".join(parts) + f"\n\n{END}{after}")
-    aside.replace(page)

@@ -29,6 +29,8 @@ from appletaste.cli.console import print_table
 from appletaste.records.stores.postgres import PostgresStore
 from appletaste.service.keys import Keys
 
+from ..figures.parts import table
+from ..figures.stored import keep_run
 from .embedded import COSTS, FEATURES
 from .over_http import Started, free_port
 
@@ -204,9 +206,13 @@ def main() -> None:
             for row in run(database, processes, streams, given.clients, given.seconds)
         ]
         columns = ("processes", "streams", "a second", "p50 ms", "p99 ms", "us each", "MB", "start s", "shared s")
-        print_table(f"decisions, {given.clients} clients, 4 ms a commit", (*columns, "taken s", "load"), rows)
+        told = table((*columns, "taken s", "load"), rows)
+        print_table(f"decisions, {given.clients} clients, 4 ms a commit", told.header, rows)
         most = max(given.streams or (5000,))
-        print(f"heartbeat and census of {most} streams: {1000 * heartbeat(database, most):.1f} ms a second")
+        beat = f"Heartbeat and census of {most:,} streams: {1000 * heartbeat(database, most):.1f} ms a second."
+        print(beat)
+        if vars(given) == vars(parser.parse_args([])):
+            keep_run("machines", {"table": [told, beat]})
     finally:
         database.stop()
 

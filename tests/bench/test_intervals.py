@@ -1,14 +1,14 @@
 """The coverage bench: who plays, what is kept, and what a page says of it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from bench.figures.pages import page_of
+from bench.figures.runs import RUNS
 from bench.intervals.__main__ import PARTS
 from bench.intervals.hard import HARD, hard_log
 from bench.intervals.known import NAMES as KNOWN
 from bench.intervals.known import asked, holds
-from bench.intervals.page import agreement, outside, put, shown
+from bench.intervals.page import agreement, outside, shown
 from bench.intervals.store import Cell, keep, kept, place
 from bench.intervals.streams import SETTINGS, cells, players, stream
 
@@ -68,7 +68,7 @@ def test_what_the_page_says():
     assert shown(cell(0.0, 1.0, 0.5), "missed, HT") == "**100.0**"
     assert shown(cell(0.0, 1.0, 0.5, streams=20), "missed, HT") == "(20)"
     assert shown(cell(np.nan, np.nan, 0.5), "missed, HT") == "-"
-    assert "| missed, HT | 1 | 0 | 1 | 0 | 0.0 | 0.0 | 0.0 |" in outside([cell(0.0, 1.0, 2.0)], NAMES[:1])
+    assert "| missed, HT | 1 | 0 | 1 | 0 | 0.0 | 0.0 | 0.0 |" in outside([cell(0.0, 1.0, 2.0)], NAMES[:1]).markdown()
 
 
 def test_agreement_is_of_logs_that_support_every_item():
@@ -103,14 +103,7 @@ def test_answers_stand_beside_the_truth_of_the_log():
     assert low <= truth <= high
 
 
-def test_a_part_is_written_between_its_marks_and_the_others_stay(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("a\n<!-- hard -->\nold\n<!-- end of hard -->\n<!-- files -->\nkept\n<!-- end of files -->\nz\n")
-    put(page, "hard", "new")
-    assert page.read_text() == (
-        "a\n<!-- hard -->\n\nnew\n\n<!-- end of hard -->\n<!-- files -->\nkept\n<!-- end of files -->\nz\n"
-    )
-    with pytest.raises(ValueError, match="no marks"):
-        put(page, "plans", "new")
-    text = (Path(__file__).parents[2] / "docs" / "decisions" / "measured" / "missed.md").read_text()
-    assert all(f"<!-- {part} -->" in text and f"<!-- end of {part} -->" in text for part in PARTS)
+def test_every_part_has_a_run_of_its_own_and_a_page():
+    for part in PARTS:
+        assert RUNS[f"coverage-{part}"].words == f"coverage --part {part}"
+        assert page_of(f"coverage-{part}.table").name == "missed.md"

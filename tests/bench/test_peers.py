@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.figures.parts import markdown
 from bench.peers import real, report, tables
 from bench.peers.budget import REPLICATIONS, plan, replications
 from bench.peers.environments import drawn_environments
@@ -170,11 +171,29 @@ def test_best_peer_and_promises():
     assert summary.best_peer("i") == "vw-bag"
     assert summary.to_best_peer("i", "never") == pytest.approx(0.75)
     assert summary.to_best_peer("i", "bb-ids") == pytest.approx(2.0 / (4 / 3))
-    assert summary.lowest("never") == 1
+    assert summary.verdict("i", "never") == "won"  # 5 lower, with a standard error of 2
+    assert summary.score("never") == (1, 0, 0)
+    assert summary.score("vw-bag") == (0, 0, 1)  # a peer meets the reference
     assert [promise.kept for promise in promises(summary)] == [True] * 4
     worse = summarise([line("i", "never", 0, 12.0), line("i", "vw-bag", 0, 10.0)], summary.players, "never")
     assert [promise.kept for promise in promises(worse)] == [False] * 4
     assert "+20 %" in promises(worse)[1].found
+
+
+def test_a_win_takes_two_standard_errors_and_more_than_one_replication():
+    """Means differ by 5 each time; what differs is how sure that is."""
+    players = {name: all_players()[name] for name in ("voi", "vw-bag")}
+
+    def verdict(differences):
+        lines = [line("i", "voi", r, 10.0) for r in range(len(differences))]
+        lines += [line("i", "vw-bag", r, 10.0 + away) for r, away in enumerate(differences)]
+        return summarise(lines, players, "voi").verdict("i", "voi")
+
+    assert verdict([5.0, 5.0, 5.1, 4.9]) == "won"
+    assert verdict([-5.0, -5.0, -5.1, -4.9]) == "lost"
+    assert verdict([25.0, -15.0, 25.0, -15.0]) == "drawn"
+    assert verdict([5.0]) == "drawn"
+    assert verdict([0.0, 0.0]) == "drawn"
 
 
 def test_relative_regret_is_over_common_tables():
@@ -223,14 +242,10 @@ def test_the_report_is_written(tmp_path):
     assert "river is not here" in page
     assert "5.00 ± 2.00" in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
-    docs = tmp_path / "bench.md"
-    docs.write_text(f"before\n{report.START}\nold\n{report.END}\nafter\n")
-    report.rewrite_docs(whole, docs)
-    text = docs.read_text()
-    assert text.startswith("before\n")
-    assert text.endswith("\nafter\n")
-    assert "old" not in text
-    assert "vw-bag 20.0 ± 7.0 (2)" in text
+    found = report.figures(whole)
+    assert "vw-bag 20.0 ± 7.0 (2)" in markdown(found["tables"])
+    assert "| 25.0 ± 6.5 | -5.00 ± 2.00 | 0.75 | won ✓ |" in markdown(found["tables"])  # never, and always did not play
+    assert (found["won"], found["drawn"], found["lost"], found["single"]) == ("1", "0", "0", "vw-bag")
 
 
 def test_numbers_in_tables():

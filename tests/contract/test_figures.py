@@ -1,58 +1,118 @@
-"""Figures that several pages tell are those of the tables behind them, which benches write."""
+"""Figures of pages are those of stored runs, and say of which code they are; what can be counted is counted here."""
 
+import dataclasses
 import re
+import shutil
 from pathlib import Path
+
+import pytest
+from bench.__main__ import BENCHES
+from bench.figures import pages, stored
+from bench.figures.parts import as_json, from_json, markdown, parsed, table
+from bench.figures.runs import RUNS, code_of
 
 from appletaste.paper.published import AT_LENGTH, KNOWN_MISMATCHES, LONG, NEAR, PRECISION_RECALL, TUNING_REGRET
 
 ROOT = Path(__file__).parent.parent.parent
-README, BENCH, WHICH = ((ROOT / page).read_text() for page in ("README.md", "docs/bench.md", "docs/which-policy.md"))
-PEERS, SCALE, MISSED = (
-    (ROOT / "docs" / "decisions" / "measured" / page).read_text() for page in ("bench.md", "scale.md", "missed.md")
-)
+README = (ROOT / "README.md").read_text()
+MISSED = (ROOT / "docs" / "decisions" / "measured" / "missed.md").read_text()
+ANEW = "make bench ARGS=figures puts stored figures into the pages, and says there which are of older code"
 
 
 def joined(text):
     return " ".join(text.split())
 
 
-def test_regret_beside_other_libraries():
-    ours, best = map(float, re.search(r"best single peer's \| ([\d.]+); [\w-]+: ([\d.]+),", PEERS).groups())
-    lowest, environments = re.search(r"lowest among libraries .* \| (\d+) of (\d+) \|", PEERS).groups()
-    rows = re.search(r"^## Every environment$.*?^## ", PEERS, re.S | re.M).group()
-    worst = max(float(ratio) for ratio in re.findall(r"\| ([\d.]+) [✓✗]? ?\|$", rows, re.M))
-    for page in (README, BENCH):
-        told = joined(page)
-        assert f"Over {environments} environments the regret of `voi` is {ours / best:.2f} of that" in told
-        assert f"the ratio is {ours:.2f}: `voi` is lowest in {lowest}, and at worst" in told
-        assert f"{worst:.1f} times" in told
-    assert f"regret {ours / best:.2f} of that of the best other library over {environments} environments" in WHICH
-    assert f"lowest in {lowest} " in WHICH
+def test_every_figure_is_the_stored_one_and_says_of_which_code_it_is():
+    found = pages.wrong_anywhere()
+    assert not found, "\n".join([*found, ANEW])
 
 
-def test_microseconds():
-    slowest = float(re.search(r"highest median from 1,000 labels on \| [\d.]+ us \| ([\d.]+) us", SCALE)[1])
-    assert f"- {slowest:.0f} microseconds to decide and learn with 20 features" in README
+def test_every_stored_run_can_be_made_again_and_is_shown():
+    shown = {name for page in pages.pages() for _, name, *_ in pages.MARK.findall(page.read_text())}
+    for name, run in stored.stored().items():
+        assert name in shown, f"no page shows {name}"
+        assert RUNS[name].command == run.command
+        assert RUNS[name].words.split()[0] in BENCHES
+        assert run.code or "kept as text" in run.note
 
 
-def test_coverage_on_hard_streams():
-    caption, table = re.search(r"^<!-- hard -->\n\n(.*?)\n\n(\|.*?)\n\n", MISSED, re.S | re.M).groups()
-    each = int(caption.split()[0])
-    rows = [line.split(" | ")[1].split() for line in table.splitlines() if re.match(r"\| [^-]+ \| \d", line)]
-    assert len(rows) == 13
-    answered = [int(more[0].strip("()")) if more else each for _, *more in rows]
-    covered = [int(share) for share, *_ in rows]
-    mean = sum(n * share for n, share in zip(answered, covered, strict=True)) / sum(answered)
-    told = joined(README)
-    assert f"covered {mean:.0f} % on [hard streams]" in told
-    assert f"by kind {min(covered)} to {max(covered)} %" in told
+RUN = stored.Run(
+    "make bench ARGS=drift", "1234567", "2026-11-20", "code", "2 cores", {"table": [table("ab", ["12"])], "n": "4"}
+)
+BLOCK = "a\n<!-- figure: drift.table -->old<!-- end -->\n*n* is <!-- figure: drift.n -->3<!-- end -->.\n"
+
+
+def said(text, fresh):
+    return pages.wrong(text, {"drift": RUN}, {"drift": fresh})
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_an_edit_by_hand_is_seen(fresh):
+    page = pages.rewritten(BLOCK, {"drift": RUN}, {"drift": fresh})
+    assert "is <!-- figure: drift.n -->4<!-- end -->." in page
+    assert said(page, fresh) == []
+    assert said(page.replace("| 1 | 2 |", "| 1 | 3 |"), fresh) == ["drift.table is not the stored figure"]
+    assert said(page.replace("-->4<", "-->5<"), fresh) == ["drift.n is not the stored figure"]
+    assert said(page.replace("2026-11-20", "2026-11-21"), fresh) == ["drift.table is not the stored figure"]
+    assert said(page.replace("drift.n", "drift.m"), fresh) == ["drift.m is not stored"]
+    assert said(page.replace("4<!-- end -->", "4"), fresh) != []
+
+
+def test_a_block_of_older_code_says_so():
+    todays = pages.rewritten(BLOCK, {"drift": RUN}, {"drift": True})
+    older = pages.rewritten(BLOCK, {"drift": RUN}, {"drift": False})
+    assert "the code has changed since" in older
+    assert "the code has changed since" not in todays
+    assert said(older, True) == []  # too modest is not wrong
+    assert said(todays, False) == ["drift.table is of older code and does not say so"]
+
+
+def test_a_number_in_a_sentence_needs_the_origin_of_its_run():
+    alone = "is <!-- figure: drift.n -->4<!-- end -->"
+    assert said(alone, True) == ["drift.n is shown without drift.origin"]
+    told = f"{alone} (<!-- figure: drift.origin -->{RUN.figure('origin', stale=True)}<!-- end -->)"
+    assert said(told, False) == []
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the code, to be changed."""
+    folder = tmp_path_factory.mktemp("tree")
+    for name in ("src/appletaste", "bench"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.nb?", "__pycache__", "*.pyc"))
+    return folder
+
+
+def test_a_constant_in_a_kernel_makes_a_run_stale_and_a_comment_does_not(tree):
+    sources, modules = RUNS["drift"].sources()
+    copied = dataclasses.replace(
+        sources, folders={"appletaste": tree / "src" / "appletaste", "bench": tree / "bench"}, pins=sources.pins
+    )
+    kernel, command = (tree / "src" / "appletaste" / name for name in ("kernels/logistic.py", "cli/drift.py"))
+    before = kernel.read_text()
+    assert copied.fingerprint(*modules) == code_of("drift")
+    command.write_text(command.read_text() + "\nMORE = 1\n")
+    assert copied.fingerprint(*modules) == code_of("drift")  # what a command prints moves no number
+    kernel.write_text(f"# why\n{before}".replace('"""', '"""Or rather: ', 1))
+    assert kernel.read_text() != before
+    assert copied.fingerprint(*modules) == code_of("drift")
+    number = re.search(r"= (\d+\.\d+)$|\b(\d+\.\d+)\b", before.split('"""', 2)[2], re.M)
+    kernel.write_text(before.replace(number.group(), f"{number.group()}1", 1))
+    assert copied.fingerprint(*modules) != code_of("drift")
+
+
+def test_parts_come_back_from_json_and_from_markdown():
+    parts = ["Words, and more.", table(("a", "b"), [("x | y", "-1.0")], "a title"), "![picture](p.svg)"]
+    assert from_json(as_json(parts)) == parts
+    assert parsed(markdown(parts)) == parts
 
 
 def test_coverage_in_short():
     """The short table of docs/missed.md, row by row, is that of the tables which the bench writes."""
     told = (ROOT / "docs" / "missed.md").read_text()
     for row, part in (("hard streams", "hard"), ("labels late or lost", "late"), ("five public files", "files")):
-        table = re.search(rf"^<!-- {part} -->.*?^<!-- end of {part} -->", MISSED, re.S | re.M).group()
+        table = re.search(rf"^<!-- figure: coverage-{part}.table -->.*?^<!-- end -->", MISSED, re.S | re.M).group()
         names = ("missed, HT", "missed, model", "threshold, saving")
         cells = [re.search(rf"^\| {name} \| ([\d.]+) \| [\d,]+ of", table, re.M)[1] for name in names]
         assert re.search(rf"^\| {row}.*? \| ([\d. |]+) \|$", told, re.M)[1] == " | ".join(cells)
@@ -74,13 +134,18 @@ def test_cells_of_the_paper():
     assert len(re.findall(r"^\| Table", listed, re.M)) == len(KNOWN_MISMATCHES)
 
 
-def test_the_table_of_the_readme_is_the_published_one_beside_ours_at_length():
-    rows = re.findall(r"^\| [\w, -]+ \| (\*0.*) \|$", README, re.M)
+TABLES = (ROOT / "docs" / "decisions" / "measured" / "paper.md").read_text().split("## Tables 1-3 at length")[1]
+PAIR = re.compile(r"\*([\d.]+)\*(?: /)? ([\d.]+)")
+
+
+@pytest.mark.parametrize(("page", "problems"), [(README, ["i"]), (TABLES, list(PRECISION_RECALL))])
+def test_tables_of_the_paper_are_the_published_ones_beside_ours_at_length(page, problems):
+    rows = re.findall(r"^\| [\w, -]+ \| (\*0.*) \|$", page, re.M)
     policies = PRECISION_RECALL["i"]
     assert len(rows) == len(policies)
     for row, policy in zip(rows, policies, strict=True):
-        shown = [tuple(map(float, pair)) for pair in re.findall(r"\*([\d.]+)\* / ([\d.]+)", row)]
-        means = [AT_LENGTH[problem, policy, m].mean for problem in PRECISION_RECALL for m in ("precision", "recall")]
-        published = [cell for problem in PRECISION_RECALL for cell in PRECISION_RECALL[problem][policy]]
+        shown = [tuple(map(float, pair)) for pair in PAIR.findall(row)]
+        means = [AT_LENGTH[problem, policy, m].mean for problem in problems for m in ("precision", "recall")]
+        published = [cell for problem in problems for cell in PRECISION_RECALL[problem][policy]]
         assert shown == [(cell, float(f"{mean:.3f}")) for cell, mean in zip(published, means, strict=True)]
-    assert f"over {LONG} replications" in joined(README)
+    assert f"over {LONG} replications" in joined(page)

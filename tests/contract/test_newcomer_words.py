@@ -1,6 +1,7 @@
 """Settings that a newcomer got wrong are refused in the words that a user would use."""
 
 import errno
+import os
 
 import numpy as np
 import pytest
@@ -52,6 +53,63 @@ def test_a_mistyped_separator_and_a_column_of_two_kinds_are_told_as_flags(tmp_pa
     for verb in ("decide", "label"):
         assert main([verb, store, str(path), "--separator", "ab"]) == 2
         assert "--separator is one character" in capsys.readouterr().err
+
+
+def test_a_column_that_is_left_out_is_no_number_and_no_category(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("case,x,bad\n" + "".join(f"{k},{k},{k % 2}\n" for k in range(60)))
+    for flag, kind in (("--number", "number"), ("--category", "category")):
+        assert main(["look", str(path), "--label", "bad", "--drop", "x", flag, "x"]) == 2
+        told = f"column 'x' cannot be both left out and a {kind}: take the column out of --drop or {flag}"
+        assert told in capsys.readouterr().err
+    with pytest.raises(
+        OptionError, match=r"out of drop=\[\.\.\.\] or categories=|out of drop or categories|drop.*categories"
+    ):
+        at.read_records(path, drop=["x"], categories=["x"])
+    assert (
+        main(["replay", str(path), "--label", "bad", "--costs", "miss=5,false_alarm=1,hit=0", "--encoder", "many=3"])
+        == 2
+    )
+    assert "many must be true or false, got 3" in capsys.readouterr().err
+
+
+def test_a_pipe_is_refused_in_words(tmp_path, capsys):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    assert main(["look", str(pipe), "--label", "bad"]) == 2
+    assert "pipe.csv is a pipe, which can be read once only" in capsys.readouterr().err
+
+
+def test_the_word_of_sqlite_for_memory_makes_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    policy = at.policy(n_features=2, costs=SHEET)
+    with pytest.raises(InputError, match="a store in memory is 'memory'"):
+        at.Stream.create(":memory:", "s", policy, audit="0")
+    assert list(tmp_path.iterdir()) == []
+    at.Stream.create("memory", "s", policy, audit="0").close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_in_use_speaks_of_lost_keys_to_whoever_makes_keys_alone(tmp_path, capsys):
+    store, new = str(tmp_path / "shop.db"), tmp_path / "new.csv"
+    policy = at.policy(n_features=2, costs=SHEET)
+    new.write_text("id,x\na,1\n")
+    with at.Stream.create(store, "s", policy, audit="0"):
+        for words, lost in (
+            (["keys", "create", "ann", "--store", store, "--role", "lead"], True),
+            (["decide", store, str(new)], False),
+        ):
+            assert main(words) == 3
+            told = capsys.readouterr().err
+            assert "Ask the service" in told
+            assert ("the last admin key is lost" in told) is lost
+
+
+def test_one_event_verifies_and_several_verify():
+    with at.Stream.create("memory", "s", at.policy(n_features=2, costs=SHEET), audit="0") as stream:
+        assert str(stream.verify()) == "1 event verifies: 0 decisions, 0 labels, 0 snapshots, bit for bit"
+        stream.decide([1.0, 2.0], id="a")
+        assert str(stream.verify()).startswith("2 events verify: 1 decision, 0 labels")
 
 
 @pytest.mark.parametrize(("text", "line"), [("a,b\n1,x\n2,x\0y\n3,z\n", 3), ("a,b\0\n1,x\n", 1)])

@@ -78,12 +78,13 @@ def test_a_stream_decides_as_its_rehearsal(kind, tables, rehearsed, tmp_path):
         assert "bit for bit" in str(stream.verify())
 
 
-@pytest.mark.parametrize("policy", ["voi[half_life=30d]", "ts", "pg-ts", "greedy"])
+@pytest.mark.parametrize("policy", ["voi[half_life=30d]", "voi[specificity=0.98]", "ts", "pg-ts", "greedy"])
 def test_other_policies_are_rehearsed_as_they_run(policy, tables):
     """Those that take no levels or curves, and one that forgets by the time: also what it learnt of the past."""
     past, new = tables
     name, _, option = policy.rstrip("]").partition("[")
-    options = {"half_life": "30d"} if option else {}
+    key, _, value = option.partition("=")
+    options = {key: float(value) if key == "specificity" else value} if option else {}
     spec = at.policies.PolicySpec(name, options)
     told = {"history": past, "drop": ["order"], "costs": COSTS, "seed": SEED, **ROLES, **STAFFING}
     log = at.replay(new, "fraud", policies=[spec], log=spec.label, **told).log

@@ -45,7 +45,7 @@ def fill(store, name="shop", n=800, **given):
     stream.enacted(passed[0], True, "ann")
     stream.label(passed[0], 1, time="2024-06-06")
     stream.enacted(passed[1], True, "ann")
-    stream.label(passed[2], 0)  # of a pass: recorded, and seen by no estimate
+    stream.label(passed[2], 0, time="2024-06-07")  # of a pass: a report
     stream.expire("2024-06-05")
     stream.note(labelled[2], "odd")
     return stream

@@ -38,7 +38,11 @@ def test_alarms_are_those_of_a_watch_and_are_acknowledged_once(tmp_path):
         ann, bob = (service.keys.create(name, ["read", "review", "admin"])[0] for name in ("ann", "bob"))
         told = service.ask("GET", PATH + "/alarms", key=ann).json()
         (alarm,) = told["alarms"]
-        assert (alarm["column"], alarm["acknowledged"], told["items"]) == ("feature 1", None, 2600)
+        assert (alarm["column"], alarm["acknowledged"], told["items"]) == (
+            "feature 2",
+            None,
+            2600,
+        )  # as the case calls it
         assert (alarm["statistic"], alarm["threshold"], alarm["item"]) == (ours.statistic, ours.threshold, ours.item)
         assert (alarm["what"], alarm["remedy"], alarm["until"]) == (ours.meaning, ours.advice, ours.until)
         assert alarm["raised"].startswith("2024-05-2")

@@ -132,6 +132,9 @@ def test_records_are_read_strictly(ask):
     ):
         told = ask("POST", path, {"id": "p3", "item": item})
         assert (told.status, told.json()["errors"][0]["pointer"]) == (422, pointer)
+    for strange, hint in (("agee", " (did you mean 'age'?)"), ("shoe", ""), ("age" * 100, "")):
+        told = ask("POST", path, {"id": "p3", "item": {"job": "pilot", strange: 40}}).json()["errors"][0]
+        assert told["expected"] == f"the columns of the stream and no others{hint}"
 
 
 def test_time(ask):

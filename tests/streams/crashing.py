@@ -26,8 +26,8 @@ COSTS = at.Costs(miss=5, false_alarm=1, hit=0)
 ITEMS = np.random.default_rng(5).normal(size=(200, 2)) - 0.5
 
 
-def player():
-    return at.Desk(at.streams.Awaiting(at.policy("voi", n_features=2, costs=COSTS)), audit=at.Audit(floor=0.3))
+def player(costs=COSTS):
+    return at.Desk(at.streams.Awaiting(at.policy("voi", n_features=2, costs=costs)), audit=at.Audit(floor=0.3))
 
 
 def _warm():
@@ -64,6 +64,8 @@ def decide_and_label(address, told, seed):
                 stream.decide(ITEMS[k % 200], id=f"{seed}-{k}") for k in range(start, start + chance.randrange(1, 9))
             ]
             labels = {id_: chance.randrange(2) for id_ in stream.pending[: chance.randrange(3)]}
+            passed = [answer.id for answer in answers if not answer.act][: chance.randrange(2)]
+            labels |= {id_: chance.randrange(2) for id_ in passed}  # reports
             for id_, value in labels.items():
                 stream.label(id_, value)
         told.send(([(answer.id, answer.json()) for answer in answers], list(labels.items())))

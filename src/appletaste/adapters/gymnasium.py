@@ -146,7 +146,7 @@ def labelled_table(source: Any, label: str | None, costs: SomeCosts, encoder: An
     (5,)
     """
     stream = read_labelled(source, label, **reading)
-    items, _ = encode(chosen_encoder(encoder, default_encoder(stream.records, shuffled=False)), stream.records)
+    items, _, _ = encode(chosen_encoder(encoder, default_encoder(stream.records, shuffled=False)), stream.records)
     if isinstance(items, SparseRows):
         items = items.dense()
     return Table(stream.records.source, items, stream.labels.astype(np.float64), stream.labels, usual_costs(costs))

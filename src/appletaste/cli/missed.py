@@ -29,6 +29,7 @@ examples:
   appletaste replay orders.csv --label fraud --costs miss=95,false_alarm=6,hit=4 --audit 2% --log decisions.jsonl
   appletaste missed decisions.jsonl
   appletaste missed decisions.jsonl --level 0.95 --json
+  appletaste missed shop.db --since 2024-06-01 --until 2024-06-30    a month; reports of passed items are used
   appletaste missed shop.db --by country                        who bears what, group by group
   appletaste missed decisions.jsonl --by country --items orders.csv --id order
   appletaste missed june/ --engine dask --cluster HOST:PORT      a folder, one file a day say
@@ -45,6 +46,12 @@ def add(verbs: Any) -> None:
     add_log_options(parser)
     add_groups(parser)
     add_daily(parser)
+    for name, which in (("since", "from"), ("until", "up to")):
+        parser.add_argument(
+            f"--{name}",
+            metavar="TIME",
+            help=f"only decisions {which} this time: a date, or a number where the log counts its times (included)",
+        )
     parser.add_argument(
         "--floor",
         type=float,
@@ -59,15 +66,20 @@ def run(args: argparse.Namespace) -> None:
     from ..evaluate import missed
     from ..evaluate.daily import daily
     from ..evaluate.groups import missed_by
+    from ..evaluate.reporting import window_of
     from .addresses import groups_asked, open_log
     from .console import print_json
 
+    if args.by is not None and (args.since or args.until):
+        raise OptionError(Message("groups are of the whole log: leave out ", Remedy("by")))
     if args.by is not None and args.daily is not None:
         raise OptionError(Message("intervals of groups hold together on one day: leave out ", Remedy("daily")))
     by = None if args.by is None else groups_asked(args)
     with open_log(args) as log:
         found: Any = (
-            missed(log, args.level, floor=args.floor) if by is None else missed_by(log, by, args.level, args.floor)
+            missed(log, args.level, floor=args.floor, **window_of(log, args.since, args.until))
+            if by is None
+            else missed_by(log, by, args.level, args.floor)
         )
     every = None
     if args.daily is not None:

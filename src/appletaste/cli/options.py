@@ -60,11 +60,14 @@ def in_use(args: argparse.Namespace) -> str:
     key = getattr(args, "needs_key", "an admin key for every stream")
     if not hasattr(args, "over_http"):
         return f"{told}Most likely a service runs on the store: {again}"
-    return (
+    said = (
         f"{told}Most likely a service runs on the store. Ask the service: {args.over_http(args)} with {key} "
-        f"('Authorization: Bearer at_...'). Or {again}. When the last admin key is lost, stop the service "
-        f"first: 'appletaste keys create me --store {args.store} --scope admin' makes another"
+        f"('Authorization: Bearer at_...'). Or {again}"
     )
+    if args.verb != "keys":
+        return said
+    made = f"'appletaste keys create me --store {args.store} --scope admin' makes another"
+    return f"{said}. When the last admin key is lost, stop the service first: {made}"
 
 
 def add_verb(

@@ -100,7 +100,8 @@ def check(log: Log, baseline: Log | None = None, names: Sequence[str] | None = N
     """Return the alarms that a ``Watch`` would have raised on a log, in the order of its rows.
 
     Features are compared with those of ``baseline``, last month's log say; without one, with the first window of the
-    log itself. ``settings`` are those of ``Watch``. Each label is taken to come before the next item.
+    log itself. ``names`` are what the features are called, if the log does not say so. ``settings`` are those of
+    ``Watch``. Each label is taken to come before the next item.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def check(log: Log, baseline: Log | None = None, names: Sequence[str] | None = N
     notes = []
     if baseline is not None and (baseline.x is None or log.x is None or baseline.x.shape[1] != log.x.shape[1]):
         raise DataError("a baseline needs the same features as the log: write both with x, rows(features=True)")
-    watch = Watch(names, **settings)
+    watch = Watch(names or log.names, **settings)
     if baseline is not None and baseline.x is not None:
         watch.refer_to(list(baseline.x))
     known = log.labelled & (np.zeros(len(log), bool) if log.chance is None else ~np.isnan(log.chance))

@@ -183,7 +183,7 @@ class Watch:
             table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
         except (TypeError, ValueError):
             raise InputError("items must be records, or vectors of numbers that all have the same length") from None
-        names = self.names or [f"feature {j}" for j in range(table.shape[1])]
+        names = self.names or [f"feature {j}" for j in range(1, table.shape[1] + 1)]  # as in explanations
         if len(names) != table.shape[1]:
             raise InputError(f"items have {table.shape[1]} features and {len(names)} names were given")
         return {name: table[:, j] for j, name in enumerate(names)}

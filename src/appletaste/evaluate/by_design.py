@@ -13,6 +13,7 @@ negatives; it pays where the probabilities vary a lot and positives are not rare
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,31 +60,12 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     refusal = _refuse(log, support, uncertain, floor)
     if refusal is not None:
         return ByDesign(refusal, refusal, refusal, refusal, int(positive.sum()))
-    p, passes = log.probability, int((support.usable & ~log.act).sum())
+    passes = int((support.usable & ~log.act).sum())
     rng = generator("by design")
-
-    def open_(some: slice) -> Floats:
-        return support.inclusion[some] * (support.usable[some] & (p[some] < 1))
-
-    def passed(places: NDArray[np.intp]) -> Floats:
-        return np.asarray((1 - p[places]) / support.inclusion[places])
-
-    more = one_more(open_, support.band, passed, DRAWS, rng)[1].sum(axis=0)
     positives, negatives = rows[positive], rows[~positive]
-    weights = passed(positives)
-    unsure = rng.standard_normal(DRAWS)  # of how positives arrive
-    arrival, known = support.arrival, support.arrival.known
-    counts = support.usable[known] & (log.label[known] == 1)
-    moved = arrival.sway(counts * (1 - p[known]) / p[known])
-    missed_draws = np.maximum(geometric_sums(weights, DRAWS, rng) + more + moved * unsure, 0.0)
-    q = arrival.seen[counts]
-    known_positives = float((1.0 / q).sum())
-    out = geometric_sums((1 - q) / q, DRAWS, rng)
-    out = np.maximum(out + arrival.sway(counts.astype(np.float64)) * unsure, 0.0)
-    caught_draws = len(positives) + out
-    value = float(weights.sum())
+    value, missed_draws, known_positives, caught_draws = drawn(log, support, rng)
     missed = _clip(Estimate(value, *interval(missed_draws, level), level, ASSUMES), passes)
-    recall = _recall(known_positives, value, caught_draws, missed_draws, level, passes)
+    recall = recall_of(known_positives, value, caught_draws, missed_draws, level, passes)
     # Hájek: the weights of positives and negatives come to the number of items.
     n = float(support.usable.sum())
     all_positives = 1.0 / support.inclusion[positives]
@@ -94,8 +76,41 @@ def by_design(log: DecisionLog, support: Support, level: float, floor: float) ->
     value_h = max(0.0, scale * (known_positives + value) - known_positives)
     draws_h = np.maximum(0.0, scale_draws * (caught_draws + missed_draws) - caught_draws)
     missed_h = _clip(Estimate(value_h, *interval(draws_h, level), level, ASSUMES), passes)
-    recall_h = _recall(known_positives, value_h, caught_draws, draws_h, level, passes)
+    recall_h = recall_of(known_positives, value_h, caught_draws, draws_h, level, passes)
     return ByDesign(missed, missed_h, recall, recall_h, len(positives))
+
+
+class Drawn(NamedTuple):
+    """What was missed and what was caught, each with draws of what it may be."""
+
+    missed: float
+    missed_draws: Floats
+    caught: float
+    caught_draws: Floats
+
+
+def drawn(log: DecisionLog, support: Support, rng: np.random.Generator) -> Drawn:
+    """Return positives among the passed and among the acted on, by Horvitz-Thompson, with stand-ins for the unseen."""
+    p, rows = log.probability, support.seen_rows
+
+    def open_(some: slice) -> Floats:
+        return support.inclusion[some] * (support.usable[some] & (p[some] < 1))
+
+    def passed(places: NDArray[np.intp]) -> Floats:
+        return np.asarray((1 - p[places]) / support.inclusion[places])
+
+    more = one_more(open_, support.band, passed, DRAWS, rng)[1].sum(axis=0)
+    positives = rows[log.label[rows] == 1]
+    weights = passed(positives)
+    unsure = rng.standard_normal(DRAWS)  # of how positives arrive
+    arrival, known = support.arrival, support.arrival.known
+    counts = support.usable[known] & (log.label[known] == 1)
+    moved = arrival.sway(counts * (1 - p[known]) / p[known])
+    missed_draws = np.maximum(geometric_sums(weights, DRAWS, rng) + more + moved * unsure, 0.0)
+    q = arrival.seen[counts]
+    out = geometric_sums((1 - q) / q, DRAWS, rng)
+    out = np.maximum(out + arrival.sway(counts.astype(np.float64)) * unsure, 0.0)
+    return Drawn(float(weights.sum()), missed_draws, float((1.0 / q).sum()), len(positives) + out)
 
 
 def _nothing_passed(seen: int, level: float) -> ByDesign:
@@ -128,7 +143,7 @@ def _clip(estimate: Estimate, most: int) -> Estimate:
     return Estimate(value, low, high, estimate.level, estimate.assumes)
 
 
-def _recall(known: float, value: float, caught: Floats, missed: Floats, level: float, passes: int) -> Answer:
+def recall_of(known: float, value: float, caught: Floats, missed: Floats, level: float, passes: int) -> Answer:
     """Return caught / (caught + missed); no positive seen, no recall."""
     if known == 0.0:
         return NO_POSITIVE

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._files import for_json
 from ..errors import InputError
@@ -29,6 +30,7 @@ from .by_model import by_model, fitted, surprise
 from .constants import Constant, better_constant
 from .groups import ByGroup, Values, missed_by
 from .money_missed import MoneyMissed, money_missed
+from .reporting import WithReports, inside, with_reports
 from .support import FLOOR, check_question, support_of
 
 #: Columns whose values can be asked about one by one.
@@ -56,15 +58,14 @@ class Missed:
     money: MoneyMissed  #: what the positives that were passed come to, by design
     unequal_arrival: float = 0.0  #: by how many standard errors labels of likelier items arrive more, or less, often
     truth: float | None = None  #: positives among all passes, where the log knows, as that of a replay does
+    with_reports: WithReports | None = None  #: by audits and reports together, where passed items were reported
     constant: Constant | None = None  #: acting on every item, or passing every item, where that surely costs less
 
     def __str__(self) -> str:
         lines = [
             *([] if self.constant is None else [str(self.constant)]),
             f"{self.decisions:,} decisions, {self.passes:,} passes",
-            f"missed, by design:    {self.design.missed}",
-            f"recall, by design:    {self.design.recall}",
-            *self._money(),
+            *self._numbers(),
             f"missed, by the model: {self.model}",
             f"the log says nothing about {self.unsupported_share:.1%} of the traffic".replace("%", " %"),
         ]
@@ -77,7 +78,7 @@ class Missed:
                 f"counting the part the log cannot see: between {brief(low)} and {brief(high)} positives passed"
                 f"{truth}{cost}"
             )
-        doubt = warning(self.design.missed, self.passes - self.unsupported_passes)
+        doubt = warning(self.best[0], self.passes - self.unsupported_passes)
         lines += [doubt] if doubt else []
         if self.label_bounds is not None:
             low, high = self.label_bounds
@@ -93,6 +94,35 @@ class Missed:
     def _repr_html_(self) -> str:
         """Return what ``print`` says, for a notebook."""
         return html_part(str(self).splitlines())
+
+    @property
+    def best(self) -> tuple[Answer, Answer, Answer]:
+        """What was missed, recall and what it cost: by audits and reports together where both speak, else by design."""
+        told = self.with_reports
+        if told is not None and isinstance(told.missed, Estimate):
+            return told.missed, told.recall, told.money
+        return self.design.missed, self.design.recall, self.money.cost
+
+    def _numbers(self) -> list[str]:
+        """Return the lines about what was missed, recall and money, each with one interval."""
+        told = self.with_reports
+        if told is not None and isinstance(told.missed, Estimate):
+            return [
+                f"missed, audits and reports: {told.missed}; {told.carried}",
+                f"recall, audits and reports: {told.recall}",
+                f"money missed:         {told.money}",
+                *str(told.reporting).splitlines(),
+            ]
+        reports = [] if told is None else str(told.reporting).splitlines()
+        if told is not None and isinstance(told.missed, Refusal) and isinstance(told.reporting.rate, Estimate):
+            reports = [line for line in reports if line not in told.missed.reason]
+            reports.append(f"reports are not used: {str(told.missed).removeprefix('no answer: ')}")
+        return [
+            f"missed, by design:    {self.design.missed}",
+            f"recall, by design:    {self.design.recall}",
+            *self._money(),
+            *reports,
+        ]
 
     def _money(self) -> list[str]:
         """Return the lines about money; a refusal was said of the count already."""
@@ -113,17 +143,32 @@ class Missed:
         bounds = {"total_bounds": self.total_bounds, "label_bounds": self.label_bounds}
         found |= {"model": self.model.as_dict(), "money": self.money.as_dict()}
         found |= {} if self.truth is None else {"truth": self.truth}
+        found |= {} if self.with_reports is None else {"with_reports": self.with_reports.as_dict()}
         found |= {"constant": None if self.constant is None else for_json(self.constant._asdict())}
         return found | {name: ends and list(ends) for name, ends in bounds.items()}
 
 
 @overload
 def missed(
-    log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: None = None
+    log: Log,
+    level: float = 0.9,
+    *,
+    floor: float = FLOOR,
+    policy: Policy | None = None,
+    by: None = None,
+    since: Any = None,
+    until: Any = None,
 ) -> Missed: ...
 @overload
 def missed(  # type: ignore[overload-overlap]
-    log: Log, level: float = 0.9, *, floor: float = FLOOR, policy: Policy | None = None, by: str
+    log: Log,
+    level: float = 0.9,
+    *,
+    floor: float = FLOOR,
+    policy: Policy | None = None,
+    by: str,
+    since: Any = None,
+    until: Any = None,
 ) -> dict[str, Missed]: ...
 @overload
 def missed(
@@ -136,6 +181,8 @@ def missed(
     floor: float = FLOOR,
     policy: Policy | None = None,
     by: str | Values | None = None,
+    since: Any = None,
+    until: Any = None,
 ) -> Missed | dict[str, Missed] | ByGroup:
     """Say how many positives were passed, and what recall is: by design, by the model, and for how much of the traffic.
 
@@ -155,6 +202,10 @@ def missed(
     for each decision, or values by id, ``by`` gives any other groups: a ``ByGroup``, whose intervals hold together
     (``evaluate.missed_by``).
 
+    ``since`` and ``until`` (dates, or numbers where the times of the log are numbers; both included) ask about a part
+    of the log. Which labels are late, and which share of missed positives is reported, is known from all of it. Where
+    passed items were reported, ``with_reports`` has one interval by audits and reports together (``reporting``).
+
     Examples
     --------
     >>> import appletaste as at
@@ -168,11 +219,37 @@ def missed(
     """
     log = opened(log)
     check_question(log, "missed", level, floor)
+    windowed = since is not None or until is not None
     if by is not None and not isinstance(by, str):
+        if windowed:
+            raise InputError("groups are of the whole log: leave out since and until, or give a log of these days")
         return missed_by(log, by, level, floor)
     if by is not None:
-        return _apart(log, by, level, floor, policy)
-    support = support_of(log, floor)
+        return _apart(log, by, level, floor, policy, since, until)
+    return missed_within(log, inside(log, since, until) if windowed else None, level, floor, policy)
+
+
+def missed_within(
+    log: DecisionLog,
+    chosen: NDArray[np.bool_] | None = None,
+    level: float = 0.9,
+    floor: float = FLOOR,
+    policy: Policy | None = None,
+) -> Missed:
+    """Say what was missed among some decisions of a log, what is late and what is reported being known from all of it.
+
+    Examples
+    --------
+    >>> import appletaste as at
+    >>> table = at.problem("i", rounds=4000).draw(at.Key(1))
+    >>> log = at.play(at.policy("greedy", n_features=5, costs=table.costs, epsilon=0.4), table)
+    >>> missed_within(log, log.round > 2000).decisions
+    2000
+    """
+    whole, everywhere = log, support_of(log, floor)
+    support = everywhere
+    if chosen is not None:
+        log, support = whole.where(chosen), everywhere.among(chosen)
     design = by_design(log, support, level, floor)
     unsupported = int((~support.usable & ~log.act).sum())
     total, recall = _whole(log, design, unsupported)
@@ -195,10 +272,15 @@ def missed(
         unequal_arrival=support.arrival.unequal,
         truth=passed_positives,
         constant=better_constant(log, level, floor),
+        with_reports=with_reports(
+            whole, everywhere, np.ones(len(whole), dtype=bool) if chosen is None else chosen, design, level
+        ),
     )
 
 
-def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy | None) -> dict[str, Missed]:
+def _apart(
+    log: DecisionLog, by: str, level: float, floor: float, policy: Policy | None, since: Any, until: Any
+) -> dict[str, Missed]:
     """Return an answer for each value of a column."""
     if by not in PARTS:
         raise InputError(f"by is {' or '.join(map(repr, PARTS))}, got {by!r}")
@@ -207,7 +289,8 @@ def _apart(log: DecisionLog, by: str, level: float, floor: float, policy: Policy
         raise InputError(f"the log has no {by}: give each item one when it is decided, decide(..., {by}=...)")
     if policy is None and log.x is not None and log.labelled.any():
         policy = fitted(log, log.x[log.labelled])
-    return {name: missed(log.where(names == name), level, floor=floor, policy=policy) for name in counts_of(names)}
+    asked: dict[str, Any] = {"floor": floor, "policy": policy, "since": since, "until": until}
+    return {name: missed(log.where(names == name), level, **asked) for name in counts_of(names)}
 
 
 def _whole(

@@ -62,13 +62,15 @@ def money_missed(log: DecisionLog, support: Support, level: float, count: Answer
     """
     if isinstance(count, Refusal):
         return MoneyMissed(count, count, None)
-    cost, gain = (_money_in(log, support, values, level, count) for values in (_missed, _saved))
+    cost, gain = (_money_in(log, support, values, level, count) for values in (in_misses, in_savings))
     least = most = 0.0
     for some in pieces(len(log)):
-        apart = _missed(log, some)[~support.usable[some] & ~log.act[some]]
+        apart = in_misses(log, some)[~support.usable[some] & ~log.act[some]]
         least, most = least + float(np.minimum(apart, 0.0).sum()), most + float(np.maximum(apart, 0.0).sum())
     bounds = (cost.low + least, cost.high + most)
-    return MoneyMissed(beside(cost, _truth(log, support, _missed)), beside(gain, _truth(log, support, _saved)), bounds)
+    return MoneyMissed(
+        beside(cost, _truth(log, support, in_misses)), beside(gain, _truth(log, support, in_savings)), bounds
+    )
 
 
 def _truth(log: DecisionLog, support: Support, values: Values) -> float | None:
@@ -78,12 +80,12 @@ def _truth(log: DecisionLog, support: Support, values: Values) -> float | None:
     return float(values(log, np.flatnonzero(support.usable & ~log.act & (log.truth == 1))).sum())
 
 
-def _missed(log: DecisionLog, rows: Rows) -> Floats:
+def in_misses(log: DecisionLog, rows: Rows) -> Floats:
     """Return what missing a positive costs, of some rows."""
     return np.asarray(log.miss[rows], dtype=np.float64)
 
 
-def _saved(log: DecisionLog, rows: Rows) -> Floats:
+def in_savings(log: DecisionLog, rows: Rows) -> Floats:
     """Return what acting on a positive saves, of some rows."""
     return np.maximum(np.asarray(log.miss[rows] - log.hit[rows], dtype=np.float64), 0.0)
 
@@ -98,7 +100,17 @@ def _money_in(log: DecisionLog, support: Support, values: Values, level: float, 
 
 def _estimate(log: DecisionLog, support: Support, values: Values, level: float) -> Estimate:
     """Return the Horvitz-Thompson sum of values over passed positives, with its interval."""
-    rng = generator("money missed")
+    total, draws = drawn_money(log, support, values, generator("money missed"))
+    least = most = 0.0  # all of the passed items, or none
+    for some in pieces(len(log)):
+        there = values(log, some)[support.usable[some] & ~log.act[some]]
+        least, most = least + float(np.minimum(there, 0.0).sum()), most + float(np.maximum(there, 0.0).sum())
+    value, low, high = np.clip([total, *interval(draws, level)], least, most).tolist()
+    return Estimate(value, low, high, level, ASSUMES)
+
+
+def drawn_money(log: DecisionLog, support: Support, values: Values, rng: np.random.Generator) -> tuple[float, Floats]:
+    """Return the Horvitz-Thompson sum of values over passed positives, with draws of what it may be."""
     p, inclusion, usable, arrival = log.probability, support.inclusion, support.usable, support.arrival
 
     def at_stake(some: slice) -> Floats:
@@ -121,9 +133,4 @@ def _estimate(log: DecisionLog, support: Support, values: Values, level: float) 
     counts = usable[known] & (log.label[known] == 1)
     stood = counts * values(log, known) * (1 - p[known]) / np.maximum(p[known], 1e-300)
     draws += arrival.sway(stood) * rng.standard_normal(DRAWS)
-    least = most = 0.0  # all of the passed items, or none
-    for some in pieces(len(log)):
-        there = values(log, some)[usable[some] & ~log.act[some]]
-        least, most = least + float(np.minimum(there, 0.0).sum()), most + float(np.maximum(there, 0.0).sum())
-    value, low, high = np.clip([float(worth @ means), *interval(draws, level)], least, most).tolist()
-    return Estimate(value, low, high, level, ASSUMES)
+    return float(worth @ means), draws

@@ -25,7 +25,8 @@ A long log some rows at a time, so that what is computed on the way to a sum sta
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +102,13 @@ class Support:
     def seen_rows(self) -> Places:
         """Where decisions are usable, acted on and labelled."""
         return self.arrival.known[self.usable[self.arrival.known]]
+
+    def among(self, some: NDArray[np.bool_]) -> Support:
+        """Return the same of some of the decisions, as a log of these has them."""
+        here: dict[str, Any] = {
+            name: getattr(self, name)[some] for name in ("usable", "share", "waiting", "inclusion", "band")
+        }
+        return replace(self, arrival=self.arrival.among(some), **here)
 
     @property
     def unsupported_share(self) -> float:

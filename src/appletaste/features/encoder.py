@@ -91,7 +91,7 @@ class Encoder:
     def __post_init__(self) -> None:
         for name in ("standardise", "missing_indicator", "intercept", "online", "curves", "many"):
             if not isinstance(getattr(self, name), bool):
-                raise OptionError(f"{name} must be True or False, got {getattr(self, name)!r}")
+                raise OptionError(f"{name} must be true or false, got {getattr(self, name)!r}")
         if self.clip is not None:
             object.__setattr__(self, "clip", number("clip", self.clip, above=0))
         for name, least in (("levels", 1), ("rare", 1), ("spare", 0), ("warm_up", 1)):

@@ -289,21 +289,24 @@ def _level(value: Any) -> str:
 Groups: TypeAlias = tuple[int, ...] | None
 
 
-def encode(encoder: Any, records: Records | Vectors, time: str | None = None) -> tuple[Matrix, Groups]:
-    """Return the vectors of a stream, and what is known of their places.
+def encode(
+    encoder: Any, records: Records | Vectors, time: str | None = None
+) -> tuple[Matrix, Groups, tuple[str, ...] | None]:
+    """Return the vectors of a stream, what is known of their places, and what these are called.
 
     What the encoder has to know it takes from the first rows alone. Vectors are dense up to 1 GiB and sparse beyond.
     """
     if isinstance(records, Vectors):
         if encoder is not None:
             raise OptionError(OF_A_MATRIX)
-        return records.items, None
+        return records.items, None, None
     if isinstance(encoder, Encoder):
         large = 8 * len(records) * encoder.fit(records, time=time).n_features > MOST_DENSE
         features, items = encoder.fit_transform(records, sparse=large, time=time)
-        return SparseRows(items) if large else np.asarray(items, dtype=np.float64), groups_of(features)
+        found = SparseRows(items) if large else np.asarray(items, dtype=np.float64)
+        return found, groups_of(features), tuple(features.names())
     made = np.asarray(TransformerMap(encoder, records).transform_many(records), dtype=np.float64)
-    return made, None
+    return made, None, None
 
 
 def groups_of(features: FeatureMap) -> Groups:

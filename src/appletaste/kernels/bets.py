@@ -52,9 +52,9 @@ def grown(one: int, said: float, label: float) -> float:
 
 
 @part
-def chance_of(mean: float, variance: float) -> float:
-    """Return P(positive) of a score N(mean, variance), by MacKay's formula."""
-    return float(sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0)))
+def chance_of(mean: float, variance: float, least: float, span: float) -> float:
+    """Return the chance of a label of 1, a + b P(positive), of a score N(mean, variance), by MacKay's formula."""
+    return float(least + span * sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0)))
 
 
 @part
@@ -74,17 +74,27 @@ def bet_on(said: float, label: float, place: int, power: float, rate: float, sta
 
 
 @kernel
-def bet(mean: float, variance: float, label: float, place: int, rate: float, state: Vector) -> int:
+def bet(
+    mean: float, variance: float, least: float, span: float, label: float, place: int, rate: float, state: Vector
+) -> int:
     """Bet on a label of which the model says N(mean, variance), and which is learnt at a place.
 
     Return the place of the label with which the labels began to contradict the model, if that is certain; else -1.
     """
-    return bet_on(chance_of(mean, variance), label, place, 1.0, rate, state)
+    return bet_on(chance_of(mean, variance, least, span), label, place, 1.0, rate, state)
 
 
 @kernel
 def bet_late(
-    means: Vector, variances: Vector, labels: Vector, places: Vector, missing: int, rate: float, state: Vector
+    means: Vector,
+    variances: Vector,
+    least: float,
+    span: float,
+    labels: Vector,
+    places: Vector,
+    missing: int,
+    rate: float,
+    state: Vector,
 ) -> int:
     """Bet on the labels of a block that came late, of which some are missing; return what ``bet`` returns.
 
@@ -92,14 +102,14 @@ def bet_late(
     """
     n = labels.size
     for k in range(n):
-        began = bet_on(chance_of(means[k], variances[k]), labels[k], int(places[k]), ALIKE, rate, state)
+        began = bet_on(chance_of(means[k], variances[k], least, span), labels[k], int(places[k]), ALIKE, rate, state)
         if began >= 0:
             return began
     if missing > 0:
         for one in range(BETS):
             worst = 0.0
             for k in range(n):
-                said = chance_of(means[k], variances[k])
+                said = chance_of(means[k], variances[k], least, span)
                 worst += min(grown(one, said, 0.0), grown(one, said, 1.0))
             state[STAKE + one] += missing * ALIKE * worst / n
     return -1

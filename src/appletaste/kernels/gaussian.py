@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from ._jit import Blocks, Matrix, Vector, kernel, reduction_kernel
+from ._jit import Blocks, Matrix, Vector, kernel, part, reduction_kernel
 from .information import NODES, node, one_side
 from .linear import BLOCK
 from .logistic import sigmoid
@@ -82,11 +82,17 @@ def move(belief: Matrix, pull: float, shrink: float) -> None:
 
 
 @kernel
-def expect(x: Vector, belief: Matrix) -> None:
-    """Shrink V as a label at x will, whatever it says: w = p (1 - p), p = sigma(f / sqrt(1 + pi v / 8)) (MacKay)."""
+def expect(x: Vector, least: float, span: float, belief: Matrix) -> None:
+    """Shrink V as a label at x will, whatever it says: w = p (1 - p), p = sigma(f / sqrt(1 + pi v / 8)) (MacKay).
+
+    A label that is 1 with chance q = a + b p, of a reviewer who errs, tells (b w)^2 / (q (1 - q)).
+    """
     mean, variance = score_item(x, belief)
     p = sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0))
     weight = p * (1.0 - p)
+    if span < 1.0:
+        q = least + span * p
+        weight = (span * weight / q) * (span * weight / (1.0 - q))
     move(belief, 0.0, weight / (1.0 + weight * variance))
 
 
@@ -112,18 +118,18 @@ def variance_of(x: Vector, belief: Matrix) -> float:
 
 
 @kernel
-def expect_awaiting(x: Vector, belief: Matrix, awaited: Matrix) -> None:
+def expect_awaiting(x: Vector, least: float, span: float, belief: Matrix, awaited: Matrix) -> None:
     """Shrink V of what is awaited as a label at x will, by the mean of the belief."""
     for i in range(x.size):
         awaited[MEAN, i] = belief[MEAN, i]
-    expect(x, awaited)
+    expect(x, least, span, awaited)
 
 
 @kernel
-def expect_many(items: Matrix, belief: Matrix) -> None:
+def expect_many(items: Matrix, least: float, span: float, belief: Matrix) -> None:
     """Shrink V as labels at all these items will, one after the other."""
     for k in range(items.shape[0]):
-        expect(items[k], belief)
+        expect(items[k], least, span, belief)
 
 
 #: A variance of z beyond which y - sigma(r) is lost to rounding.
@@ -167,11 +173,11 @@ def laplace_step(f: float, v: float, label: float) -> tuple[float, float]:
 
 
 @kernel
-def adf_step(f: float, v: float, label: float, power: float) -> tuple[float, float]:
+def adf_step(f: float, v: float, label: float, power: float, least: float, span: float) -> tuple[float, float]:
     """Return (pull, shrink) from the mean and variance of z given the label (assumed-density filtering).
 
     By quadrature, split at z = 0: for a wide z the likelihood is a step there. A label that counts more or less than
-    one has its likelihood raised to that power.
+    one has its likelihood raised to that power; that of a reviewer who errs is a + b sigma(z), or a + b sigma(-z).
     """
     spread = math.sqrt(v)
     mass = first = second = 0.0
@@ -181,7 +187,7 @@ def adf_step(f: float, v: float, label: float, power: float) -> tuple[float, flo
             continue
         for i in range(NODES.size):
             z, u, weight = node(i, low, high, f, spread)
-            likelihood = sigmoid(z if label > 0.5 else -z)
+            likelihood = least + span * sigmoid(z if label > 0.5 else -z)
             weight *= likelihood if power == 1.0 else likelihood**power
             mass += weight
             first += weight * u
@@ -196,14 +202,13 @@ def adf_step(f: float, v: float, label: float, power: float) -> tuple[float, flo
 def learn_adf(x: Vector, label: float, power: float, belief: Matrix) -> None:
     """Take in one label by moment matching; it counts ``power`` of a label."""
     f, v = score_item(x, belief)
-    pull, shrink = adf_step(f, v, label, power)
+    pull, shrink = adf_step(f, v, label, power, 0.0, 1.0)
     move(belief, pull, shrink)
 
 
-@kernel
-def learn_laplace(x: Vector, label: float, belief: Matrix, features: Blocks, labels: Vector, n: int) -> None:
-    """Take in one label by a Laplace step along V x, and store it as label n."""
-    _, v = score_item(x, belief)
+@part
+def store_label(x: Vector, label: float, belief: Matrix, features: Blocks, labels: Vector, n: int) -> float:
+    """Store an item and its label as label n, and note what has varied; return x'm."""
     f = 0.0
     for j in range(x.size):
         f += x[j] * belief[MODE, j]
@@ -211,5 +216,13 @@ def learn_laplace(x: Vector, label: float, belief: Matrix, features: Blocks, lab
         if belief[VARIED, j] == 0.0 and x[j] != features[0, j, 0]:  # the first item lies far apart in memory
             belief[VARIED, j] = 1.0
     labels[n] = label
+    return f
+
+
+@kernel
+def learn_laplace(x: Vector, label: float, belief: Matrix, features: Blocks, labels: Vector, n: int) -> None:
+    """Take in one label by a Laplace step along V x, and store it as label n."""
+    _, v = score_item(x, belief)
+    f = store_label(x, label, belief, features, labels, n)
     pull, shrink = laplace_step(f, v, label)
     move(belief, pull, shrink)

@@ -10,7 +10,7 @@ its column, u ~ N(0, tau^2) before any label, v = 1 / (S + 1 / tau^2) and the me
 A message comes from moment matching (``gaussian.adf_step``) against the *cavity*, the belief without the message it
 replaces (expectation propagation: Minka 2001). The dense part sees the same label with the levels averaged over,
 
-    E sigma(x'theta + N(f, s)) = sigma(k x'theta + k f),    k = 1 / sqrt(1 + pi s / 8)    (MacKay 1992),
+    E sigma(x'theta + N(f, s)) ~ sigma(k x'theta + k f),    k = 1 / sqrt(1 + pi s / 8)    (MacKay 1992),
 
 which is a logistic likelihood of the item k x with the offset k f. So its labels are stored that way, with the offset
 as one more feature whose coefficient is 1, and whatever renews a Gaussian at the mode renews this one.
@@ -22,8 +22,8 @@ Items that share a level l share its effect, and a label moves it by its varianc
     w sum over columns of p_l e_l v_l^2,
 
 with p_l how often the level will come and e_l the mean of (e / v) over the items that had it. A level seen k times in
-t rounds comes with probability (k - D) / t, D = N1 / (N1 + 2 N2) with N1 and N2 the levels seen once and twice (the
-discount of Kneser & Ney 1995, by leaving one out as Good 1953): one sight is little evidence of a second.
+t rounds comes with probability (k - D) / t, D = (N1 + 1) / (N1 + 2 N2 + 2) with N1 and N2 the levels seen once and
+twice (the discount of Kneser & Ney 1995, by leaving one out as Good 1953): one sight is little evidence of a second.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def learn_levels(
         raw[n // BLOCK, j, n % BLOCK] = z[j]
         if z[j] != raw[0, j, 0]:
             belief[VARIED, j] = 1.0
-    pull, shrink = adf_step(mean, variance, label, 1.0)
+    pull, shrink = adf_step(mean, variance, label, 1.0, 0.0, 1.0)
     move(belief, pull, shrink)
     for c in range(places.size):
         sites[n, 3 * c] = parts[SLOT, c]
@@ -198,7 +198,7 @@ def revisit(
         parts[SLOT, c], parts[EFFECT, c], parts[VARIANCE, c] = slot, u, 1.0 / precision
         mean += u
         variance += 1.0 / precision
-    pull, shrink = adf_step(mean, variance, labels[k], 1.0)
+    pull, shrink = adf_step(mean, variance, labels[k], 1.0, 0.0, 1.0)
     tell(k, pull, shrink, DAMPING, effects, sites, parts)
     if settled:
         store(k, raw, scaled, sites, parts)

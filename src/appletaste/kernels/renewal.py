@@ -288,20 +288,27 @@ def height_block(labels: Vector, start: int, n: int, work: Matrix) -> float:
 
 
 @reduction_kernel
+def quadratic_forms(items: Matrix, first: int, n: int, kept: Matrix, work: Matrix) -> None:
+    """Write x_i'Vx_i of n places of a block into the residuals; V by its lower triangle, doubled below the diagonal."""
+    residuals, part = work[RESIDUALS], work[SPARE]
+    if is_sparse(items, first, n):
+        square_forms(kept, items, first, n, residuals, work[TILE:WORK_ROWS])
+        return
+    for i in range(n):
+        residuals[i] = 0.0
+    for k in range(kept.shape[0]):
+        row = items[k]
+        score_block(items, first, n, kept[k, : k + 1], part)
+        for i in range(n):
+            residuals[i] += part[i] * row[first + i]
+
+
+@reduction_kernel
 def add_skew(items: Matrix, first: int, n: int, kept: Matrix, skew: Vector, work: Matrix) -> None:
     """Add sigma''(z_i) (x_i'Vx_i) x_i over places of a block whose slopes ``add_block`` has left in ``work``."""
     d = skew.size
-    scores, weights, residuals, part = work[SCORES], work[WEIGHTS], work[RESIDUALS], work[SPARE]
-    if is_sparse(items, first, n):
-        square_forms(kept, items, first, n, residuals, work[TILE:WORK_ROWS])
-    else:
-        for i in range(n):
-            residuals[i] = 0.0
-        for k in range(d):
-            row = items[k]
-            score_block(items, first, n, kept[k, : k + 1], part)
-            for i in range(n):
-                residuals[i] += part[i] * row[first + i]
+    scores, weights, residuals = work[SCORES], work[WEIGHTS], work[RESIDUALS]
+    quadratic_forms(items, first, n, kept, work)
     for i in range(n):  # sigma'' = sigma' (1 - 2 sigma), and (1 - 2 sigma)^2 = 1 - 4 sigma'
         steep = math.sqrt(max(1.0 - 4.0 * weights[i], 0.0))
         residuals[i] *= weights[i] * (-steep if scores[i] > 0.0 else steep)

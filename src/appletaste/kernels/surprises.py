@@ -43,7 +43,9 @@ from .value import (
     DOUBLE,
     HEAD_START,
     HORIZON,
+    LEAST,
     SHARED,
+    SPAN,
     acting,
     add_item,
     forms,
@@ -392,5 +394,5 @@ def weigh_many_surprises(
         act = drawn(action_key, first_round + k, probability)
         remember_both(x, act, memory, opened, settings, share, boundary, inflow, other_boundary)
         if act and awaiting:
-            expect_awaiting(x, belief, awaited)
+            expect_awaiting(x, settings[LEAST], settings[SPAN], belief, awaited)
             join(x, waiting)

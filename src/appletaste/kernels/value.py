@@ -17,8 +17,9 @@ from ._jit import Matrix, Vector, Word, kernel, part, reduction_kernel
 from .random import drawn
 
 # Entries of ``settings``: eta, c, t0, T (0: not known), how far ahead to look, whether the action is drawn, for how
-# many rounds a label is remembered on average (infinity: for good), and how many features count.
-EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED, KEPT, COUNTED = range(8)
+# many rounds a label is remembered on average (infinity: for good), how many features count, and a and b of reviewers
+# who err: their labels are 1 with chance a + b sigma(z).
+EAGERNESS, FORGETTING, HEAD_START, HORIZON, AHEAD, RANDOMISED, KEPT, COUNTED, LEAST, SPAN = range(10)
 SHARED, LINDY, DOUBLE = 0, 1, 2  # values of AHEAD: one horizon for all items, or one each under two views of the future
 
 
@@ -155,7 +156,8 @@ def service(
     """Return the share of an item in the means, what its label tells, its boundary and the rounds a label serves."""
     kept = settings[KEPT]
     share = max(settings[FORGETTING] / (round_ - 1.0 + settings[FORGETTING]), 1.0 / kept)
-    told = slope * slope / max(chance * (1.0 - chance), 1e-300)
+    given, felt = settings[LEAST] + settings[SPAN] * chance, settings[SPAN] * slope
+    told = felt * felt / max(given * (1.0 - given), 1e-300)
     boundary = min(regret_pass, regret_act) / variance if variance > 1e-300 else 0.0
     age, known = min(round_ + settings[HEAD_START], kept), settings[HORIZON] > 0.0
     left = min(max(settings[HORIZON] - round_, 0.0) if known else 2.0 * round_ + 10.0 * settings[COUNTED], kept)

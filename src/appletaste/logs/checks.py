@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,8 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
         if wrong.any():
             _refuse(int(np.argmax(wrong)), first, log, message, kind)
 
-    for name, column in vars(log).items():
-        if column is not None and len(column) != n:
+    for name, column in log.columns().items():
+        if len(column) != n:
             raise DataError(
                 f"column {name} has {len(column)} rows and column id has {n}; every column has one row per decision"
             )
@@ -74,7 +75,8 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
     )
     wrong_where(~np.isin(log.label, (0, 1, UNKNOWN)), "a label is 0, 1 or -1 (not known), got {label}")
     known = log.label != UNKNOWN
-    wrong_where(~log.act & known, "a pass has no label: nobody sees the label of a passed item", FeedbackError)
+    told = "a pass has no label: nobody sees the label of a passed item. One that came all the same is its report"
+    wrong_where(~log.act & known, told, FeedbackError)
     wrong_where(~np.isin(log.state, STATES), f"state is one of {', '.join(STATES)}; got {{state}}")
     wrong_where(
         ~log.act & (log.state != NEVER_DUE), "no label is due for a pass, so its state is never_due; got {state}"
@@ -83,7 +85,7 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
     settled = np.isin(log.state, (OBSERVED, CORRECTED))
     wrong_where(log.act & (known != settled), "state {state} does not go with label {label} (-1: not known)")
     wrong_where(log.audit & ~log.act, "audit is true, which says that the item was acted on, but the item was passed")
-    for name, times in (("time", log.time), ("label_time", log.label_time)):
+    for name, times in (("time", log.time), ("label_time", log.label_time), ("report_time", log.report_time)):
         if times is not None and times.dtype.kind != "U":
             if times.dtype.kind not in "iuf":
                 raise DataError(f"{name} must be an array of numbers or of texts, got {times.dtype}")
@@ -97,6 +99,7 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
             "a label cannot arrive before its decision: time is {time} and label_time {label_time}. Is it the time of "
             "another item, or of another clock? Leave label_time empty where nobody knows it",
         )
+    _check_reports(log, wrong_where)
     if log.truth is not None:
         wrong_where(
             ~np.isin(log.truth, (0, 1)),
@@ -108,6 +111,27 @@ def _check(log: DecisionLog, first: int, in_batches: bool) -> None:
             raise DataError(f"x must be a matrix, one row per decision; got the shape {log.x.shape}")
         if not (finite := np.isfinite(log.x)).all():
             wrong_where(np.asarray(~finite.all(axis=1)), "x must be finite numbers, got {x}")
+
+
+def _check_reports(log: DecisionLog, wrong_where: Callable[..., None]) -> None:
+    """Refuse reports of acts, and times of reports that are not there or that came before their decision."""
+    if log.report is None:
+        if log.report_time is not None:
+            wrong_where(_present(log.report_time), "report_time is {report_time}, but the row has no report")
+        return
+    wrong_where(~np.isin(log.report, (0, 1, UNKNOWN)), "a report is 0, 1 or -1 (none), got {report}")
+    there = log.report != UNKNOWN
+    told = "a report is the label of a passed item, and this one was acted on: what came of it is its label"
+    wrong_where(there & log.act, told, FeedbackError)
+    if log.truth is not None:
+        wrong_where(there & (log.report != log.truth), "the report is {report} and the truth {truth}")
+    if log.report_time is not None:
+        wrong_where(_present(log.report_time) & ~there, "report_time is {report_time}, but the row has no report")
+        wrong_where(
+            _too_early(log.time, log.report_time),
+            "a report cannot arrive before its decision: time is {time} and report_time {report_time}. Leave "
+            "report_time empty where nobody knows it",
+        )
 
 
 def _present(times: NDArray[Any]) -> NDArray[np.bool_]:
@@ -179,5 +203,5 @@ def hashes(ids: NDArray[np.str_]) -> NDArray[np.uint64]:
 
 
 def _refuse(k: int, first: int, log: DecisionLog, message: str, kind: type[DataError | FeedbackError]) -> None:
-    seen = {name: column[k] for name, column in vars(log).items() if column is not None}
+    seen = {name: column[k] for name, column in log.columns().items()}
     raise kind(f"row {first + k + 1} (id {str(log.id[k])!r}): {message.format(**seen)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias, cast
@@ -19,8 +19,8 @@ from ..times import DAY, instants
 from .checks import check_ids, check_log
 from .exports import dsjson_lines, obp_feedback, vw_lines
 from .lazy import each_batch, picked_rows
-from .log_columns import transposed, typed
-from .log_files import Frame, frame_columns, plain, read_columns, write_log
+from .log_columns import FIELDS, transposed, typed
+from .log_files import Frame, frame_columns, names_in, plain, read_columns, write_log
 from .scan import Engine, Progress, scanned
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,9 @@ class DecisionLog:
     and ``price`` the price that there was; each is NaN where it was not recorded. ``time`` and ``label_time`` are
     numbers or ISO texts; NaN or an empty text is a label time that is not known. ``why`` holds a dict for each
     decision, the numbers that the rule looked at. ``truth`` is the label of every item, also of passed ones: a replay
-    knows it and writes it down. No estimate looks at it; answers show it beside their numbers.
+    knows it and writes it down. No estimate looks at it; answers show it beside their numbers. ``names`` are what the
+    features in ``x`` are called, for alarms; a replay and a stream of records know them. ``report`` is a label that
+    came though the item was passed (a chargeback, a complaint): 0, 1 or -1, with its ``report_time``.
 
     Examples
     --------
@@ -71,6 +73,9 @@ class DecisionLog:
     x: Floats | None = None
     why: NDArray[np.object_] | None = None
     truth: NDArray[np.int8] | None = None
+    report: NDArray[np.int8] | None = None
+    report_time: NDArray[Any] | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_log(self)
@@ -152,7 +157,7 @@ class DecisionLog:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns that there are, by name; ``from_columns`` takes them back."""
-        return {name: values for name, values in vars(self).items() if values is not None}
+        return {name: values for name in FIELDS if (values := getattr(self, name)) is not None}
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain dict per decision, with None for what is not known; absent columns are left out."""
@@ -166,7 +171,7 @@ class DecisionLog:
             picked = np.flatnonzero(picked)  # once, not for every column
         elif len(np.unique(picked)) < len(picked):
             check_ids(self.id[picked])  # says which
-        return self.unchecked(**{name: picked_rows(values, picked) for name, values in vars(self).items()})
+        return self.unchecked(**{name: picked_rows(getattr(self, name), picked) for name in FIELDS})
 
     def unchecked(self, **columns: Any) -> DecisionLog:
         """Return this log with other columns that are known to be right: nothing is checked again."""
@@ -192,14 +197,29 @@ class DecisionLog:
             return self.unchecked(**{name: getattr(found, name) for name in OUTCOMES})
         return self.unchecked(**{name: np.broadcast_to(float(getattr(costs, name)), len(self)) for name in OUTCOMES})
 
+    def named(self, names: Sequence[str] | None) -> DecisionLog:
+        """Return the same decisions with what their features are called: one name for each number in x.
+
+        Examples
+        --------
+        >>> row = {"id": "a", "act": False, "probability": 0.5, "miss": 5, "false_alarm": 1, "hit": 0, "x": [1.0, 30.0]}
+        >>> DecisionLog.from_rows([row]).named(["intercept", "amount"]).names
+        ('intercept', 'amount')
+        """
+        if names is None or self.x is None:
+            return self
+        if len(names) != self.x.shape[1]:
+            raise DataError(f"the log has {self.x.shape[1]} features and {len(names)} names for them")
+        return self.unchecked(names=tuple(names))
+
     def write(self, path: str | PathLike[str]) -> None:
         """Write a ``.parquet`` or ``.jsonl`` file, aside and renamed, so that no reader sees half a file."""
-        write_log(self.columns(), path)
+        write_log(self.columns(), path, self.names)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> DecisionLog:
         """Read what ``write`` wrote, or a file of the same fields from elsewhere."""
-        return cls.from_columns(read_columns(path), str(path))
+        return cls.from_columns(read_columns(path), str(path)).named(names_in(path))
 
     @classmethod
     def scan(
@@ -226,7 +246,7 @@ class DecisionLog:
         found: dict[str, Any] = scanned(path, cls, engine, progress)
         log = object.__new__(cls)
         vars(log).update(found)
-        return log
+        return log.named(names_in(path))
 
     def to_obp(self) -> dict[str, Any]:
         """Return Open Bandit Pipeline's feedback dictionary, with reward = -(cost relative to passing).
@@ -317,6 +337,9 @@ def table_of(entries: Entries, policy: str = "", features: bool = True) -> Decis
         "x": np.array([d.x for d in decisions], dtype=np.float64) if features and rows else None,
         "why": _reasons([d.why for d in decisions]),
     }
+    if any(e.report is not None for e in rows):
+        columns["report"] = np.array([UNKNOWN if e.report is None else e.report for e in rows], dtype=np.int8)
+        columns["report_time"] = _times([e.report_time for e in rows])
     return DecisionLog(**columns)
 
 

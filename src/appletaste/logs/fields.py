@@ -21,7 +21,7 @@ _TRUTH = (bool, np.bool_)
 _NUMBERS = (int, float, np.integer, np.floating)
 _EXACT = 2.0**53  # up to here a float holds every whole number
 #: Fields of which NaN in an array of floats says that nothing is known.
-NAN_IS_NOTHING = ("label", "chance", "worth", "price", "label_time", "truth")
+NAN_IS_NOTHING = ("label", "chance", "worth", "price", "label_time", "truth", "report", "report_time")
 #: How ``why`` writes the numbers that JSON does not have; the JSON of Protocol Buffers does the same.
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -174,8 +174,8 @@ def texts(column: Given) -> NDArray[np.str_]:
 
 
 def times(column: Given) -> NDArray[Any]:
-    """Return numbers or texts; only ``label_time`` may lack some, which are NaN or empty."""
-    nothing = (_NOTHING,) if column.name == "label_time" else ()
+    """Return numbers or texts; those of labels and reports may lack some, which are NaN or empty."""
+    nothing = (_NOTHING,) if column.name in ("label_time", "report_time") else ()
     array = column.array("U")
     if array is None and column.made_of(str, *nothing):
         array = texts(column)

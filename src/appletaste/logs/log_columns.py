@@ -13,8 +13,8 @@ from ..records.events import NEVER_DUE, OBSERVED, PENDING, UNKNOWN
 from .fields import Given, labels, matrix, numbers, reasons, rounds, texts, times, truths
 
 #: The version of the fields, written into every file, and all versions that can be read.
-SCHEMA_VERSION, READABLE = 2, (1, 2)
-READS = f"this version of appletaste reads {' and '.join(map(str, READABLE))}"
+SCHEMA_VERSION, READABLE = 3, (1, 2, 3)
+READS = f"this version of appletaste reads {', '.join(map(str, READABLE[:-1]))} and {READABLE[-1]}"
 #: Fields that a row cannot do without.
 NEEDED = ("id", "act", "probability", "miss", "false_alarm", "hit")
 #: Every field in its order, with what its column is made by.
@@ -40,9 +40,11 @@ FIELDS: dict[str, Callable[[Given], NDArray[Any]]] = {
     "x": matrix,
     "why": reasons,
     "truth": labels,
+    "report": labels,
+    "report_time": times,
 }
 #: Columns that a log need not have.
-OPTIONAL = ("chance", "worth", "price", "time", "label_time", "stratum", "x", "why", "truth")
+OPTIONAL = ("chance", "worth", "price", "time", "label_time", "stratum", "x", "why", "truth", "report", "report_time")
 
 
 def transposed(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:

@@ -26,21 +26,22 @@ from .log_columns import FIELDS, READABLE, READS, SCHEMA_VERSION, transposed
 
 Columns = Mapping[str, NDArray[Any]]
 METADATA = b"appletaste.decision_log.schema_version"
+NAMES = b"appletaste.decision_log.features"  # what the numbers in x are called, as JSON; in JSON Lines, ``features``
 FEW = ("state", "policy", "stratum")  # columns of few texts
 GROUP = 2**17  # rows of a row group of Parquet: what is read at a time
 BATCH = 2**16  # rows of a row group that are made into arrays at a time, where a group has more
 CHUNK = 10_000  # rows that JSON Lines are written in: as quick as all at once, without a Python object for every cell
 
 
-def write_log(columns: Columns, path: str | PathLike[str]) -> None:
-    """Write the columns of a log to a file whose suffix says how."""
+def write_log(columns: Columns, path: str | PathLike[str], names: Sequence[str] | None = None) -> None:
+    """Write the columns of a log to a file whose suffix says how, with what the features are called."""
     target = Path(path)
     writer = check_log_path(target)
     with written_aside(target, private=True) as aside:
-        writer(columns, aside)
+        writer(columns, names, aside)
 
 
-def check_log_path(target: Path) -> Callable[[Columns, Path], None]:
+def check_log_path(target: Path) -> Callable[[Columns, Sequence[str] | None, Path], None]:
     """Return what writes a file of this name, or say why it cannot be written: before the work, not after it."""
     writer = _WRITERS.get(target.suffix)
     if writer is None:
@@ -78,14 +79,14 @@ def plain(columns: Columns) -> dict[str, list[Any]]:
 
 def _absent(name: str, values: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Return where nothing is known; None for a column that is always known."""
-    if name in ("label", "truth"):
+    if name in ("label", "truth", "report"):
         return np.asarray(values == UNKNOWN)
     if name not in NAN_IS_NOTHING:
         return None
     return np.asarray(values == "") if values.dtype.kind == "U" else np.isnan(values)
 
 
-def _write_json_lines(columns: Columns, path: Path) -> None:
+def _write_json_lines(columns: Columns, features: Sequence[str] | None, path: Path) -> None:
     encode = json.JSONEncoder(allow_nan=False).encode
     with path.open("w", encoding="utf-8") as file:
         for start in range(0, len(columns["id"]), CHUNK):
@@ -93,13 +94,42 @@ def _write_json_lines(columns: Columns, path: Path) -> None:
             if "why" in chunk:
                 chunk["why"] = [writable(why) for why in chunk["why"]]
             names = ("schema_version", *chunk)
-            for row in zip(*chunk.values(), strict=True):
-                file.write(encode(dict(zip(names, (SCHEMA_VERSION, *row), strict=True))) + "\n")
+            for k, row in enumerate(zip(*chunk.values(), strict=True), start):
+                line = dict(zip(names, (SCHEMA_VERSION, *row), strict=True))
+                if features is not None and not k:  # in the first line alone
+                    line["features"] = list(features)
+                file.write(encode(line) + "\n")
 
 
 def _read_json_lines(path: Path) -> dict[str, Any]:
     with path.open(encoding="utf-8") as file:
-        return dict(transposed(row for _, row in json_objects(file, path)))
+        return dict(transposed(_nameless(row) for _, row in json_objects(file, path)))
+
+
+def _nameless(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without what the features are called, which ``names_in`` reads."""
+    row.pop("features", None)
+    return row
+
+
+def names_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
+    """Return what the features are called, if all files of a log say so and say the same."""
+    found = {_names_of(file) for file in files_of(path)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _names_of(path: Path) -> tuple[str, ...] | None:
+    if path.suffix == ".parquet":
+        arrow = _arrow()
+        with _whole(arrow, path), arrow.parquet.ParquetFile(path) as file:
+            told = (file.schema_arrow.metadata or {}).get(NAMES)
+        names = None if told is None else json.loads(told)
+    else:
+        with path.open(encoding="utf-8") as file:
+            names = next((row.get("features") for _, row in json_objects(file, path)), None)
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise DataError(f"{path}: features is a list of texts, one name for each number in x, got {names!r}")
+    return None if names is None else tuple(names)
 
 
 def _arrow() -> Any:
@@ -110,10 +140,11 @@ def _arrow() -> Any:
     return pyarrow
 
 
-def _write_parquet(columns: Columns, path: Path) -> None:
+def _write_parquet(columns: Columns, features: Sequence[str] | None, path: Path) -> None:
     arrow = _arrow()
     table = arrow.table({name: _to_arrow(arrow, name, values) for name, values in columns.items()})
-    marked = table.replace_schema_metadata({METADATA: str(SCHEMA_VERSION).encode()})
+    named = {} if features is None else {NAMES: json.dumps(list(features)).encode()}
+    marked = table.replace_schema_metadata({METADATA: str(SCHEMA_VERSION).encode(), **named})
     arrow.parquet.write_table(marked, path, row_group_size=GROUP)
 
 
@@ -273,7 +304,10 @@ def _from_lists(arrow: Any, column: Any) -> NDArray[np.float64] | None:
     return np.array(numbers.cast(arrow.float64()).to_numpy()).reshape(len(lists), width)
 
 
-_WRITERS: dict[str, Callable[[Columns, Path], None]] = {".jsonl": _write_json_lines, ".parquet": _write_parquet}
+_WRITERS: dict[str, Callable[[Columns, Sequence[str] | None, Path], None]] = {
+    ".jsonl": _write_json_lines,
+    ".parquet": _write_parquet,
+}
 READERS: dict[str, Callable[[Path], dict[str, Any]]] = {".jsonl": _read_json_lines, ".parquet": _read_parquet}
 
 
@@ -342,7 +376,7 @@ class Part(NamedTuple):
         with Path(self.path).open("rb") as file:
             file.seek(self.start)
             text = io.StringIO(file.read(self.end - self.start).decode())
-        columns = transposed(row for _, row in json_objects(text, Path(self.path), self.lines))
+        columns = transposed(_nameless(row) for _, row in json_objects(text, Path(self.path), self.lines))
         for name in sorted(columns.keys() - FIELDS.keys() - {"schema_version"}):
             raise DataError(f"{self.path}: there is no field {name!r}; fields: {', '.join(FIELDS)}")
         if self.rows:

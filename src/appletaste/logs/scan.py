@@ -38,14 +38,15 @@ KEPT = (
     "chance",
     "stratum",
     "truth",
+    "report",
 )
 CODED = ("state", "policy", "stratum")
 #: What stands where a part lacks a column that is kept, if not NaN.
-ABSENT: dict[str, tuple[Any, ...]] = {"truth": (UNKNOWN, np.int8)}
+ABSENT: dict[str, tuple[Any, ...]] = {"truth": (UNKNOWN, np.int8), "report": (UNKNOWN, np.int8)}
 #: Columns that a log has in every file or in none.
 ALL_OR_NONE = ("x", "time")
 #: Columns that are read to be checked against others, and not kept.
-CHECKED = ("time", "label_time")
+CHECKED = ("time", "label_time", "report_time")
 
 
 def scanned(
@@ -69,6 +70,8 @@ def scanned(
         columns["chance"] = None
     if not any(columns["stratum"].levels):
         columns["stratum"] = None
+    if (columns["report"] == UNKNOWN).all():
+        columns["report"] = None
     if (columns["truth"] == UNKNOWN).all():
         columns["truth"] = None
     elif (columns["truth"] == UNKNOWN).any():

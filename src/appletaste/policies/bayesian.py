@@ -9,7 +9,7 @@ from .._checks import number
 from ..errors import OptionError
 from ..keys import Key
 from ..posteriors import Laplace, Posterior
-from ..rules import Rule
+from ..rules import InformationDirected, Rule, Traditional, ValueOfInformation
 from .bayesian_learner import BayesianLearner
 from .items import check_width
 from .learner import LATER
@@ -47,6 +47,26 @@ class Bayesian:
                 f"trees need a posterior that learns all labels again when they join: Laplace, and not "
                 f"{type(self.posterior).__name__}"
             )
+        self._check_reviewers()
+
+    def _check_reviewers(self) -> None:
+        """Refuse what does not know that labels may be wrong beside a posterior that does."""
+        posterior, rule = self.posterior, self.rule
+        errors = (posterior.sensitivity, posterior.specificity) if isinstance(posterior, Laplace) else (1.0, 1.0)
+        told = f"sensitivity={errors[0]:g} and specificity={errors[1]:g}"
+        if isinstance(rule, ValueOfInformation) and (rule.sensitivity, rule.specificity) != errors:
+            raise OptionError(
+                f"the rule must know of the same reviewers as the posterior: ValueOfInformation(sensitivity="
+                f"{errors[0]:g}, specificity={errors[1]:g}), got {rule.sensitivity:g} and {rule.specificity:g}"
+            )
+        if errors == (1.0, 1.0):
+            return
+        if isinstance(rule, InformationDirected | Traditional):
+            raise OptionError(
+                f"{type(rule).__name__} pays for labels as if they were true: with {told} take voi, ts or ucb"
+            )
+        if self.trees:
+            raise OptionError(f"trees take labels as true: with {told} leave them out (trees=false)")
 
     def start(self, n_features: int, key: Key) -> BayesianLearner:
         """Return the learner before the first item."""

@@ -108,7 +108,7 @@ class BayesianLearner(Learner):
         x, label, round_, _ = observation
         belief, state, place = self.belief, self._bets, self.places
         score = belief.score(x, round_)
-        began = bets.bet(score.mean, score.variance, float(label), place, self._vigilance, state)
+        began = bets.bet(score.mean, score.variance, *belief.link, float(label), place, self._vigilance, state)
         belief.learn(x, label)
         if began >= 0:
             again = state[bets.ALARM] >= 0.0 and state[bets.COUNT] - state[bets.ALARM] < SOON
@@ -123,7 +123,9 @@ class BayesianLearner(Learner):
         scores = [belief.score(labels.item(place), round_) for place in at.tolist()]
         means, variances = np.array([[score.mean, score.variance] for score in scores]).T.copy()
         taken = np.array(known, dtype=np.float64)
-        began = bets.bet_late(means, variances, labels.values[at], taken, missing, self._vigilance, self._bets)
+        began = bets.bet_late(
+            means, variances, *belief.link, labels.values[at], taken, missing, self._vigilance, self._bets
+        )
         if began >= 0:
             self._forget(began, round_, everything=True)
 

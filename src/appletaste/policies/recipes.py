@@ -52,6 +52,8 @@ def laplace(
     half_life: HalfLife,
     groups: Groups = None,
     surprises: float | None = 0.0,
+    sensitivity: float = 1.0,
+    specificity: float = 1.0,
 ) -> Laplace:
     """Return the Laplace posterior; a prior that somebody has chosen is left alone unless they say so.
 
@@ -61,12 +63,16 @@ def laplace(
     learnt = prior is None if adaptive is None else adaptive
     if surprises is None:
         surprises = SURPRISES if learnt and prior is None and slots_in(groups) is None else 0.0
-    return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises)
+    return Laplace(as_prior(prior), skew, learnt, half_life, groups, surprises, sensitivity, specificity)
 
 
-def with_trees(trees: bool | None, prior: Prior) -> bool:
-    """Return whether trees may take part: where nobody says, not beside a prior that somebody has chosen."""
-    return prior is None if trees is None else trees
+def with_trees(trees: bool | None, prior: Prior, *reviewers: float) -> bool:
+    """Return whether trees may take part.
+
+    Where nobody says, not beside a prior that somebody has chosen, nor where reviewers err: with a chance to be right
+    that is below 1.
+    """
+    return prior is None and min(reviewers, default=1.0) == 1.0 if trees is None else trees
 
 
 def counted(groups: Groups) -> int | None:
@@ -141,6 +147,8 @@ def voi(
     surprises: float | None = None,
     trees: bool | None = None,
     vigilance: float = 1e-4,
+    sensitivity: float = 1.0,
+    specificity: float = 1.0,
 ) -> Method:
     """Value of information on the Laplace posterior: the recommended policy."""
     rule = ValueOfInformation(
@@ -151,10 +159,11 @@ def voi(
         half_life=rounds_of(half_life),
         features=counted(groups),
         levels=slots_in(groups),
+        sensitivity=sensitivity,
+        specificity=specificity,
     )
-    return Bayesian(
-        laplace(skew, adaptive, prior, half_life, groups, surprises), rule, vigilance, with_trees(trees, prior)
-    )
+    posterior = laplace(skew, adaptive, prior, half_life, groups, surprises, sensitivity, specificity)
+    return Bayesian(posterior, rule, vigilance, with_trees(trees, prior, sensitivity, specificity))
 
 
 def ids(
@@ -194,9 +203,13 @@ def ts(
     half_life: HalfLife = None,
     groups: Groups = None,
     trees: bool | None = None,
+    sensitivity: float = 1.0,
+    specificity: float = 1.0,
 ) -> Method:
     """Thompson sampling on the Laplace posterior, its probability in closed form."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), Thompson(), trees=with_trees(trees, prior))
+    reviewers = sensitivity, specificity
+    posterior = laplace(skew, adaptive, prior, half_life, groups, 0.0, *reviewers)
+    return Bayesian(posterior, Thompson(), trees=with_trees(trees, prior, *reviewers))
 
 
 def ucb(
@@ -208,9 +221,12 @@ def ucb(
     prior: Prior = None,
     half_life: HalfLife = None,
     groups: Groups = None,
+    sensitivity: float = 1.0,
+    specificity: float = 1.0,
 ) -> Method:
     """Upper confidence bound that tightens, on the Laplace posterior: the cheap mode."""
-    return Bayesian(laplace(skew, adaptive, prior, half_life, groups), UpperBound(patience, randomised))
+    posterior = laplace(skew, adaptive, prior, half_life, groups, 0.0, sensitivity, specificity)
+    return Bayesian(posterior, UpperBound(patience, randomised))
 
 
 def exact_voi(

@@ -77,6 +77,8 @@ OPTION_HELP = {
     "skew": "correct the Laplace mean for the skew of the posterior, to first order",
     "adaptive": "learn the scale of the prior; none: only where no prior is given",
     "surprises": "share of coefficients believed to be far beyond the learnt scale; 0: none; none: 0.2 with no prior",
+    "sensitivity": "chance that whoever labels calls a positive positive; needs no half_life, many levels or trees",
+    "specificity": "chance that whoever labels calls a negative negative; see second looks",
     "patience": "k, for how many rounds per feature the bound stays wide",
     "alpha": "exploration rate; none: 3.5 sqrt(log(2 (2 + T) T))",
     "theta": "the true parameter",
@@ -196,9 +198,11 @@ class PolicySpec:
 
     @property
     def takes_levels(self) -> bool:
-        """Whether the policy keeps an effect for each level: none that forgets, or looks for surprises."""
-        able = keeps_levels(self.name)
-        return able and not any(self.options.get(option) for option in ("half_life", "surprises"))
+        """Whether the policy keeps an effect for each level: not if it forgets, expects surprises or doubts labels."""
+        able, doubts = keeps_levels(self.name), (self.options.get(one, 1.0) for one in ("sensitivity", "specificity"))
+        return (
+            able and not any(self.options.get(option) for option in ("half_life", "surprises")) and set(doubts) <= {1}
+        )
 
 
 def policy(

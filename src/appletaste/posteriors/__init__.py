@@ -1,7 +1,7 @@
 """What is believed about theta, asked through the score of one item."""
 
 from .adf import Adf
-from .belief import Arrays, Belief, Certificate, Doubt, Outlook, Posterior, Score, Vector
+from .belief import Arrays, Belief, Certificate, Doubt, Outlook, Posterior, Score, Vector, link_of
 from .exact import Exact
 from .gibbs import Gibbs
 from .laplace import Laplace
@@ -34,5 +34,6 @@ __all__ = [
     "Score",
     "Vector",
     "WideBelief",
+    "link_of",
     "random_polyagamma",
 ]

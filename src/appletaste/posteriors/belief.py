@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import number
 from ..costs import Costs
 from ..errors import OptionError
 from ..keys import Key
@@ -49,6 +50,35 @@ class Doubt(NamedTuple):
     awaited: Vector  #: the same with V as it will be once labels on their way are seen
     slab: Vector  #: the prior that it was made with and the wide one, in the layout of ``kernels.surprises``
     share: float  #: pi, the share of coefficients that are believed to be that large
+
+
+class Link(NamedTuple):
+    """The chance that a label is 1, a + b P(positive): reviewers may err (``kernels.reviewed``)."""
+
+    least: float  #: a = 1 - specificity
+    span: float  #: b = sensitivity + specificity - 1
+
+
+#: The link of labels that are true.
+TRUE = Link(0.0, 1.0)
+
+
+def link_of(sensitivity: float, specificity: float) -> Link:
+    """Return the link of a desk that calls positives positive, and negatives negative, with these chances.
+
+    Examples
+    --------
+    >>> link_of(1.0, 1.0), link_of(0.75, 0.5)
+    (Link(least=0.0, span=1.0), Link(least=0.5, span=0.25))
+    """
+    number("sensitivity", sensitivity, above=0.0, most=1.0)
+    number("specificity", specificity, above=0.0, most=1.0)
+    if not sensitivity + specificity > 1.0:
+        raise OptionError(
+            f"sensitivity and specificity must add up to more than 1, got {sensitivity:g} and {specificity:g}: such "
+            "labels say nothing of an item, or the contrary"
+        )
+    return Link(1.0 - specificity, sensitivity - (1.0 - specificity))
 
 
 @dataclass(frozen=True)
@@ -136,6 +166,8 @@ class Belief(ABC):
     fades = 0
     #: The places of an item that hold slots of levels.
     slots: tuple[int, ...] = ()
+    #: What a label says of its item.
+    link: Link = TRUE
     #: Labels on their way, while a decision is made that takes account of them (``streams.awaiting``).
     waiting: Waiting | None = None
 

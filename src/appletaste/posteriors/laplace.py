@@ -9,12 +9,14 @@ from .._checks import number
 from ..errors import OptionError
 from ..features.levels import SLOTS
 from ..keys import Key
+from .belief import link_of
 from .gaussian import unrestricted
 from .groups import Groups, check_groups
 from .half_life import Forgetting, HalfLife
 from .laplace_belief import FadingLaplaceBelief, LaplaceBelief
 from .levels import LevelBelief
 from .prior import Gaussian
+from .reviewed_belief import ReviewedBelief
 from .wide import WIDE, WideBelief
 
 
@@ -51,6 +53,11 @@ class Laplace:
         that is learnt at every renewal, whatever ``adaptive`` says; below 0 where the column jumps (docs/curves.md).
         ``SLOTS`` (1,000,000) where a place holds the slot of a level, which has an effect of its own. None: all are in
         group 0.
+    sensitivity, specificity
+        The chance with which whoever labels calls a positive positive, and a negative negative (second looks tell:
+        docs/how-to/check-the-checkers.md). Labels are then 1 with chance (1 - specificity) + (sensitivity +
+        specificity - 1) sigma(z), while chances and costs stay those of the truth. Not with a half-life, nor with
+        effects of levels.
     """
 
     prior: Gaussian = field(default_factory=Gaussian)
@@ -59,16 +66,26 @@ class Laplace:
     half_life: HalfLife = None
     groups: Sequence[int] | None = None
     surprises: float = 0.0
+    sensitivity: float = field(default=1.0, metadata={"later": True})
+    specificity: float = field(default=1.0, metadata={"later": True})
 
     def __post_init__(self) -> None:
         unrestricted(self.prior, "Laplace")
         number("surprises", self.surprises, least=0.0, most=0.5)
         if self.surprises > 0.0 and not self.adaptive:
             raise OptionError("surprises are measured against a learnt scale: set adaptive=True, or surprises=0")
+        link_of(self.sensitivity, self.specificity)
         found = Forgetting.of(self.half_life)
+        if found is not None and self.errs:
+            raise OptionError("labels of reviewers who err do not fade: leave out half_life, or their errors")
         object.__setattr__(self, "half_life", None if found is None else found.text)
         if self.groups is not None:
             object.__setattr__(self, "groups", check_groups(self.groups))
+
+    @property
+    def errs(self) -> bool:
+        """Whether labels may be wrong."""
+        return self.sensitivity < 1.0 or self.specificity < 1.0
 
     def takes_more(self, n_features: int) -> bool:
         """Return whether the coefficients are independent, so that one more can join them."""
@@ -85,6 +102,8 @@ class Laplace:
         forgetting, variances = Forgetting.of(self.half_life), settings.prior.variances(n_features)
         if self.surprises > 0.0 and variances is None:
             raise OptionError("surprises need a prior with one variance for each feature, not a matrix; or surprises=0")
+        if self.errs:
+            return ReviewedBelief(settings, n_features, key, groups)
         if forgetting is not None:
             return FadingLaplaceBelief(settings, n_features, forgetting, groups)
         if variances is not None and n_features >= WIDE:
@@ -96,6 +115,10 @@ class Laplace:
         remedy = "encode with Encoder(many=False), which gives the frequent levels a column each"
         if self.half_life is not None:
             raise OptionError(f"the effects of levels do not fade: leave out half_life, or {remedy}")
+        if self.errs:
+            raise OptionError(
+                f"the effects of levels take labels as true: leave out the errors of reviewers, or {remedy}"
+            )
         if self.surprises > 0.0:
             raise OptionError(f"surprises are looked for among straight lines: set surprises=0, or {remedy}")
         return LevelBelief(self, n_features, key, groups)

@@ -61,6 +61,8 @@ class Fitted(NamedTuple):
 class LaplaceBelief(GaussianBelief):
     """The Gaussian, the labels, and the pass that will renew it."""
 
+    _remedy = "the posterior Exact, as 'exact-voi' and 'exact-ts' do, or "
+
     def __init__(self, settings: Laplace, n_features: int, key: Key, groups: Groups) -> None:
         super().__init__(settings.prior, n_features)
         compile_beside()
@@ -77,6 +79,7 @@ class LaplaceBelief(GaussianBelief):
         self._short = max(SHORT, math.sqrt(2.0 * d / self._rows))
         self._trusted = 2.0 + math.sqrt(d)
         self._due = 1  # the number of labels at which the next pass begins
+        self._few = FEW * d
         self.warned = False
         if settings.surprises > 0.0:
             self.expect_surprises(settings.surprises, settings.prior)
@@ -106,8 +109,7 @@ class LaplaceBelief(GaussianBelief):
             self._renew(n + 1)
 
     def _renew(self, n: int) -> None:
-        labels, marks = self._labels, self._marks
-        features, values, rows, numbers = labels.features, labels.values, self._rows, self._groups.numbers
+        features, marks, rows, numbers = self._labels.features, self._marks, self._rows, self._groups.numbers
         if marks[renewal.POSITION] < 0.0:
             if self.doubt is not None:
                 surprises.rescale_with_slab(
@@ -119,16 +121,13 @@ class LaplaceBelief(GaussianBelief):
                 self._groups.learn(self._belief, self._prior)
             if n <= AT_ONCE:
                 meet_halfway()
-                renewal.fit_now(self._belief, features, values, n, self._prior, self._hessian, self._work)
+                self._fit(n)
                 rows = n
             renewal.begin(self._key, n, self._belief, self._prior, self._renewal, marks, self._work)
-        at_once = n <= FEW * self._belief.shape[1]
+        at_once = n <= self._few
         for attempt in range(ATTEMPTS if at_once else 1):
             short = self._short if not at_once else CONVERGED if attempt + 1 < ATTEMPTS else self._trusted
-            passed = renewal.advance(
-                n if at_once else rows, features, values, n, self._skew, self._renewal, marks, self._work
-            )
-            ended = passed and renewal.finish(
+            ended = self._pass_over(n if at_once else rows, n) and renewal.finish(
                 n, self._skew, short, self._belief, self._prior, self._renewal, marks, self._work
             )
             if ended:
@@ -140,6 +139,16 @@ class LaplaceBelief(GaussianBelief):
             self._due = next_renewal(n)
             self._look()
 
+    def _fit(self, n: int) -> None:
+        """Go to the mode of a few labels at once, before the pass over them."""
+        labels = self._labels
+        renewal.fit_now(self._belief, labels.features, labels.values, n, self._prior, self._hessian, self._work)
+
+    def _pass_over(self, rows: int, n: int) -> bool:
+        """Let the pass go over that many more labels; return whether none is left."""
+        labels, marks = self._labels, self._marks
+        return renewal.advance(rows, labels.features, labels.values, n, self._skew, self._renewal, marks, self._work)
+
     def _look(self) -> None:
         """Warn, once, of a Gaussian that is far from the posterior although there are labels enough."""
         if self.warned or self._labels.n < SETTLED * self._belief.shape[1]:
@@ -150,8 +159,7 @@ class LaplaceBelief(GaussianBelief):
         self.warned = True
         warnings.warn(
             f"the Laplace approximation fits poorly here: acceptance {found.acceptance:.2f} (1 is perfect) with "
-            f"{found.n_features} features after {found.labels} labels; use the posterior Exact, as 'exact-voi' and "
-            "'exact-ts' do, or a narrower prior",
+            f"{found.n_features} features after {found.labels} labels; use {self._remedy}a narrower prior",
             PoorFitWarning,
             stacklevel=5,
         )

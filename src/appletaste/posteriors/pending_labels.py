@@ -77,7 +77,7 @@ class Waiting:
         """Note that the label of x is on its way."""
         self.hold(key, x)
         if self._fresh:
-            kernels.expect_awaiting(x, self.belief.matrix, self._awaited)
+            kernels.expect_awaiting(x, *self.belief.link, self.belief.matrix, self._awaited)
             strangers.join(x, self._crowd)
 
     def hold(self, key: int, x: Vector) -> None:
@@ -182,7 +182,7 @@ class Waiting:
         """Compute V_w from the belief, one item that waits after another."""
         awaited[:] = self.belief.matrix
         items = np.array(list(self.items.values()), dtype=np.float64).reshape(-1, awaited.shape[1])
-        kernels.expect_many(items, awaited)
+        kernels.expect_many(items, *self.belief.link, awaited)
         strangers.join_many(items, self._emptied(awaited))
 
     def _emptied(self, awaited: Vector) -> Vector:

@@ -33,14 +33,18 @@ class Entry(NamedTuple):
     state: str
     label: int | None = None
     label_time: float | str | None = None
+    report: int | None = None  #: a label that came though the item was passed; nobody had it looked at
+    report_time: float | str | None = None
 
 
 class Standing(NamedTuple):
-    """What has become of a decision: its state, and its label with the time of it."""
+    """What has become of a decision: its state, and its label with the time of it; of a pass, what was reported."""
 
     state: str
     label: int | None = None
     label_time: float | str | None = None
+    report: int | None = None
+    report_time: float | str | None = None
 
 
 _PENDING, _NEVER_DUE = Standing(PENDING), Standing(NEVER_DUE)
@@ -58,11 +62,13 @@ def after(event: Event, standing: Standing, acted: bool) -> Standing:
     --------
     >>> after(Labelled("a", 1), first_standing(True), True).state
     'observed'
-    >>> after(Recorded("a", 1), first_standing(False), False).state  # the label of a pass is nothing to the log
-    'never_due'
+    >>> after(Recorded("a", 1, 9.0), first_standing(False), False)[-2:]  # of a pass: nobody waited for it
+    (1, 9.0)
     """
     if isinstance(event, Labelled) or (acted and isinstance(event, Recorded)):
-        return new_tuple(Standing, (OBSERVED, event.label, event.time))
+        return new_tuple(Standing, (OBSERVED, event.label, event.time, None, None))
+    if isinstance(event, Recorded):
+        return Standing(standing.state, report=event.label, report_time=event.time)
     if isinstance(event, Corrected):
         return Standing(CORRECTED, event.label, standing.label_time)
     if isinstance(event, Expired):
@@ -151,7 +157,7 @@ class Entries:
             return
         if isinstance(event, Enacted):
             self._enact(event)
-        if now.state == PENDING or now.state == NEVER_DUE:
+        if now.state == PENDING or (now.state == NEVER_DUE and now.report is None):
             self._later.pop(id, None)
         else:
             self._later[id] = now

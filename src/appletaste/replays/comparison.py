@@ -186,7 +186,7 @@ def replay(
     plan = Plan(stream, usual, encoder, law, seed, shuffled, dressed, name, log, strata, past, time_features)
     for entry in entries:  # a wrong setting is found here, not in a worker
         if entry.name not in COMPARATORS:
-            X, _, groups, _ = plan.met_by(entry, 0)
+            X, _, groups, *_ = plan.met_by(entry, 0)
             player = make(entry, X.shape[1], len(stream), usual, 0, groups)
             check_forgetting(entry.label, player, stream.clock, stream.day)
     tasks = [Pass(plan, entry, number) for number in range(passes) for entry in entries]

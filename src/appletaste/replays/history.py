@@ -201,7 +201,7 @@ def _rows(records: Records) -> list[int]:
 
 def encode_after(
     encoder: Any, history: History, records: Records | Vectors, time: str | None = None
-) -> tuple[Matrix, NDArray[np.float64], Groups]:
+) -> tuple[Matrix, NDArray[np.float64], Groups, tuple[str, ...] | None]:
     """Return the vectors of the stream, those of the labelled rows of the history, and what ``encode`` says of places.
 
     The encoder is fitted on the history.
@@ -210,9 +210,10 @@ def encode_after(
         fitted = TransformerMap(encoder, history.records, warm_up=len(history.records))
         known = fitted.transform_many(history.records[history.known])
         made = np.asarray(fitted.transform_many(records), dtype=np.float64)
-        return made, np.asarray(known, dtype=np.float64), None
+        return made, np.asarray(known, dtype=np.float64), None, None
     features = replace(encoder, warm_up=len(history.labels)).fit(history.table, time=time)
     past = np.asarray(features.transform_many(history.table[history.known], update=False), dtype=np.float64)
-    if 8 * len(records) * features.n_features > MOST_DENSE:
-        return SparseRows(features.transform_many(records, sparse=True)), past, groups_of(features)
-    return np.asarray(features.transform_many(records), dtype=np.float64), past, groups_of(features)
+    large = 8 * len(records) * features.n_features > MOST_DENSE
+    items = features.transform_many(records, sparse=large)
+    found = SparseRows(items) if large else np.asarray(items, dtype=np.float64)
+    return found, past, groups_of(features), tuple(features.names())

@@ -44,6 +44,7 @@ class Encoded(NamedTuple):
     items: Matrix
     past: NDArray[np.float64] | None  #: of the labelled rows of the history
     groups: Groups  #: what is known of their places
+    names: tuple[str, ...] | None  #: what these places are called
     seconds: float  #: what making them took
 
     def lines(self) -> Encoded:
@@ -57,6 +58,7 @@ class Encoded(NamedTuple):
             np.ascontiguousarray(items) if isinstance(items, np.ndarray) else items,
             past,
             None,
+            None if self.names is None else tuple(np.array(self.names)[kept].tolist()),
             self.seconds,
         )
 
@@ -115,12 +117,12 @@ class Plan:
             started = time.perf_counter()
             records, past = self.table(number), None
             if self.history is None:
-                X, groups = encode(encoder, records, self.time)
+                X, groups, names = encode(encoder, records, self.time)
             else:
-                X, past, groups = encode_after(encoder, self.history, records, self.time)
+                X, past, groups, names = encode_after(encoder, self.history, records, self.time)
             for other in [other for other in _ENCODED if other[:2] != key[:2]]:
                 del _ENCODED[other]
-            _ENCODED[key] = Encoded(X, past, groups, time.perf_counter() - started)
+            _ENCODED[key] = Encoded(X, past, groups, names, time.perf_counter() - started)
         return _ENCODED[key]
 
     def met_by(self, entry: PolicySpec, number: int) -> Encoded:
@@ -210,11 +212,12 @@ class Pass:
         found = tally(acts, labels, costs, seconds, int(acts.sum()), int(observed.sum()), notes)
         if not self.logged:
             return found, None
-        return found, ledger.log().unchecked(truth=labels.astype(np.int8))  # so that estimates can be held against it
+        log = ledger.log().named(plan.met_by(self.entry, self.number).names)
+        return found, log.unchecked(truth=labels.astype(np.int8))  # so that estimates can be held against it
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
         """Return the policy before its first item, the vectors that it will meet, and how long encoding them took."""
-        X, past, groups, encoding = self.plan.met_by(self.entry, self.number)
+        X, past, groups, _, encoding = self.plan.met_by(self.entry, self.number)
         seed = policy_seed(self.plan.seed, self.number)
         policy = make(self.entry, X.shape[1], len(X), self.plan.costs, seed, groups)
         if past is not None and self.plan.history is not None:
@@ -266,7 +269,7 @@ class Pass:
     ) -> tuple[NDArray[np.bool_], float]:
         """Return on which items a booster acts that is told every label; at a desk, first come first served."""
         plan, started = self.plan, time.perf_counter()
-        X, past, groups, encoding = plan.met_by(self.entry, self.number)
+        X, past, groups, _, encoding = plan.met_by(self.entry, self.number)
         history = None if past is None or plan.history is None else (past, plan.history.labels[plan.history.known])
         chances = boosted_chances(X, labels, known_at(times, due), groups, history)
         costs = plan.costs_of(self.number)

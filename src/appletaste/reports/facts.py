@@ -19,6 +19,7 @@ from ..evaluate.answers import Answer, beside, design_beside, minus, positives_a
 from ..evaluate.arrival import Arrival, arrival_of
 from ..evaluate.by_design import by_design
 from ..evaluate.constants import Constant, better_constant
+from ..evaluate.missed import missed_within
 from ..evaluate.money_missed import money_missed
 from ..evaluate.questions import changes
 from ..evaluate.support import FLOOR, Support, settled_rows, support_of
@@ -28,7 +29,7 @@ from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
 from ..logs.lazy import pieces
 from ..records.events import PENDING, STATES
-from .periods import Reported, both_of, periods_of, reported
+from .periods import Reported, both_of, periods_of, reported, within
 
 #: Thresholds that are asked about, as multiples of the one that the costs imply.
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
@@ -183,7 +184,7 @@ def gather(
     """
     given, chosen = log, reported(log, first_day, last_day)
     log = chosen.log
-    found = missed(log, level)  # says what is wrong with an empty log
+    found = _missed(given, chosen, level)  # says what is wrong with an empty log
     nameless = log.unchecked(id=np.broadcast_to("", len(log)))  # no id is shown, and those of a long log lie in files
     ground = ground_of(nameless, level=level)
     middle, by_item = _own(log)
@@ -193,19 +194,19 @@ def gather(
     unsettled, arrival = ground.left_out, ground.support.arrival
     supported = round((1.0 - found.unsupported_share) * len(log))
     caught = _caught(ground.log, arrival, level)
-    money = Money(ground.logged, caught, found.money.cost, len(ground.log), supported)
+    money = Money(ground.logged, caught, found.best[2], len(ground.log), supported)
     counted, (kind, of) = Counted(settled_rows(nameless), ground.log, arrival), periods_of(log, period)
     periods = tuple(slices(nameless, of, level, latest=True, counted=counted))
     strata = () if log.stratum is None else tuple(slices(nameless, log.stratum, level, counted=counted))
     unheard = int((ground.log.act & (arrival.share == 0.0)).sum())
     del ground, arrival, counted  # of a long log it is large, and the rest does not need it
-    both = both_of(given, chosen) if isinstance(found.design.missed, Refusal) else None
+    both = both_of(given, chosen) if isinstance(found.best[0], Refusal) else None
     waiting = log.state == PENDING
     when: NDArray[Any] = log.round if log.time is None else log.time
     return Facts(
         log=log,
         level=level,
-        whole=slice_of("all", log, level, found.design.recall, money),
+        whole=slice_of("all", log, level, found.best[1], money),
         missed=found,
         threshold=middle,
         by_item=by_item,
@@ -225,6 +226,13 @@ def gather(
         before=None if chosen.before is None else _slice(chosen.before, str(chosen.days_before), level),
         both=None if both is None else _slice(*both, level),
     )
+
+
+def _missed(given: DecisionLog, chosen: Reported, level: float) -> Missed:
+    """Return what was missed; where passed items were reported, all of the log says which share is."""
+    if given.report is None or chosen.days is None or chosen.days_before is None:
+        return missed(chosen.log, level)
+    return missed_within(given, within(given.days(), chosen.days), level)
 
 
 def _own(log: DecisionLog) -> tuple[float, bool]:

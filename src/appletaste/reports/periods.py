@@ -147,12 +147,12 @@ def reported(log: DecisionLog, first_day: Any = None, last_day: Any = None) -> R
     wanted = Days(chosen.get("first_day", there[0]), chosen.get("last_day", there[1]))
     if wanted.first > wanted.last and len(asked) == 2:
         raise OptionError(f"a report goes from one day to a later one; got {wanted.first} to {wanted.last}")
-    inside = _within(days, wanted)
+    inside = within(days, wanted)
     if not inside.any():
         which = " and ".join(f"{'from' if name == 'first_day' else 'to'} {day}" for name, day in chosen.items())
         raise OptionError(f"no decision is {which}; the log has {there[0]} to {there[1]}")
     earlier = wanted.before()
-    old = _within(days, earlier)
+    old = within(days, earlier)
     before = log.where(old) if old.any() else None
     return Reported(log.where(inside), wanted, before, earlier, there[0] > earlier.first)
 
@@ -162,7 +162,7 @@ def both_of(log: DecisionLog, chosen: Reported) -> tuple[DecisionLog, str] | Non
     if chosen.days is None or chosen.days_before is None or chosen.before is None:
         return None
     both = Days(chosen.days_before.first, chosen.days.last)
-    return log.where(_within(log.days(), both)), str(both)
+    return log.where(within(log.days(), both)), str(both)
 
 
 def as_day(option: str, text: Any) -> date:
@@ -173,5 +173,6 @@ def as_day(option: str, text: Any) -> date:
         raise OptionError(Message(Remedy(option), f" takes a day such as 2024-05-31; got {text!r}")) from None
 
 
-def _within(days: NDArray[np.datetime64], some: Days) -> NDArray[np.bool_]:
+def within(days: NDArray[np.datetime64], some: Days) -> NDArray[np.bool_]:
+    """Return which days are among some."""
     return np.asarray((days >= np.datetime64(some.first)) & (days <= np.datetime64(some.last)))

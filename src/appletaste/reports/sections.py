@@ -18,6 +18,7 @@ from ..drift.alarms import LABELS
 from ..drift.segments import Segment, segment_of
 from ..evaluate import Estimate, Refusal
 from ..evaluate.answers import Answer, known_truth, minus
+from ..evaluate.reporting import WithReports
 from ..evaluate.support import excluded
 from ..logs import DecisionLog
 from ..logs.coded import Coded, counts_of
@@ -94,7 +95,7 @@ class Section:
 
 def in_short(facts: Facts, money: Writer = PLAIN) -> Section:
     """Say the page in a few sentences."""
-    whole, design = facts.whole, facts.missed.design
+    whole, (missed, recall, cost) = facts.whole, facts.missed.best
     acted = f"{count(whole.acts)} were acted on ({percent(whole.acts / whole.decisions)})"
     audits = f", {count(whole.audits)} of them for the audit lane alone" if whole.audits else ""
     recent = f"{count(facts.unsettled)} recent items: most of their labels have not arrived yet"
@@ -107,12 +108,9 @@ def in_short(facts: Facts, money: Writer = PLAIN) -> Section:
         + (f": a precision of {in_words(whole.precision, percent)}." if whole.precision else "."),
         f"Saved against passing everything: {in_words(whole.saved, money)}{unsettled}.",
         f"Saved against acting on everything: {in_words(minus(facts.everything.saving), money)}.",
-        f"Positives among the items that were passed: {in_words(design.missed, count)}"
-        f"{unknown if design.missed else ''}.",
-        f"Money missed, what those positives cost: {in_words(facts.missed.money.cost, money)}."
-        if design.missed
-        else "",
-        f"Recall: {in_words(design.recall, percent)}." if design.recall else "",
+        f"Positives among the items that were passed: {in_words(missed, count)}{unknown if missed else ''}.",
+        f"Money missed, what those positives cost: {in_words(cost, money)}." if missed else "",
+        f"Recall: {in_words(recall, percent)}." if recall else "",
         f"{labels_awaited(facts.states['pending'])}.",
     ]
     return Section("in-short", "The evidence, in short", "", [s for s in sentences if s])
@@ -190,6 +188,11 @@ def missing(facts: Facts, money: Writer = PLAIN) -> Section:
             ("the same, scaled to the whole", design.missed_hajek, design.recall_hajek),
         )
     ]
+    told = found.with_reports
+    if told is not None and told.missed:
+        rows.insert(
+            0, ("audits and reports", *cell(told.missed, count, facts.known), *cell(told.recall, percent, facts.known))
+        )
     beside = HEADINGS[: 1 + facts.known]
     rows.append(("by the model", *cell(found.model, count, facts.known), *["-"] * (2 + facts.known)))
     sentences = [
@@ -204,6 +207,8 @@ def missing(facts: Facts, money: Writer = PLAIN) -> Section:
         f"The log says nothing about {percent(found.unsupported_share)} of the traffic"
         + (f", of which {count(found.unsupported_passes)} items were passed." if found.unsupported_passes else "."),
     ]
+    if told is not None:
+        sentences[:0] = _of_reports(told, money)
     if found.total_bounds is not None and found.unsupported_passes:
         low, high = map(count, found.total_bounds)
         truth = "" if found.truth is None else f"; {known_truth(count(found.truth))}"
@@ -224,6 +229,22 @@ def missing(facts: Facts, money: Writer = PLAIN) -> Section:
         [Table("", ("way", "missed", *beside, "recall", *beside), rows)],
         lambda target, words: pictures.draw_missed(facts, target, words),
     )
+
+
+def _of_reports(told: WithReports, money: Writer) -> list[str]:
+    """Say what labels of passed items tell, and which share of the answer they carry."""
+    rate = told.reporting.rate
+    sentences = [f"{count(told.reporting.reports)} passed positives were reported; {in_words(rate, percent)} ever are."]
+    if isinstance(rate, Refusal):
+        sentences = [f"{count(told.reporting.reports)} passed positives were reported: {rate.reason}."]
+    elif told.missed:
+        sentences.append(
+            f"By audits and reports together: {in_words(told.missed, count)} positives were passed, which cost "
+            f"{in_words(told.money, money)}; {told.carried}."
+        )
+    elif isinstance(told.missed, Refusal):
+        sentences.append(f"Reports are not used: {told.missed.reason}.")
+    return sentences
 
 
 def thresholds(facts: Facts, money: Writer = PLAIN) -> Section:

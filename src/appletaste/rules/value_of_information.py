@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..errors import OptionError
 from ..kernels import surprises
 from ..kernels import value as kernels
 from ..kernels._jit import Word
-from ..posteriors import Arrays, Belief, Doubt, NormalScores, Score, Vector
+from ..posteriors import Arrays, Belief, Doubt, NormalScores, Score, Vector, link_of
 from .rule import Verdict
 from .value_of_levels import LevelJudge, in_doubt, moved_memory, taken
 
@@ -71,6 +71,9 @@ class ValueOfInformation:
     levels
         Places of the items that hold the slots of levels, for a posterior that keeps an effect for each level
         (docs/curves.md). What a label is worth then counts how often its levels will come again. None: there are none.
+    sensitivity, specificity
+        Those of whoever labels, as the posterior has them. With a = 1 - specificity and b = sensitivity - a a label
+        tells w = (b s)^2 / (q (1 - q)), q = a + b mu, and is worth less.
     """
 
     horizon: int | None = None
@@ -82,12 +85,15 @@ class ValueOfInformation:
     half_life: float | None = None
     features: int | None = None
     levels: Sequence[int] | None = None
+    sensitivity: float = field(default=1.0, metadata={"later": True})
+    specificity: float = field(default=1.0, metadata={"later": True})
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
             whole("horizon", self.horizon, least=1)
         if self.ahead not in AHEAD:
             raise OptionError(f"ahead is one of {', '.join(AHEAD)}; got {self.ahead!r}")
+        link_of(self.sensitivity, self.specificity)
         number("eagerness", self.eagerness, above=0.0)
         number("forgetting", self.forgetting, above=0.0)
         number("head_start", self.head_start, least=0.0)
@@ -111,6 +117,7 @@ class ValueOfInformation:
                 self.randomised,
                 math.inf if self.half_life is None else max(1.0, self.half_life / math.log(2.0)),
                 counted,
+                *link_of(self.sensitivity, self.specificity),
             ],
             dtype=np.float64,
         )

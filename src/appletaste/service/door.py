@@ -10,7 +10,7 @@ import math
 import time
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, near
 from ..features import FeatureMap
 from ..features.dates import Date
 from ..streams import Stream
@@ -18,6 +18,8 @@ from ..tables.values import LARGEST
 from ..times import DAY, instant
 from .problems import FieldError, Problem, invalid
 
+#: Letters of a name that is compared with those of columns.
+LONGEST = 64
 NUMBER, TEXT, DATE, ANY = "a number or null", "a text, a number or null", "a date in ISO 8601 or null", "a cell"
 
 
@@ -88,7 +90,9 @@ class Door:
         if not self._mapped:
             raise invalid("wrong-type", "/item", f"{self._width} numbers")
         if not item.keys() <= self._known:
-            raise invalid("unknown-column", "/item", "the columns of the stream and no others")
+            strange = min(item.keys() - self._known)  # not said again: who knows what it holds
+            meant = near(strange, sorted(self._known - item.keys())) if len(strange) <= LONGEST else ""
+            raise invalid("unknown-column", "/item", f"the columns of the stream and no others{meant}")
         if not self._needed <= item.keys():
             missing, wanted = sorted(self._needed - item.keys()), "a value, or null where it is missing"
             faults = (FieldError("missing-column", f"/item/{escaped(name)}", expected=wanted) for name in missing)

@@ -263,9 +263,9 @@ class RemoteStream:
             raise FeedbackError("the features of some decisions were erased: ask for the log with features=False")
         return table_of(entries, self.as_dict()["policy"], whole if features is None else features)
 
-    def missed(self) -> Missed:
+    def missed(self, *, since: Any = None, until: Any = None) -> Missed:
         """Return what the log says about the positives that were passed (``appletaste.missed``)."""
-        return missed(self.log())
+        return missed(self.log(), since=since, until=until)
 
 
 def _said(body: dict[str, Any]) -> dict[str, Any]:

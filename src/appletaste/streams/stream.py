@@ -64,7 +64,7 @@ class Stream:
     >>> stream.label("a", 1).status, stream.label("a", 1).status
     ('applied', 'already_applied')
     >>> print(stream.verify())
-    3 events verify: 1 decisions, 1 labels, 0 snapshots, bit for bit
+    3 events verify: 1 decision, 1 label, 0 snapshots, bit for bit
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -670,7 +670,8 @@ class Stream:
             whole = all(len(event.decision.x) for event in entries.decided.values())
             if features and not whole:
                 raise InputError("the features of some decisions were erased: ask for the log with features=False")
-            return table_of(entries, self.player.policy.name, whole if features is None else features)
+            log = table_of(entries, self.player.policy.name, whole if features is None else features)
+            return log if self.features is None else log.named(self.features.names())
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
         """Give the events that are written, behind a number, each with its own."""

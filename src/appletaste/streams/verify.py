@@ -39,6 +39,10 @@ class Gap(NamedTuple):
         return f"events {self.first} to {self.last} cannot be folded again: the features of {ids} were erased"
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 class Verified(NamedTuple):
     """A record that verifies: what was compared."""
 
@@ -49,8 +53,9 @@ class Verified(NamedTuple):
     gaps: tuple[Gap, ...]
 
     def __str__(self) -> str:
-        told = f"{self.events} events verify: {self.decisions} decisions, {self.labels} labels, "
-        told += f"{self.snapshots} snapshots, bit for bit"
+        kinds = (self.decisions, "decision"), (self.labels, "label"), (self.snapshots, "snapshot")
+        there = ", ".join(_counted(number, what) for number, what in kinds)
+        told = f"{_counted(self.events, 'event')} {'verifies' if self.events == 1 else 'verify'}: {there}, bit for bit"
         return "; ".join([told, *map(str, self.gaps)])
 
 

@@ -35,6 +35,10 @@ class Raw(NamedTuple):
 
 def read_file(path: Path, dialect: Dialect, warm_up: int) -> Raw:
     """Read a file by what it is: most are known by their first bytes, JSON Lines by its name."""
+    if path.is_fifo():
+        raise DataError(
+            f"{path} is a pipe, which can be read once only, and a table is read more than once: write a file first"
+        )
     with path.open("rb") as raw:
         head = raw.read(64)
     if head[:2] == b"PK" or head[:4] == b"\xd0\xcf\x11\xe0":  # a spreadsheet of today, or an old one

@@ -310,6 +310,12 @@ def read_records(
     for both in (key for key in numbers if key in categories):
         told = f"column {both!r} cannot be both a number and a category: take the column out of "
         raise OptionError(Message(told, Remedy("numbers"), " or ", Remedy("categories")))
+    for kind, named in (("numbers", numbers), ("categories", categories)):
+        for both in (key for key in named if key in drop):
+            told = (
+                f"column {both!r} cannot be both left out and a {'number' if kind == 'numbers' else 'category'}: take "
+            )
+            raise OptionError(Message(told, "the column out of ", Remedy("drop"), " or ", Remedy(kind)))
     labels = None if label is None else read_labels(label, there[label], positive, codes, name, where, unlabelled)
     read: dict[str, NDArray[Any]] = {}
     dates: list[str] = []

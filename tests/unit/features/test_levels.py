@@ -72,7 +72,7 @@ def test_what_is_no_level_is_refused():
     features = at.Encoder(many=True).fit({"shop": shops(60)})
     with pytest.raises(at.errors.DataError, match="shop"):
         features.transform({"shop": [1]})
-    with pytest.raises(at.errors.OptionError, match="many must be True or False"):
+    with pytest.raises(at.errors.OptionError, match="many must be true or false"):
         at.Encoder(many=1)
 
 

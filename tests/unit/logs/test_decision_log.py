@@ -38,6 +38,14 @@ def test_labels_of_passes_are_not_in_the_log():
         ({"probability": 0.0}, "act with probability 0"),
         ({"act": False, "label": None, "probability": 1.0}, "pass with probability 1"),
         ({"act": False}, "a pass has no label"),
+        ({"report": 1}, "a report is the label of a passed item"),
+        ({"act": False, "label": None, "report": 2}, "a report is 0, 1 or nothing"),
+        ({"act": False, "label": None, "report_time": 3.0}, "report_time is 3.0, but the row has no report"),
+        ({"act": False, "label": None, "report": 1, "truth": 0}, "the report is 1 and the truth 0"),
+        (
+            {"act": False, "label": None, "report": 1, "time": 3.0, "report_time": 2.0},
+            "a report cannot arrive before its decision",
+        ),
         ({"label": 2}, "a label is 0, 1"),
         ({"label": "yes"}, "a label is 0, 1"),
         ({"state": "lost"}, "state is one of"),
@@ -70,7 +78,7 @@ def test_labels_of_passes_are_not_in_the_log():
         ({"why": 3.0}, "why is a mapping"),
         ({"why": {"width": "large"}}, "why is a mapping"),
         ({"why": "{"}, "why is a mapping"),
-        ({"schema_version": 3}, "schema_version is 3; this version of appletaste reads 1 and 2"),
+        ({"schema_version": 4}, "schema_version is 4; this version of appletaste reads 1, 2 and 3"),
     ],
 )
 def test_what_no_stream_could_have_logged_is_refused(changes, message):

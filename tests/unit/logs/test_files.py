@@ -10,6 +10,7 @@ import pytest
 
 import appletaste as at
 from appletaste.logs import log_files as log_files
+from appletaste.logs.log_columns import FIELDS
 
 SUFFIXES = pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 COSTS = {"miss": 5.0, "false_alarm": 1.0, "hit": 0.0}
@@ -25,6 +26,7 @@ def whole(n=60, dates=False):
     act = g.random(n) < 0.6
     known = act & (g.random(n) < 0.7)
     truth = g.integers(0, 2, n)
+    told = ~act & (np.arange(n) % 2 == 0)
     when = np.arange(n) + 0.25
     stamps = np.datetime_as_string(np.datetime64("2024-05-31T12:00:00") + np.arange(n))
     return at.DecisionLog(
@@ -47,6 +49,8 @@ def whole(n=60, dates=False):
         x=g.normal(size=(n, 3)),
         why=np.array([{"width": math.inf, "gap": math.nan}, {}, {"low": -math.inf, "level": 2.0}] * (n // 3)),
         truth=truth.astype(np.int8),
+        report=np.where(told, truth, -1).astype(np.int8),
+        report_time=np.where(told, stamps, "") if dates else np.where(told, when + 9, np.nan),
     )
 
 
@@ -69,7 +73,7 @@ def test_every_column_is_written_and_read_back(tmp_path, suffix):
     path = tmp_path / f"log.{suffix}"
     log.write(path)
     again = at.DecisionLog.read(path)
-    assert all(column is not None for column in vars(log).values())
+    assert list(log.columns()) == list(FIELDS)
     assert_same(again, log)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
@@ -89,10 +93,10 @@ def test_files_of_another_version_or_kind_are_refused(tmp_path, monkeypatch):
     (tmp_path / "log.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(at.errors.DataError, match="not a whole Parquet"):
         at.DecisionLog.read(tmp_path / "log.parquet")
-    monkeypatch.setattr(log_files, "SCHEMA_VERSION", 3)
+    monkeypatch.setattr(log_files, "SCHEMA_VERSION", 4)
     at.DecisionLog.from_rows([row()]).write(tmp_path / "new.parquet")
     monkeypatch.undo()
-    with pytest.raises(at.errors.DataError, match="schema_version is 3"):
+    with pytest.raises(at.errors.DataError, match="schema_version is 4"):
         at.DecisionLog.read(tmp_path / "new.parquet")
 
 
@@ -144,7 +148,7 @@ def test_json_lines_are_json(tmp_path):
         raise AssertionError(word)
 
     found = [json.loads(line, parse_constant=refuse) for line in path.read_text().splitlines()]
-    assert found[0]["schema_version"] == 2
+    assert found[0]["schema_version"] == 3
     assert found[0]["why"] == {"width": "Infinity", "gap": "NaN"}
     assert found[0]["chance"] is None
     assert {row["label"] for row in found} == {0, 1, None}
@@ -229,7 +233,7 @@ def test_lists_of_features_in_pieces(tmp_path):
         ({"miss": [True, True, True]}, "row 1: miss must be a number"),
         ({"colour": ["red", "red", "red"]}, "row 1: there is no field 'colour'; fields: id, round, act"),
         ({"why": ["{}", "no", "{}"]}, "row 2: why is a mapping"),
-        ({"schema_version": [1, 2, 3]}, "row 3: schema_version is 3"),
+        ({"schema_version": [1, 3, 4]}, "row 3: schema_version is 4"),
     ],
 )
 def test_wrong_values_are_named_with_their_row(tmp_path, columns, message):

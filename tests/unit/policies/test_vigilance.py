@@ -6,6 +6,7 @@ import pytest
 import appletaste as at
 from appletaste.kernels import bets
 from appletaste.policies.rounds import PROMPT
+from appletaste.posteriors.belief import TRUE
 from appletaste.streams.saving import rebuild_player
 
 from ...players import assert_same, state_of
@@ -57,14 +58,16 @@ def test_the_stakes_are_those_of_the_formula(rng):
             if (np.log(weights[: t + 1]) + total[:, t, None] - before[:, : t + 1]).max() >= np.log(1 / rate)
         )
         state = np.zeros(bets.ENTRIES)
-        found = next(t for t in range(n) if bets.bet(means[t], variances[t], float(labels[t]), t, rate, state) >= 0)
+        found = next(
+            t for t in range(n) if bets.bet(means[t], variances[t], *TRUE, float(labels[t]), t, rate, state) >= 0
+        )
         assert wanted <= found <= wanted + 12  # the best beginning is followed, not all of them
 
 
 @pytest.mark.parametrize("sure", [20.0, -20.0])
 def test_a_model_that_is_sure_and_right_is_left_alone(sure):
     state = np.zeros(bets.ENTRIES)
-    assert max(bets.bet(sure, 0.0, float(sure > 0), k, 0.05, state) for k in range(400_000)) == -1
+    assert max(bets.bet(sure, 0.0, *TRUE, float(sure > 0), k, 0.05, state) for k in range(400_000)) == -1
 
 
 LATE = PROMPT + 50
@@ -105,7 +108,7 @@ def test_bets_on_a_late_block_are_those_of_the_formula(rng):
     p = 1 / (1 + np.exp(-means / np.sqrt(1 + np.pi * variances / 8)))
     state = np.zeros(bets.ENTRIES)
     state[bets.STAKE : bets.STAKE + bets.BETS] = 30.0  # far from 0, and no alarm at so small a rate
-    assert bets.bet_late(means, variances, labels, np.arange(n) * 1.0, missing, 1e-300, state) == -1
+    assert bets.bet_late(means, variances, *TRUE, labels, np.arange(n) * 1.0, missing, 1e-300, state) == -1
     shifted = [1 / (1 + np.exp(-np.log(p / (1 - p)) - shift)) for shift in (2, -2)]
     for one, q in enumerate([*shifted, 1 / 2, 1 / 8, 1 / 32]):
         won, lost = np.log(q / p), np.log((1 - q) / (1 - p))

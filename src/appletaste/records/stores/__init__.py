@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from os import PathLike, fspath
 
+from ...errors import InputError
 from .memory import MemoryStore
 from .store import Head, Place, Row, Store
 
@@ -30,6 +31,8 @@ def open_store(address: str | PathLike[str] | Store, *, read_only: bool = False,
     place = fspath(address)
     if place == "memory":
         return MemoryStore()
+    if place == ":memory:":
+        raise InputError("a store in memory is 'memory'; ':memory:', as SQLite says, would be a file of that name")
     if place.startswith(POSTGRES):
         from .postgres import PostgresStore
 

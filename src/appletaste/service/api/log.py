@@ -14,6 +14,8 @@ import numpy as np
 from ... import evaluate
 from ..._files import for_json
 from ...costs import Costs
+from ...errors import InputError
+from ...evaluate.reporting import window_of
 from ...logs import DecisionLog
 from ...logs.decision_log import table_of
 from ...records.codec import stamp_of, unpack_event, unpack_item
@@ -135,7 +137,7 @@ def table(reading: Reading, reasons: bool = True) -> DecisionLog:
 
 def write_parquet(reading: Reading, path: str) -> bytes:
     """Write the decision log of a stream to a file."""
-    table(reading).write(path)
+    table(reading).named(reading.names).write(path)
     return b""
 
 
@@ -209,21 +211,30 @@ async def live(call: Call[None]) -> Reply[str]:
     "GET",
     STREAM + "/missed",
     scope="read",
-    query={"level": Query(Level, LEVEL, "The confidence of the intervals.")},
+    query={
+        "level": Query(Level, LEVEL, "The confidence of the intervals."),
+        "since": Query(str | None, None, "Only decisions from then on: a date, or a number of the stream's own clock."),
+        "until": Query(str | None, None, "Only decisions up to then, a day as a whole."),
+    },
     problems=("cannot-happen",),
 )
 async def missed(call: Call[None]) -> Reply[Estimates]:
     """Say how many positives were passed, with intervals, or why the log cannot say."""
-    level = call.query["level"]
-    body = await call.host.beside.ask(call.writer, missed_of, level)
-    if level == LEVEL:
+    level, since, until = (call.query[name] for name in ("level", "since", "until"))
+    body = await call.host.beside.ask(call.writer, missed_of, level, since, until)
+    if level == LEVEL and since is None and until is None:
         call.host.read_model(call.stream).missed = msgspec.json.decode(body)["design_missed"], time.time()
     return Reply(200, body)
 
 
-def missed_of(reading: Reading, level: float) -> bytes:
-    """Return how many positives a stream has passed, as JSON."""
-    return msgspec.json.encode(for_json(evaluate.missed(table(reading, reasons=False), level).as_dict()))
+def missed_of(reading: Reading, level: float, since: str | None = None, until: str | None = None) -> bytes:
+    """Return how many positives a stream has passed, or those of a part of it, as JSON."""
+    log = table(reading, reasons=False)
+    try:
+        found = evaluate.missed(log, level, **window_of(log, since, until))
+    except InputError as error:
+        raise Problem("cannot-happen", detail=str(error)) from None
+    return msgspec.json.encode(for_json(found.as_dict()))
 
 
 @operation("GET", STREAM + "/drift", scope="read", problems=("cannot-happen",))

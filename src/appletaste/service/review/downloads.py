@@ -38,8 +38,10 @@ Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$", max_l
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 #: The columns of the table.
 HEADER = ("id", "time", "stratum", "act", "probability", "chance", "audit", "state", "label", "label_time",
-          "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy",
+          "report", "report_time", "miss", "false_alarm", "hit", "correct_pass", "worth", "price", "round", "policy",
           "decided", "outcome")  # fmt: skip
+#: Days before a month whose audits and reports say which share of the missed is reported.
+PAST = 366
 #: What a formula of a spreadsheet begins with.
 COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")
 _drawing = threading.Lock()  # pictures are drawn by one thread at a time
@@ -96,6 +98,8 @@ def page_of(reading: Reading, month: str, title: str, *words: str) -> bytes:
     """Return the page of a month, compared with the month before."""
     first, last = days_of_month(month)
     log = table_from(reading, (first - timedelta(days=1)).replace(day=1), last)
+    if log.report is not None:  # which share is reported is known from a long past
+        log = table_from(reading, first - timedelta(days=PAST), last)
     try:
         with tempfile.TemporaryDirectory() as folder, _drawing:
             write_report(
@@ -155,7 +159,7 @@ class Rows:
             self._writer, self._last = read_model.writer, read_model.seq
             self._flags = {name: np.array(columns.flag(name)) for name in ("act", "audit", "label", "state")}
             self._probability = np.array(columns.amount("probability"))
-            self._label_times = dict(columns.label_times)
+            self._label_times, self._reports = dict(columns.label_times), dict(columns.reports)
         self._done, self._row, self._sheets = 0, 0, dict[tuple[float, ...], Any]()
 
     def next(self) -> bytes:
@@ -182,6 +186,7 @@ class Rows:
         act, audit, label, state = (self._flags[name][row].item() for name in ("act", "audit", "label", "state"))
         known = [event.id, event.time, event.stratum, bool(act), self._probability[row].item(), decision.chance]
         known += [bool(audit), STATES[state], label if label >= 0 else None, self._label_times.get(row)]
+        known += self._reports.get(row, (None, None))
         known += [costs.miss, costs.false_alarm, costs.hit, costs.correct_pass, decision.worth, decision.price]
         words, outcome = self._words, None
         if label >= 0:

@@ -75,6 +75,8 @@ class Columns:
         self._flags = np.empty((ROOM, len(FLAGS)), dtype=np.int8)
         self._numbers = np.empty((ROOM, len(NUMBERS)), dtype=np.int64)
         self.label_times: dict[int, float | str | None] = {}
+        #: The label of a pass and when it came, by row.
+        self.reports: dict[int, tuple[int, float | str | None]] = {}
         #: How often anything happened to the decisions of a day: whoever has computed something of the day sees by it
         #: whether that still holds.
         self.touched: dict[int, int] = {}
@@ -111,8 +113,11 @@ class Columns:
         if isinstance(event, Enacted):
             flags[5] = event.by != CALLER
             flags[0], flags[1] = event.act, False
+            self.reports.pop(row, None)
             self._floats[row, 0] = float(event.act)
-        if now.label is None:
+        if now.report is not None:
+            self.reports[row] = now.report, now.report_time
+        elif now.label is None:
             self._unknown(row, now.state)
         else:
             flags[2], flags[3] = now.label, _STATE[now.state]
@@ -190,8 +195,25 @@ class Columns:
             | {"id": np.broadcast_to(np.array(""), n), "policy": np.broadcast_to(np.array(policy), n)}
             | {"round": np.array(self._numbers[chosen, 0]), "act": act, "audit": flags("audit")}
             | {"label": np.array(self._flags[chosen, 2]), "state": _NAMES[self._flags[chosen, 3]]}
+            | self._reported(n, some, moments)
         )
         return found
+
+    def _reported(
+        self,
+        n: int,
+        some: NDArray[np.intp] | None,
+        moments: Callable[[NDArray[np.float64] | None], NDArray[Any] | None],
+    ) -> dict[str, Any]:
+        """Return the columns of reports, of all decisions or of some; none where there is no report."""
+        report, told = np.full(n, UNKNOWN, dtype=np.int8), np.full(n, np.nan)
+        place = dict(zip(range(n) if some is None else some.tolist(), range(n), strict=True)) if self.reports else {}
+        for row, (label, when) in self.reports.items():
+            if (here := place.get(row)) is not None:
+                report[here], told[here] = label, np.nan if when is None else instant(when)
+        if (report == UNKNOWN).all():
+            return {}
+        return {"report": report, "report_time": None if np.isnan(told).all() else moments(told)}
 
     def of_days(self, first: int, last: int) -> NDArray[np.intp]:
         """Return the rows of the decisions from one day to another, both included."""

@@ -1,0 +1,1 @@
+"""Stored runs of benches, and the pages that show them."""
