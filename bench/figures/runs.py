@@ -57,7 +57,7 @@ RUNS = {
     "trees": Kind("trees --part play", 15),
     "scale": Kind("scale", 10, ("bench.scale.__main__", "bench.scale.stream", *PEERS[3:])),
     "machines": Kind("machines", 5, without=AROUND[:4]),
-    "time-files": Kind("time --only hotel_inn --only hotel_resort --only bank_marketing --seeds 0", 10),
+    "time-files": Kind("time --only hotel_inn --only hotel_resort --only bank_marketing --seeds 0", 25),
     "coverage-late": Kind("coverage --part late", 15, INTERVALS[:1]),
     "coverage-hard": Kind("coverage --part hard", 20, INTERVALS[:1]),
     "coverage-files": Kind("coverage --part files", 30, INTERVALS[:1]),
