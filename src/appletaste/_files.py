@@ -186,6 +186,9 @@ def write_json(path: Path, value: Any, indent: int | None = 2) -> None:
 
 def check_folder(folder: Path, sign: str) -> None:
     """Refuse a folder that cannot take a run, or that holds anything but an earlier one with the same sign."""
+    if folder.exists() and not folder.is_dir():
+        told = f"{folder} is a file, and a folder is written: name a new folder with "
+        raise InputError(Message(told, Remedy("folder")))
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not ((folder / MANIFEST).exists() and (folder / sign).exists()):
         told = f"{folder} holds other files; name a new folder, or one of the same kind of run, with "

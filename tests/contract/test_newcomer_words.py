@@ -105,6 +105,59 @@ def test_a_store_in_use_speaks_of_lost_keys_to_whoever_makes_keys_alone(tmp_path
             assert ("the last admin key is lost" in told) is lost
 
 
+def live_store(folder):
+    """Make a store from a history of cases with a time, two numbers and a label."""
+    path, store = folder / "past.csv", str(folder / "shop.db")
+    rows = (f"C{k},2024-05-{1 + k % 28:02d},{k},{k % 7},{k % 2}\n" for k in range(60))
+    path.write_text("case,came,x,y,bad\n" + "".join(rows))
+    words = ["--label", "bad", "--id", "case", "--time", "came", "--costs", "miss=5,false_alarm=1,hit=0"]
+    assert main(["stream", "create", store, "--history", str(path), *words]) == 0
+    return store
+
+
+def test_a_date_far_ahead_is_refused_before_anything_is_decided(tmp_path, capsys):
+    store, new = live_store(tmp_path), tmp_path / "new.csv"
+    for date in ("2999-01-01", "2999-01-01T00:00:00+02:00"):
+        new.write_text(f"case,came,x,y\nN1,2024-06-01,1,1\nN2,{date},1,1\n")
+        capsys.readouterr()
+        assert main(["decide", store, str(new)]) == 2
+        assert f"new.csv, line 3: {date} is more than a day ahead of the clock" in capsys.readouterr().err
+    new.write_text("case,came,x,y\nN1,2024-06-01,1,1\n")
+    assert main(["decide", store, str(new)]) == 0
+    assert "1 item decided" in capsys.readouterr().out
+
+
+def test_all_columns_that_are_lacking_are_named_at_once(tmp_path, capsys):
+    store, new = live_store(tmp_path), tmp_path / "new.csv"
+    new.write_text("case,came\nN1,2024-06-01\n")
+    capsys.readouterr()
+    assert main(["decide", store, str(new)]) == 2
+    assert "new.csv lacks 2 columns that are needed: 'x', 'y'. Its columns: case, came" in capsys.readouterr().err
+    new.write_text("case,came,xx,y\nN1,2024-06-01,1,2\n")
+    assert main(["decide", store, str(new)]) == 2
+    assert "new.csv has no column 'x'" in capsys.readouterr().err
+
+
+def test_files_where_folders_are_written_and_files_that_are_not_there(tmp_path, capsys):
+    store, log, taken = live_store(tmp_path), tmp_path / "log.jsonl", tmp_path / "taken"
+    taken.write_text("mine")
+    new = tmp_path / "new.csv"
+    new.write_text("case,came,x,y\nN1,2024-06-01,1,1\n")
+    assert main(["decide", store, str(new)]) == 0
+    assert main(["stream", "export", store, "--out", str(log)]) == 0
+    capsys.readouterr()
+    assert main(["report", str(log), "--out", str(taken)]) == 2
+    assert "taken is a file, and a folder is written: name a new folder with --out" in capsys.readouterr().err
+    assert taken.read_text() == "mine"
+    assert main(["stream", "import", str(tmp_path / "other.db"), str(tmp_path / "nofile.stream")]) == 2
+    assert "there is no file" in capsys.readouterr().err
+    assert not (tmp_path / "other.db").exists()
+    for wrong in ("0", "-5", "nan", "many"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["missed", str(log), f"--daily={wrong}"])
+        assert "a number of decisions above 0 is expected" in capsys.readouterr().err
+
+
 def test_one_event_verifies_and_several_verify():
     with at.Stream.create("memory", "s", at.policy(n_features=2, costs=SHEET), audit="0") as stream:
         assert str(stream.verify()) == "1 event verifies: 0 decisions, 0 labels, 0 snapshots, bit for bit"
