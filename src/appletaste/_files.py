@@ -131,9 +131,9 @@ def check_no_store(path: str | PathLike[str], what: str) -> None:
         with source.open("rb") as file:
             if file.read(len(SQLITE)) == SQLITE:
                 raise DataError(
-                    f"{source} is a SQLite file, as a store of streams is, and no {what}. 'appletaste stream export "
-                    f"NAME --store {source} --out log.parquet' writes the decision log of a stream; the work list is "
-                    f"on the page of 'appletaste serve --store {source}'"
+                    f"{source} is a store of streams, a SQLite file, and no {what}. at.Stream.open({str(source)!r}, "
+                    f"name) opens a stream of it; 'appletaste stream export {source} --stream NAME --out log.parquet' "
+                    "writes its decision log"
                 )
 
 

@@ -1,13 +1,17 @@
 """Settings that a newcomer got wrong are refused in the words that a user would use."""
 
+import argparse
+import ast
 import errno
 import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.cli.main import main
+from appletaste.cli.main import build_parser, main
 from appletaste.errors import DataError, InputError, OptionError, PositiveClassWarning
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
@@ -125,6 +129,62 @@ def test_a_date_far_ahead_is_refused_before_anything_is_decided(tmp_path, capsys
     new.write_text("case,came,x,y\nN1,2024-06-01,1,1\n")
     assert main(["decide", store, str(new)]) == 0
     assert "1 item decided" in capsys.readouterr().out
+
+
+def commands_in_messages():
+    """Return the commands that texts of the package name, with X for what is filled in."""
+    found = []
+    for path in sorted(Path(at.__file__).parent.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+        parts = {id(part) for node in formatted for part in node.values}
+        texts = ["".join(p.value if isinstance(p, ast.Constant) else "X" for p in node.values) for node in formatted]
+        texts += [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts
+        ]
+        found += [
+            (path.name, words.split()) for text in texts for words in re.findall(r"'appletaste ([a-z][^']*)'", text)
+        ]
+    return found
+
+
+def strange_words(words):
+    """Return the verbs and options of a command that there are not, and the words behind that it has no place for."""
+    parser, rest = build_parser(), list(words)
+    while verbs := [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]:
+        if not rest or rest[0] not in verbs[0].choices:
+            return rest[:1]
+        parser = verbs[0].choices[rest.pop(0)]
+    strange, places, words = [], sum(not action.option_strings for action in parser._actions), iter(rest)
+    for word in words:
+        if word.startswith("--"):
+            action = parser._option_string_actions.get(word)
+            strange += [] if action else [word]
+            if action and action.nargs != 0:
+                next(words, None)
+        elif word != "...":
+            places -= 1
+            strange += [word] if places < 0 else []
+    return strange
+
+
+def test_commands_that_messages_name_are_there():
+    found = commands_in_messages()
+    assert len(found) > 15
+    assert [(name, words) for name, words in found if strange_words(words)] == []
+    for wrong in ("stream export NAME --store X --out log.parquet", "desk create", "keys list X"):  # the control
+        assert strange_words(wrong.split())
+
+
+def test_a_store_where_a_log_or_a_policy_is_wanted(tmp_path):
+    store = live_store(tmp_path)
+    for read in (at.load, at.missed, at.DecisionLog.read):
+        with pytest.raises(
+            DataError, match=r"is a store of streams.*stream export \S+ --stream NAME --out log\.parquet"
+        ):
+            read(store)
 
 
 def test_all_columns_that_are_lacking_are_named_at_once(tmp_path, capsys):
