@@ -131,9 +131,9 @@ def check_no_store(path: str | PathLike[str], what: str) -> None:
         with source.open("rb") as file:
             if file.read(len(SQLITE)) == SQLITE:
                 raise DataError(
-                    f"{source} is a SQLite file, as a store of streams is, and no {what}. 'appletaste stream export "
-                    f"NAME --store {source} --out log.parquet' writes the decision log of a stream; the work list is "
-                    f"on the page of 'appletaste serve --store {source}'"
+                    f"{source} is a store of streams, a SQLite file, and no {what}. at.Stream.open({str(source)!r}, "
+                    f"name) opens a stream of it; 'appletaste stream export {source} --stream NAME --out log.parquet' "
+                    "writes its decision log"
                 )
 
 
@@ -186,6 +186,9 @@ def write_json(path: Path, value: Any, indent: int | None = 2) -> None:
 
 def check_folder(folder: Path, sign: str) -> None:
     """Refuse a folder that cannot take a run, or that holds anything but an earlier one with the same sign."""
+    if folder.exists() and not folder.is_dir():
+        told = f"{folder} is a file, and a folder is written: name a new folder with "
+        raise InputError(Message(told, Remedy("folder")))
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not ((folder / MANIFEST).exists() and (folder / sign).exists()):
         told = f"{folder} holds other files; name a new folder, or one of the same kind of run, with "

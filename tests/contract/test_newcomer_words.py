@@ -1,13 +1,17 @@
 """Settings that a newcomer got wrong are refused in the words that a user would use."""
 
+import argparse
+import ast
 import errno
 import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import appletaste as at
-from appletaste.cli.main import main
+from appletaste.cli.main import build_parser, main
 from appletaste.errors import DataError, InputError, OptionError, PositiveClassWarning
 
 COSTS = {"miss": 5, "false_alarm": 1, "hit": 0}
@@ -103,6 +107,115 @@ def test_a_store_in_use_speaks_of_lost_keys_to_whoever_makes_keys_alone(tmp_path
             told = capsys.readouterr().err
             assert "Ask the service" in told
             assert ("the last admin key is lost" in told) is lost
+
+
+def live_store(folder):
+    """Make a store from a history of cases with a time, two numbers and a label."""
+    path, store = folder / "past.csv", str(folder / "shop.db")
+    rows = (f"C{k},2024-05-{1 + k % 28:02d},{k},{k % 7},{k % 2}\n" for k in range(60))
+    path.write_text("case,came,x,y,bad\n" + "".join(rows))
+    words = ["--label", "bad", "--id", "case", "--time", "came", "--costs", "miss=5,false_alarm=1,hit=0"]
+    assert main(["stream", "create", store, "--history", str(path), *words]) == 0
+    return store
+
+
+def test_a_date_far_ahead_is_refused_before_anything_is_decided(tmp_path, capsys):
+    store, new = live_store(tmp_path), tmp_path / "new.csv"
+    for date in ("2999-01-01", "2999-01-01T00:00:00+02:00"):
+        new.write_text(f"case,came,x,y\nN1,2024-06-01,1,1\nN2,{date},1,1\n")
+        capsys.readouterr()
+        assert main(["decide", store, str(new)]) == 2
+        assert f"new.csv, line 3: {date} is more than a day ahead of the clock" in capsys.readouterr().err
+    new.write_text("case,came,x,y\nN1,2024-06-01,1,1\n")
+    assert main(["decide", store, str(new)]) == 0
+    assert "1 item decided" in capsys.readouterr().out
+
+
+def commands_in_messages():
+    """Return the commands that texts of the package name, with X for what is filled in."""
+    found = []
+    for path in sorted(Path(at.__file__).parent.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+        parts = {id(part) for node in formatted for part in node.values}
+        texts = ["".join(p.value if isinstance(p, ast.Constant) else "X" for p in node.values) for node in formatted]
+        texts += [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts
+        ]
+        found += [
+            (path.name, words.split()) for text in texts for words in re.findall(r"'appletaste ([a-z][^']*)'", text)
+        ]
+    return found
+
+
+def strange_words(words):
+    """Return the verbs and options of a command that there are not, and the words behind that it has no place for."""
+    parser, rest = build_parser(), list(words)
+    while verbs := [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]:
+        if not rest or rest[0] not in verbs[0].choices:
+            return rest[:1]
+        parser = verbs[0].choices[rest.pop(0)]
+    strange, places, words = [], sum(not action.option_strings for action in parser._actions), iter(rest)
+    for word in words:
+        if word.startswith("--"):
+            action = parser._option_string_actions.get(word)
+            strange += [] if action else [word]
+            if action and action.nargs != 0:
+                next(words, None)
+        elif word != "...":
+            places -= 1
+            strange += [word] if places < 0 else []
+    return strange
+
+
+def test_commands_that_messages_name_are_there():
+    found = commands_in_messages()
+    assert len(found) > 15
+    assert [(name, words) for name, words in found if strange_words(words)] == []
+    for wrong in ("stream export NAME --store X --out log.parquet", "desk create", "keys list X"):  # the control
+        assert strange_words(wrong.split())
+
+
+def test_a_store_where_a_log_or_a_policy_is_wanted(tmp_path):
+    store = live_store(tmp_path)
+    for read in (at.load, at.missed, at.DecisionLog.read):
+        with pytest.raises(
+            DataError, match=r"is a store of streams.*stream export \S+ --stream NAME --out log\.parquet"
+        ):
+            read(store)
+
+
+def test_all_columns_that_are_lacking_are_named_at_once(tmp_path, capsys):
+    store, new = live_store(tmp_path), tmp_path / "new.csv"
+    new.write_text("case,came\nN1,2024-06-01\n")
+    capsys.readouterr()
+    assert main(["decide", store, str(new)]) == 2
+    assert "new.csv lacks 2 columns that are needed: 'x', 'y'. Its columns: case, came" in capsys.readouterr().err
+    new.write_text("case,came,xx,y\nN1,2024-06-01,1,2\n")
+    assert main(["decide", store, str(new)]) == 2
+    assert "new.csv has no column 'x'" in capsys.readouterr().err
+
+
+def test_files_where_folders_are_written_and_files_that_are_not_there(tmp_path, capsys):
+    store, log, taken = live_store(tmp_path), tmp_path / "log.jsonl", tmp_path / "taken"
+    taken.write_text("mine")
+    new = tmp_path / "new.csv"
+    new.write_text("case,came,x,y\nN1,2024-06-01,1,1\n")
+    assert main(["decide", store, str(new)]) == 0
+    assert main(["stream", "export", store, "--out", str(log)]) == 0
+    capsys.readouterr()
+    assert main(["report", str(log), "--out", str(taken)]) == 2
+    assert "taken is a file, and a folder is written: name a new folder with --out" in capsys.readouterr().err
+    assert taken.read_text() == "mine"
+    assert main(["stream", "import", str(tmp_path / "other.db"), str(tmp_path / "nofile.stream")]) == 2
+    assert "there is no file" in capsys.readouterr().err
+    assert not (tmp_path / "other.db").exists()
+    for wrong in ("0", "-5", "nan", "many"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["missed", str(log), f"--daily={wrong}"])
+        assert "a number of decisions above 0 is expected" in capsys.readouterr().err
 
 
 def test_one_event_verifies_and_several_verify():

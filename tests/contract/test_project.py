@@ -277,3 +277,20 @@ def test_fingerprints_cover_what_is_imported():
     assert {Path(line) for line in found.stdout.split()} <= covered
     assert SOURCE / "kernels" / "ziggurat.npy" in covered
     assert SOURCE / "cli" / "main.py" not in covered
+
+
+def loose_actions(text):
+    """Return the actions of a workflow that are not pinned: a commit of 40 digits, and its version beside it."""
+    return [
+        used
+        for used in re.findall(r"uses:\s*(.*)", text)
+        if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v[\d.]+", used)
+    ]
+
+
+def test_workflows_run_what_everybody_runs_with_pinned_actions():
+    texts = [path.read_text() for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    assert any("run: .ci/run" in text for text in texts)
+    assert sum(text.count("uses:") for text in texts) >= 6
+    assert [loose_actions(text) for text in texts] == [[]] * len(texts)
+    assert loose_actions("      - uses: actions/checkout@v4\n")  # the control: a tag may be moved

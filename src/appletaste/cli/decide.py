@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .options import add_json, add_stream, add_verb, add_writing, as_flags, writing_of
+
+if TYPE_CHECKING:
+    from ..streams.requests import Items
 
 DESCRIPTION = """\
 Decide every row of a file, in the order of the file: act or pass. A row that cannot be
@@ -64,6 +69,22 @@ def add(verbs: Any) -> None:
     parser.set_defaults(over_http=lambda _: "POST /v1/streams/NAME/decisions:batch, or at.connect(...) from Python,")
 
 
+def check_future(items: Items) -> None:
+    """Refuse an item whose date is more than a day ahead, as the service does: all that come after it would be late."""
+    import numpy as np
+
+    from ..errors import DataError
+    from ..times import DAY, instants
+
+    dates = {row: told for row, told in enumerate(items.times) if isinstance(told, str)}
+    ahead = instants(np.array([*dates.values()], dtype=np.str_)) > time.time() + DAY
+    for row, told in (one for one, late in zip(dates.items(), ahead.tolist(), strict=True) if late):
+        raise DataError(
+            f"{items.records.where(row)}: {told} is more than a day ahead of the clock of this machine, which says "
+            f"{datetime.now():%Y-%m-%dT%H:%M}. Correct the cell, or the clock"
+        )
+
+
 def run(args: argparse.Namespace) -> None:
     """Decide a file, and hand out the decisions once they are on disk."""
     from ..policies.reasons import Wording, reason_for
@@ -84,6 +105,7 @@ def run(args: argparse.Namespace) -> None:
             missing=args.missing,
             **writing_of(args),
         )
+        check_future(items)
         with progress_to(len(items), "items decided") as reach:
             answers = decide_table(stream, items, reach)
         last = answers[-1].time

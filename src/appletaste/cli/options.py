@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shlex
 from collections.abc import Callable
@@ -160,11 +161,22 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     add_stream_name(parser)
 
 
+def _decisions(text: str) -> float:
+    """Return a number of decisions above 0."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0.0 < found < math.inf:
+        raise argparse.ArgumentTypeError(f"a number of decisions above 0 is expected, got {text!r}")
+    return found
+
+
 def add_daily(parser: argparse.ArgumentParser) -> None:
     """Add the number of decisions at which an interval that may be looked at every day is tightest."""
     parser.add_argument(
         "--daily",
-        type=float,
+        type=_decisions,
         metavar="N",
         help="also say an interval that holds on all days at once, for whoever looks every day; tightest at N "
         "decisions, those of a month say, and the same N every day",

@@ -322,6 +322,8 @@ def run_import(args: argparse.Namespace) -> None:
     from ..streams.transfer import import_stream
     from .addresses import opened
 
+    if not args.file.is_file():  # said before a store is made for it
+        raise InputError(f"there is no file {args.file}")
     store = opened(args.store)
     try:
         found = import_stream(args.file, store, args.stream)

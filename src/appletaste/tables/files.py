@@ -47,6 +47,10 @@ def read_file(path: Path, dialect: Dialect, warm_up: int) -> Raw:
         raise OptionError(Message(f"{path} is no spreadsheet and has no sheets: leave out ", Remedy("sheet")))
     if head[:4] == b"PAR1" or head[:6] in (b"ARROW1", b"FEA1"):
         return read_arrow(path, feather=head[:4] != b"PAR1")
+    if re.match(rb"\x80[\x02-\x05]", head):
+        raise DataError(
+            f"{path} is a pickle, which runs code when it is read: write Parquet (pandas: to_parquet(path))"
+        )
     if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*[\[{]", head):
         raise DataError(
             f"{path} is a JSON array: write one object a line instead, as JSON Lines, into a file that is named .jsonl "
@@ -202,7 +206,11 @@ def read_spreadsheet(path: Path, sheet: str | None) -> Raw:
         names = book.sheet_names
         if sheet is not None and sheet not in names:
             raise OptionError(
-                Message(f"{path} has no sheet {sheet!r}{near(sheet, names)}: name one with ", Remedy("sheet"))
+                Message(
+                    f"{path} has no sheet {sheet!r}{near(sheet, names)}. Its sheets: {', '.join(map(repr, names))}. "
+                    "Name one with ",
+                    Remedy("sheet"),
+                )
             )
         rows = book.get_sheet_by_name(names[0] if sheet is None else sheet).to_python(skip_empty_area=False)
     except (python_calamine.CalamineError, IndexError) as error:
@@ -217,7 +225,8 @@ def read_spreadsheet(path: Path, sheet: str | None) -> Raw:
     for line, row in kept:
         if any(cell != "" for cell in row[width:]):
             raise DataError(
-                f"{path}, line {line}: cells behind the last column that has a name, {header[-1]!r}; name them"
+                f"{path}, line {line}: cells behind the last column that has a name, {header[-1]!r}; name them, or "
+                f"take line {first + 1} out if it is a title above the table"
             )
     columns: dict[str, Any] = {name: [_of_a_sheet(row[k]) for _, row in kept] for k, name in enumerate(header)}
     return Raw(columns, np.array([line for line, _ in kept], dtype=np.int64))

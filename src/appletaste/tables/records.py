@@ -301,6 +301,10 @@ def read_records(
         raise DataError(f"the columns differ in length: { {key: len(values) for key, values in there.items()} }")
     if not there or not len(next(iter(there.values()))):
         raise DataError(f"{name} has no rows")
+    lacking = [wanted for wanted in columns or () if wanted not in there and wanted != label]
+    if len(lacking) > 1:
+        told = f"{name} lacks {len(lacking)} columns that are needed: {listed([repr(one) for one in lacking])}"
+        raise DataError(f"{told}. Its columns: {listed([*there])}")
     for wanted in (*([] if label is None else [label]), *(columns or ()), *numbers, *categories, *drop):
         check_column(wanted, there, name)
     if label is not None and label in drop:

@@ -1,4 +1,5 @@
 import datetime
+import pickle
 
 import numpy as np
 import pytest
@@ -114,7 +115,9 @@ def test_a_spreadsheet(book):
 
 
 def test_a_sheet_that_is_not_there_and_files_without_sheets(book, tmp_path):
-    with pytest.raises(at.errors.OptionError, match=r"no sheet 'mor'.*more"):
+    with pytest.raises(
+        at.errors.OptionError, match=r"no sheet 'mor' \(did you mean 'more'\?\)\. Its sheets: '.+', 'more'\. Name one"
+    ):
         at.read_records(book, sheet="mor")
     with pytest.raises(at.errors.OptionError, match="has no sheets"):
         at.read_records(written(tmp_path, "x\n1\n"), sheet="more")
@@ -129,8 +132,16 @@ def test_cells_behind_the_last_name_are_said(tmp_path):
     book.active.append(["x"])
     book.active.append([1, "what is this?"])
     book.save(tmp_path / "wide.xlsx")
-    with pytest.raises(at.errors.DataError, match="line 2: cells behind the last column that has a name, 'x'"):
+    with pytest.raises(at.errors.DataError, match="line 2: cells behind the last column that has a name, 'x'") as told:
         at.read_records(tmp_path / "wide.xlsx")
+    assert "take line 1 out if it is a title above the table" in str(told.value)
+
+
+def test_a_pickle_is_not_opened_and_said_to_be_one(tmp_path):
+    for protocol in (2, 4, 5):
+        (tmp_path / "past.pkl").write_bytes(pickle.dumps({"x": [1, 2]}, protocol=protocol))
+        with pytest.raises(at.errors.DataError, match=r"past\.pkl is a pickle, .*to_parquet"):
+            at.read_records(tmp_path / "past.pkl")
 
 
 def test_a_stream_is_made_and_asked_in_the_same_way(tmp_path):
