@@ -152,9 +152,8 @@ def voi(
         features=counted(groups),
         levels=slots_in(groups),
     )
-    return Bayesian(
-        laplace(skew, adaptive, prior, half_life, groups, surprises), rule, vigilance, with_trees(trees, prior)
-    )
+    posterior = laplace(skew, adaptive, prior, half_life, groups, surprises)
+    return Bayesian(posterior, rule, vigilance, with_trees(trees, prior), in_order=vigilance != 0.0)
 
 
 def ids(
