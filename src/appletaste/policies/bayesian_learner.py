@@ -32,10 +32,10 @@ class BayesianLearner(Learner):
         self.keeps_labels = self.belief.labels is not None
         self._forgets = self.belief.clock is not None
         self.timed, self.slots = self.belief.timed, self.belief.slots
-        self._vigilance = vigilance
         self.watches = vigilance > 0.0 and self.keeps_labels and not self._forgets
         self.in_order = self.watches and in_order
-        self._rate = vigilance * (1.0 - bets.IN_ORDER) if self.in_order else vigilance
+        self._rate_in_order = vigilance * bets.IN_ORDER if self.in_order else 0.0
+        self._rate = vigilance - self._rate_in_order
         self._bets, self._turns = np.zeros(bets.ENTRIES), np.zeros(bets.ENTRIES)
         self._bets[bets.ALARM] = -1.0
         self._changes: list[Change] = []
@@ -119,7 +119,7 @@ class BayesianLearner(Learner):
     def learn_in_order(self, observation: Observation, round_: int) -> None:
         """Learn a label that has come late and in its turn, after betting on it; forget all that labels contradict."""
         x, label, decided, _ = observation
-        belief, place, rate = self.belief, self.places, bets.IN_ORDER * self._vigilance
+        belief, place, rate = self.belief, self.places, self._rate_in_order
         score = belief.score(x, decided)
         began = bets.bet_in_order(score.mean, score.variance, float(label), place, rate, self._turns)
         belief.learn(x, label)

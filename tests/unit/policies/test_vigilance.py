@@ -133,6 +133,19 @@ def test_bets_on_labels_in_their_turn_are_those_that_the_model_knows_nothing(rng
     np.testing.assert_allclose(state[bets.RATE : bets.BETS], won - np.log(10), rtol=1e-12)
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_bets_on_labels_in_their_turn_win_as_seldom_as_is_said(right):
+    """200 streams of 2,000 labels at a rate of 5 %: at most that and three standard errors, but of a wrong model."""
+    rng, alarms = np.random.default_rng(21), 0
+    for _ in range(200):
+        means = rng.normal(-1, 1.5, 2000)
+        odds = means if right else means - 1.0
+        labels = (rng.random(2000) < 1 / (1 + np.exp(-odds))).astype(float)
+        state = np.zeros(bets.ENTRIES)
+        alarms += any(bets.bet_in_order(means[k], 0.0, labels[k], k, 0.05, state) >= 0 for k in range(2000))
+    assert (alarms <= 10 + 3 * np.sqrt(200 * 0.05 * 0.95)) == right
+
+
 @pytest.mark.parametrize(("slope", "level"), [(1, 0), (1, -2), (-1, 0), (-1, -1), (0, -1)])
 def test_a_model_is_outdone_by_labels_that_rank_the_other_way(slope, level):
     """Against the best level of a fine grid; labels that rank as the model does never outdo it, at whatever level."""
