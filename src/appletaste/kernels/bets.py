@@ -14,6 +14,11 @@ of a block are there: which come first says something of what they are. Those st
 could be, on average over the others. Late labels of one time are alike, so that a stake grows by the power 0.7 of the
 above; the power of a fair bet is no better than fair. They are learnt before they are bet on, since the question is
 whether the model of today contradicts them; that makes a bet worth less, never more.
+
+Late labels that come in the order of decisions are bet on as prompt ones are, too: which have come says nothing of what
+they are. These are the bets that the model knows nothing alone, in a ``state`` of their own. A level that has moved, as
+it does with the seasons, makes them win as well, and mends itself, so that ``outdone`` asks whether labels rank items
+the other way.
 """
 
 from __future__ import annotations
@@ -34,7 +39,12 @@ SHIFT, HEAD = 2.0, 500.0
 #: A chance is kept this far from 0 and 1, so that one label never decides. Beyond, nobody bets that the model is not
 #: sure enough: with the chance so kept that bet would win a little with each label of a model that is right.
 EDGE = 1e-4
-
+#: How many times as probable labels must be by one rate for all, and by how much stakes fall where they are not.
+FAR, LESS = 10.0, 10.0
+#: Steps of Newton's method, each of at most 1.
+STEPS = 30
+#: The share of the rate of false alarms that bets on late labels in their turn have.
+IN_ORDER = 0.1
 
 #: The power of bets on late labels, chosen on two hotels (docs/decisions/0021).
 ALIKE = 0.7
@@ -52,25 +62,31 @@ def grown(one: int, said: float, label: float) -> float:
 
 
 @part
-def chance_of(mean: float, variance: float, least: float, span: float) -> float:
-    """Return the chance of a label of 1, a + b P(positive), of a score N(mean, variance), by MacKay's formula."""
-    return float(least + span * sigmoid(mean / math.sqrt(1.0 + math.pi * variance / 8.0)))
+def log_odds_of(mean: float, variance: float) -> float:
+    """Return the log-odds of a positive of a score N(mean, variance), by MacKay's formula."""
+    return mean / math.sqrt(1.0 + math.pi * variance / 8.0)
 
 
 @part
-def bet_on(said: float, label: float, place: int, power: float, rate: float, state: Vector) -> int:
-    """Bet on a label; return where labels began to contradict the model, or -1."""
+def chance_of(mean: float, variance: float, least: float, span: float) -> float:
+    """Return the chance of a label of 1, a + b P(positive), of a score N(mean, variance), by MacKay's formula."""
+    return float(least + span * sigmoid(log_odds_of(mean, variance)))
+
+
+@part
+def bet_on(said: float, label: float, place: int, power: float, least: int, rate: float, state: Vector) -> int:
+    """Place the bets from the least on, on a label; return where labels began to contradict the model, or -1."""
     state[COUNT] += 1.0
-    for one in range(BETS):
+    began = -1
+    for one in range(least, BETS):
         if state[STAKE + one] <= 0.0:
             state[STAKE + one], state[PLACE + one], state[FIRST + one] = 0.0, place, state[COUNT]
         state[STAKE + one] += power * grown(one, said, label)
         j = state[FIRST + one]
-        if state[STAKE + one] >= math.log(BETS / rate * (j + HEAD - 1.0) * (j + HEAD) / HEAD):
-            for other in range(BETS):
-                state[STAKE + other] = 0.0
-            return int(state[PLACE + one])
-    return -1
+        enough = math.log((BETS - least) / rate * (j + HEAD - 1.0) * (j + HEAD) / HEAD)
+        if began < 0 and state[STAKE + one] >= enough:
+            began = int(state[PLACE + one])
+    return began
 
 
 @kernel
@@ -81,7 +97,48 @@ def bet(
 
     Return the place of the label with which the labels began to contradict the model, if that is certain; else -1.
     """
-    return bet_on(chance_of(mean, variance, least, span), label, place, 1.0, rate, state)
+    return bet_on(chance_of(mean, variance, least, span), label, place, 1.0, 0, rate, state)
+
+
+@kernel
+def bet_in_order(mean: float, variance: float, label: float, place: int, rate: float, state: Vector) -> int:
+    """Bet that the model knows nothing, on a late label that has come in its turn; return what ``bet`` returns."""
+    began = bet_on(chance_of(mean, variance, 0.0, 1.0), label, place, 1.0, RATE, rate, state)
+    if began >= 0:
+        for one in range(RATE, BETS):
+            state[STAKE + one] -= math.log(LESS)
+    return began
+
+
+@kernel
+def outdone(means: Vector, variances: Vector, labels: Vector) -> bool:
+    """Return whether labels rank items the other way, and one rate says them far better than the model at its best.
+
+    The other way: positives have less log-odds z by the model than negatives, on average. At its best: with one number
+    c added, which is fitted to the labels as the rate is, by Newton's method on sum_k y_k - sigma(z_k + c) = 0.
+    """
+    n = labels.size
+    positives = labels.sum()
+    if positives <= 0.0 or positives >= n:
+        return False
+    rate, apart = positives / n, 0.0
+    for k in range(n):
+        apart += (labels[k] - rate) * log_odds_of(means[k], variances[k])
+    if apart >= 0.0:
+        return False
+    level = 0.0
+    for _ in range(STEPS):
+        rise = curvature = 0.0
+        for k in range(n):
+            p = sigmoid(log_odds_of(means[k], variances[k]) + level)
+            rise += labels[k] - p
+            curvature += p * (1.0 - p)
+        level += min(max(rise / max(curvature, EDGE), -1.0), 1.0)
+    better = 0.0
+    for k in range(n):
+        p = min(max(sigmoid(log_odds_of(means[k], variances[k]) + level), EDGE), 1.0 - EDGE)
+        better += math.log(rate / p) if labels[k] > 0.5 else math.log((1.0 - rate) / (1.0 - p))
+    return better > math.log(FAR)
 
 
 @kernel
@@ -102,7 +159,7 @@ def bet_late(
     """
     n = labels.size
     for k in range(n):
-        began = bet_on(chance_of(means[k], variances[k], least, span), labels[k], int(places[k]), ALIKE, rate, state)
+        began = bet_on(chance_of(means[k], variances[k], least, span), labels[k], int(places[k]), ALIKE, 0, rate, state)
         if began >= 0:
             return began
     if missing > 0:

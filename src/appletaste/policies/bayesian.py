@@ -29,6 +29,9 @@ class Bayesian:
         prompt ones before they are learnt, late ones once nearly all of their time have come. When prompt labels
         contradict the model, the older half of all labels is forgotten, and all from before the change if the next
         alarm comes within 150 labels; when late ones do, all from before the change. 0: nothing is watched.
+    in_order
+        Late labels that come in the order of decisions are bet on one by one before they are learnt, as prompt ones
+        are: which have come says nothing of what they are, and a change is noticed earlier.
     trees
         Fit small trees to the labels seen, and take their score as one more feature where the labels speak for it
         (docs/trees.md). Needs the posterior ``Laplace``; with a prior of coefficients that depend on each other there
@@ -39,6 +42,7 @@ class Bayesian:
     rule: Rule
     vigilance: float = field(default=0.0, metadata=LATER)
     trees: bool = field(default=False, metadata=LATER)
+    in_order: bool = field(default=False, metadata=LATER)
 
     def __post_init__(self) -> None:
         number("vigilance", self.vigilance, least=0.0, most=1.0)
@@ -72,5 +76,5 @@ class Bayesian:
         """Return the learner before the first item."""
         posterior, rule, d = self.posterior, self.rule, check_width(n_features)
         if self.trees and isinstance(posterior, Laplace) and posterior.takes_more(d):
-            return TreesLearner(posterior, rule, self.vigilance, d, key)
-        return BayesianLearner(partial(posterior.start, d, key), rule.start(d), vigilance=self.vigilance)
+            return TreesLearner(posterior, rule, self.vigilance, self.in_order, d, key)
+        return BayesianLearner(partial(posterior.start, d, key), rule.start(d), self.vigilance, self.in_order)

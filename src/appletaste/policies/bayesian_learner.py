@@ -25,16 +25,18 @@ class BayesianLearner(Learner):
     belief: Belief
 
     def __init__(
-        self, restart: Callable[[], Belief], judge: Judge, belief: Belief | None = None, vigilance: float = 0.0
+        self, restart: Callable[[], Belief], judge: Judge, vigilance: float = 0.0, in_order: bool = False
     ) -> None:
         self._restart = restart
-        self.belief, self.rule = belief or restart(), judge
+        self.belief, self.rule = restart(), judge
         self.keeps_labels = self.belief.labels is not None
         self._forgets = self.belief.clock is not None
         self.timed, self.slots = self.belief.timed, self.belief.slots
-        self._vigilance = vigilance
         self.watches = vigilance > 0.0 and self.keeps_labels and not self._forgets
-        self._bets = np.zeros(bets.ENTRIES)
+        self.in_order = self.watches and in_order
+        self._rate_in_order = vigilance * bets.IN_ORDER if self.in_order else 0.0
+        self._rate = vigilance - self._rate_in_order
+        self._bets, self._turns = np.zeros(bets.ENTRIES), np.zeros(bets.ENTRIES)
         self._bets[bets.ALARM] = -1.0
         self._changes: list[Change] = []
         self._forgotten = 0  # labels: places are counted with them
@@ -108,24 +110,43 @@ class BayesianLearner(Learner):
         x, label, round_, _ = observation
         belief, state, place = self.belief, self._bets, self.places
         score = belief.score(x, round_)
-        began = bets.bet(score.mean, score.variance, *belief.link, float(label), place, self._vigilance, state)
+        began = bets.bet(score.mean, score.variance, *belief.link, float(label), place, self._rate, state)
         belief.learn(x, label)
         if began >= 0:
             again = state[bets.ALARM] >= 0.0 and state[bets.COUNT] - state[bets.ALARM] < SOON
             self._forget(began, round_, everything=again)
 
+    def learn_in_order(self, observation: Observation, round_: int) -> None:
+        """Learn a label that has come late and in its turn, after betting on it; forget all that labels contradict."""
+        x, label, decided, _ = observation
+        belief, place, rate = self.belief, self.places, self._rate_in_order
+        score = belief.score(x, decided)
+        began = bets.bet_in_order(score.mean, score.variance, float(label), place, rate, self._turns)
+        belief.learn(x, label)
+        if began >= 0 and self._outdone(range(max(0, began - self._forgotten), self.places - self._forgotten), round_):
+            self._forget(began, round_, everything=True)
+
+    def _outdone(self, places: Sequence[int], round_: int) -> bool:
+        """Return whether one rate says labels better than the model does, at whatever level."""
+        return len(places) > 0 and bets.outdone(*self._said(places, round_))
+
+    def _said(self, places: Sequence[int], round_: int) -> tuple[Vector, Vector, Vector]:
+        """Return the means and variances of the scores of labels that are still known, and the labels."""
+        belief, labels = self.belief, self.belief.labels
+        assert labels is not None  # else nothing is watched
+        scores = [belief.score(labels.item(place), round_) for place in places]
+        means, variances = np.array([[score.mean, score.variance] for score in scores]).T.copy()
+        return means, variances, labels.values[np.array(places)]
+
     def weigh_late(self, places: Sequence[int], missing: int, round_: int) -> None:
         """Bet on labels that came late and were learnt at these places, the last of a block but for those missing."""
-        belief, labels, known = self.belief, self.belief.labels, [place for place in places if place >= self._forgotten]
-        if labels is None or not known:
+        known = [place for place in places if place >= self._forgotten]
+        if not known:
             return
-        at = np.array(known) - self._forgotten
-        scores = [belief.score(labels.item(place), round_) for place in at.tolist()]
-        means, variances = np.array([[score.mean, score.variance] for score in scores]).T.copy()
+        means, variances, labels = self._said([place - self._forgotten for place in known], round_)
         taken = np.array(known, dtype=np.float64)
-        began = bets.bet_late(
-            means, variances, *belief.link, labels.values[at], taken, missing, self._vigilance, self._bets
-        )
+        link, rate = self.belief.link, self._rate
+        began = bets.bet_late(means, variances, *link, labels, taken, missing, rate, self._bets)
         if began >= 0:
             self._forget(began, round_, everything=True)
 
@@ -135,6 +156,8 @@ class BayesianLearner(Learner):
         before = min(max(0, began - self._forgotten), labels)  # some may be forgotten, or withdrawn
         drop = before if everything else min(before, labels // 2)
         self._bets[bets.ALARM] = self._bets[bets.COUNT]
+        for state in (self._bets, self._turns):  # another model is another thing to bet on
+            state[: bets.BETS] = 0.0
         self._changes.append(Change(round_, drop))
         self.belief = self.belief.relearn(dict.fromkeys(range(drop)), self._restart())
         self._forgotten += drop
@@ -170,12 +193,15 @@ class BayesianLearner(Learner):
         if not self.watches:
             return {}
         changes = np.array(self._changes, dtype=np.int64).reshape(-1, 2)
-        return {"bets": np.append(self._bets, self._forgotten), "changes": changes}
+        turns = {"turns": self._turns.copy()} if self.in_order else {}
+        return {"bets": np.append(self._bets, self._forgotten), "changes": changes, **turns}
 
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` returned."""
         self.belief.restore(arrays)
         if self.watches:
             self._bets[:], self._forgotten = arrays["bets"][:-1], int(arrays["bets"][-1])
+            if self.in_order:
+                self._turns[:] = arrays["turns"]
             self._changes = [Change(*pair) for pair in arrays["changes"].tolist()]
         self.rule.restore({name[5:]: array for name, array in arrays.items() if name.startswith("rule.")})

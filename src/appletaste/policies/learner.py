@@ -48,6 +48,8 @@ class Learner(ABC):
     slots: tuple[int, ...] = ()
     #: Whether labels are watched, so that those that contradict the model are noticed.
     watches = False
+    #: Whether late labels are watched one by one where they come in the order of decisions.
+    in_order = False
     #: Trees whose score of an item is added to its features; None: there are none.
     forest: Forest | None = None
     #: The posterior; None: there is none to look at.
@@ -85,6 +87,10 @@ class Learner(ABC):
 
     def learn_prompt(self, observation: Observation) -> None:
         """Learn one label that has come promptly, as those of its time do: evidence for or against the model."""
+        self.learn(observation)
+
+    def learn_in_order(self, observation: Observation, round_: int) -> None:
+        """Learn one label that has come late, by a round, and in the order of decisions as those before."""
         self.learn(observation)
 
     def weigh_late(self, places: Sequence[int], missing: int, round_: int) -> None:  # noqa: B027 (nobody watches)

@@ -320,6 +320,8 @@ class Policy(Player):
             late = learner.watches and not rounds.prompt(round_)
             if learner.watches and not late:
                 learner.learn_prompt(observation)
+            elif late and learner.in_order and rounds.in_order(round_):
+                learner.learn_in_order(observation, self.round)
             else:
                 learner.learn(observation)
             rounds.learnt(round_, learner.keeps_labels)

@@ -163,7 +163,10 @@ def voi(
         specificity=specificity,
     )
     posterior = laplace(skew, adaptive, prior, half_life, groups, surprises, sensitivity, specificity)
-    return Bayesian(posterior, rule, vigilance, with_trees(trees, prior, sensitivity, specificity))
+    taken = with_trees(trees, prior, sensitivity, specificity)
+    # bets on labels in their turn ask whether one rate says labels better: they are for labels that are true
+    in_order = vigilance != 0.0 and sensitivity == specificity == 1.0
+    return Bayesian(posterior, rule, vigilance, taken, in_order=in_order)
 
 
 def ids(

@@ -25,6 +25,9 @@ PROMPT, LOST = 100, 0.01
 BLOCK, WHOLE = 25, 0.9
 #: And while no more are awaited than this share of those learnt: else those that come first have made the model.
 FEW = 0.5
+#: Late labels come in the order of decisions while no more than so many are awaited of earlier rounds than the latest
+#: that has one, but for a share of all items whose labels may never come.
+BEHIND = 5
 #: Its stub knows no arrays; a checksum takes 0.1 us.
 _checksum: Callable[[Any], int] = crc32
 
@@ -43,7 +46,7 @@ class Rounds:
     False
     """
 
-    __slots__ = ("_kept", "_late", "_marks", "awaited")
+    __slots__ = ("_behind", "_front", "_kept", "_late", "_marks", "awaited")
 
     def __init__(self) -> None:
         #: One for each round, 4 bytes.
@@ -54,6 +57,8 @@ class Rounds:
         self._late: dict[int, list[int]] = {}
         #: How many labels are awaited.
         self.awaited = 0
+        #: The latest round whose label was learnt, and how many labels are awaited of rounds before.
+        self._front = self._behind = 0
 
     def prompt(self, round_: int) -> bool:
         """Return whether the label of a round comes promptly, as others do.
@@ -61,6 +66,30 @@ class Rounds:
         Labels that come early where most are late are of another kind than the rest, and no evidence against a model.
         """
         return len(self._marks) - round_ <= PROMPT and self.awaited <= PROMPT + LOST * len(self._marks)
+
+    def in_order(self, round_: int) -> bool:
+        """Return whether labels come as late as they like, and in the order of decisions, that of a round too.
+
+        Then which have come says when their items were decided, and nothing of what they are.
+
+        Examples
+        --------
+        >>> rounds, item = Rounds(), np.ones(2)
+        >>> for _ in range(800):
+        ...     rounds.decided(item, act=True)
+        >>> for round_ in range(1, 201):
+        ...     rounds.learnt(round_, kept=True)
+        >>> rounds.in_order(201), rounds.in_order(220)
+        (True, False)
+        """
+        front, most = self._front, BEHIND + LOST * len(self._marks)
+        if round_ <= front:
+            return round_ > front - PROMPT and self._behind - 1 <= most
+        return self._behind + self._between(round_) <= most
+
+    def _between(self, round_: int) -> int:
+        """Return how many labels are awaited of rounds between the latest that has one and a later round."""
+        return _awaited(self._marks[self._front : round_ - 1]) if round_ > self._front + 1 else 0
 
     def late(self, round_: int) -> tuple[list[int], int] | None:
         """Take note of a label that came late and was learnt last; return what is evidence now, if anything is.
@@ -106,7 +135,9 @@ class Rounds:
         """Take note that a round acted on x, or did not, whatever was decided; its label was not learnt yet."""
         if not 0 < round_ <= len(self._marks) or self._marks[round_ - 1] == LEARNT:
             raise self.refusal(round_)
-        self.awaited += act - bool(self._marks[round_ - 1])
+        more = act - bool(self._marks[round_ - 1])
+        self.awaited += more
+        self._behind += more * (round_ < self._front)
         self._marks[round_ - 1] = _checksum(x) | AWAITED if act else 0
 
     def awaits(self, round_: int, x: Any) -> bool:
@@ -117,6 +148,11 @@ class Rounds:
     def learnt(self, round_: int, kept: bool) -> None:
         """Take note of a label that was learnt, and whether the learner keeps it; round 0: from elsewhere."""
         if round_:
+            if round_ > self._front:
+                self._behind += self._between(round_)
+                self._front = round_
+            else:
+                self._behind -= 1
             self._marks[round_ - 1] = LEARNT
             self.awaited -= 1
         if kept:
@@ -148,6 +184,7 @@ class Rounds:
             if label is None:
                 self.awaited += 1
                 self._marks[decision.round - 1] = _checksum(check_item(decision.x, n_features, learner.slots)) | AWAITED
+        self._look_back()
 
     def _places(self, decision: Decision, learner: Learner) -> list[int]:
         """Return where the label of a decision is among those that the learner keeps."""
@@ -201,7 +238,19 @@ class Rounds:
         self._late = {}
         for place in arrays["late"].tolist() if "late" in arrays else ():
             self._late.setdefault((self._kept[place] - 1) // BLOCK * BLOCK, []).append(place)
-        self.awaited = int(((arrays["awaited"] != 0) & (arrays["awaited"] != LEARNT)).sum())
+        self.awaited = _awaited(self._marks)
+        self._look_back()
+
+    def _look_back(self) -> None:
+        """Find the latest round whose label was learnt, and how many labels are awaited of rounds before."""
+        learnt = np.flatnonzero(np.array(self._marks, dtype=np.uint32) == LEARNT)
+        self._front = int(learnt[-1]) + 1 if len(learnt) else 0
+        self._behind = _awaited(self._marks[: self._front])
+
+
+def _awaited(marks: array[int]) -> int:
+    """Return how many labels are awaited of rounds."""
+    return len(marks) - marks.count(0) - marks.count(LEARNT)
 
 
 def _not_learnt(decision: Decision) -> FeedbackError:

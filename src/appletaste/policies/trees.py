@@ -103,9 +103,11 @@ class Fitting:
 class TreesLearner(BayesianLearner):
     """A learner of items that are longer by the score of the trees, once these have joined."""
 
-    def __init__(self, posterior: Laplace, rule: Rule, vigilance: float, n_features: int, key: Key) -> None:
+    def __init__(
+        self, posterior: Laplace, rule: Rule, vigilance: float, in_order: bool, n_features: int, key: Key
+    ) -> None:
         self._posterior, self._width, self._key = posterior, n_features, key
-        super().__init__(partial(posterior.start, n_features, key), rule.start(n_features), vigilance=vigilance)
+        super().__init__(partial(posterior.start, n_features, key), rule.start(n_features), vigilance, in_order)
         groups = np.array(posterior.groups or (0,) * n_features)
         # trees bend by themselves: they look at lines, not at the ramps of curves
         self._straight = np.flatnonzero((groups == 0) | (groups == OPEN))
@@ -237,6 +239,10 @@ class TreesLearner(BayesianLearner):
     def learn_prompt(self, observation: Observation) -> None:
         """Learn a label that has come promptly, after betting on it."""
         super().learn_prompt(self._longer_one(observation))
+
+    def learn_in_order(self, observation: Observation, round_: int) -> None:
+        """Learn a label that has come late and in its turn, after betting on it."""
+        super().learn_in_order(self._longer_one(observation), round_)
 
     def _longer_one(self, observation: Observation) -> Observation:
         return observation if self.forest is None else observation._replace(x=self.forest.longer(observation.x))

@@ -1,11 +1,14 @@
 """A policy that notices when labels contradict its model, and forgets; one that has no reason to does not."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 
 import appletaste as at
 from appletaste.kernels import bets
-from appletaste.policies.rounds import PROMPT
+from appletaste.policies.rounds import BEHIND, LOST, PROMPT, Rounds
 from appletaste.posteriors.belief import TRUE
 from appletaste.streams.saving import rebuild_player
 
@@ -114,6 +117,151 @@ def test_bets_on_a_late_block_are_those_of_the_formula(rng):
         won, lost = np.log(q / p), np.log((1 - q) / (1 - p))
         wanted = 30.0 + 0.7 * (np.where(labels == 1, won, lost).sum() + missing * np.minimum(won, lost).mean())
         assert state[bets.STAKE + one] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_bets_on_labels_in_their_turn_are_those_that_the_model_knows_nothing(rng):
+    """Rates alone, at full power; where they have won, and are not believed, stakes fall by a factor of 10."""
+    means, variances, labels = rng.normal(-1, 1, 50), rng.uniform(0, 2, 50), (rng.random(50) < 0.5).astype(float)
+    p = 1 / (1 + np.exp(-means / np.sqrt(1 + np.pi * variances / 8)))
+    growth = [np.where(labels == 1, np.log(q / p), np.log((1 - q) / (1 - p))).sum() for q in (1 / 2, 1 / 8, 1 / 32)]
+    state = np.zeros(bets.ENTRIES)
+    state[bets.RATE : bets.BETS] = 300.0
+    for k in range(50):
+        assert bets.bet_in_order(means[k], variances[k], labels[k], k, 1e-300, state) == -1
+    np.testing.assert_allclose(state[bets.RATE : bets.BETS], 300.0 + np.array(growth), rtol=1e-12)
+    assert not state[: bets.RATE].any()
+    before = state.copy()
+    assert bets.bet_in_order(0.0, 0.0, 1.0, 50, 0.05, state) >= 0
+    won = before[bets.RATE : bets.BETS] + np.log(np.array([1 / 2, 1 / 8, 1 / 32]) / 0.5)
+    np.testing.assert_allclose(state[bets.RATE : bets.BETS], won - np.log(10), rtol=1e-12)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_bets_on_labels_in_their_turn_win_as_seldom_as_is_said(right):
+    """200 streams of 2,000 labels at a rate of 5 %: at most that and three standard errors, but of a wrong model."""
+    rng, alarms = np.random.default_rng(21), 0
+    for _ in range(200):
+        means = rng.normal(-1, 1.5, 2000)
+        odds = means if right else means - 1.0
+        labels = (rng.random(2000) < 1 / (1 + np.exp(-odds))).astype(float)
+        state = np.zeros(bets.ENTRIES)
+        alarms += any(bets.bet_in_order(means[k], 0.0, labels[k], k, 0.05, state) >= 0 for k in range(2000))
+    assert (alarms <= 10 + 3 * np.sqrt(200 * 0.05 * 0.95)) == right
+
+
+@pytest.mark.parametrize(("slope", "level"), [(1, 0), (1, -2), (-1, 0), (-1, -1), (0, -1)])
+def test_a_model_is_outdone_by_labels_that_rank_the_other_way(slope, level):
+    """Against the best level of a fine grid; labels that rank as the model does never outdo it, at whatever level."""
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 5])
+        means, variances = rng.normal(0, 1.5, 200), rng.uniform(0, 1, 200)
+        z = means / np.sqrt(1 + np.pi * variances / 8)
+        labels = (rng.random(200) < 1 / (1 + np.exp(-slope * z - level))).astype(float)
+        at_level = z + np.linspace(-8, 8, 3201)[:, None]
+        best = (labels * at_level - np.logaddexp(0, at_level)).sum(axis=1).max()
+        rate = labels.mean()
+        flat = 200 * (rate * np.log(rate) + (1 - rate) * np.log(1 - rate))
+        wanted = flat - best > np.log(10) and z[labels == 1].mean() < z[labels == 0].mean()
+        found.append(bets.outdone(means, variances, labels))
+        assert found[-1] == wanted
+    assert all(found) if slope < 0 else not any(found) if slope > 0 else True
+
+
+def test_labels_all_alike_outdo_nobody():
+    z, none = np.linspace(-1, 1, 9), np.zeros(9)
+    assert not bets.outdone(z, none, none)
+    assert not bets.outdone(z, none, none + 1)
+
+
+def test_which_labels_come_in_their_turn():
+    """In the order of decisions: yes. By class, or as it happens: no. Against the definition, after every label."""
+    rng, n = np.random.default_rng(3), 1200
+    for delays, most in (
+        (np.full(n, 300.0), 1.0),
+        (np.where(rng.random(n) < 0.3, 200.0, 700.0), 0.1),
+        (rng.exponential(400, n), 0.1),
+    ):
+        rounds, x, told = Rounds(), np.ones(1), 0
+        acts, learnt, due = rng.random(n) < 0.6, np.zeros(n, dtype=bool), np.arange(n) + delays
+        for now in range(n):
+            rounds.decided(x, bool(acts[now]))
+            for k in np.flatnonzero(acts[: now + 1] & ~learnt[: now + 1] & (due[: now + 1] <= now)):
+                front = int(np.flatnonzero(learnt)[-1]) + 1 if learnt.any() else 0
+                before = int((acts & ~learnt)[: max(front, k + 1)].sum()) - 1
+                wanted = before <= BEHIND + LOST * (now + 1) and (k + 1 > front or k + 1 > front - PROMPT)
+                assert rounds.in_order(k + 1) == wanted
+                told += wanted
+                learnt[k] = True
+                rounds.learnt(int(k) + 1, kept=True)
+        assert told == learnt.sum() if most == 1.0 else told <= most * learnt.sum()
+
+
+def test_what_is_done_otherwise_counts_for_the_turn_of_labels():
+    """Enacted, saved and read back: the same as counted afresh."""
+    rng, rounds, x = np.random.default_rng(4), Rounds(), np.ones(1)
+    for _ in range(600):
+        rounds.decided(x, bool(rng.random() < 0.5))
+    for round_ in rng.permutation(np.arange(1, 601))[:400].tolist():
+        if rounds.awaits(round_, x) and rng.random() < 0.7:
+            rounds.learnt(round_, kept=True)
+        else:
+            rounds.enacted(round_, x, bool(rng.random() < 0.5))
+        again = Rounds()
+        again.restore(rounds.arrays(), 600)
+        assert [again.in_order(k) for k in range(1, 601, 7)] == [rounds.in_order(k) for k in range(1, 601, 7)]
+
+
+def heedful(seed, in_order, vigilance=1e-4):
+    """A policy that watches late labels one by one, or one of before that does not."""
+    policy = watchful(seed, vigilance)
+    method = replace(policy.method, in_order=in_order)
+    return at.Policy(method, n_features=3, costs=COSTS, seed=seed, name="voi")
+
+
+def test_a_change_is_noticed_earlier_where_late_labels_come_in_their_turn():
+    """12 streams whose coefficients turn, labels 400 items late: earlier in most, and cheaper."""
+    late, delays, costs = 400, {True: [], False: []}, {True: [], False: []}
+    for seed in range(12):
+        X, labels = turning(2200, 900, seed)
+        for in_order in (True, False):
+            policy = heedful(seed, in_order)
+            acts = np.array([decision.act for decision in play(policy, X, labels, late)])
+            costs[in_order].append(np.where(acts, np.where(labels == 1, 0.0, 1.0), 3.0 * labels).sum())
+            delays[in_order].append(policy.learner.changes[0].round - 900 - late)
+    saved = np.subtract(costs[False], costs[True])
+    assert min(delays[True]) > 0
+    assert np.median(delays[True]) < 0.7 * np.median(delays[False])
+    assert saved.mean() > 3 * saved.std(ddof=1) / np.sqrt(12)
+
+
+def test_a_level_that_moves_is_no_reason_to_forget():
+    """20 streams in which positives become rarer for a while: these bets win, and nothing is forgotten for it."""
+    asked = []
+
+    def ask(places, round_, model):
+        asked.append(model(places, round_))
+        return asked[-1]
+
+    for seed in range(20):
+        rng, n = np.random.default_rng([seed, 12]), 2400
+        X = np.column_stack([np.ones(n), rng.normal(size=(n, 2))])
+        level = np.where((np.arange(n) // 600) % 2 == 1, -1.7, 0.0)
+        labels = (rng.random(n) < 1 / (1 + np.exp(-(X @ np.array([-0.5, 2.0, -1.5])) - level))).astype(int)
+        policy = heedful(seed, True, vigilance=0.05)
+        policy.learner._outdone = partial(ask, model=policy.learner._outdone)
+        play(policy, X, labels, 400)
+    assert len(asked) > 5  # without the question each would have been an alarm
+    assert not any(asked)
+
+
+def test_a_stream_of_before_goes_on_as_it_did():
+    """Nothing of it in the header, nor in what is carried."""
+    policy = heedful(5, False)
+    assert "in_order" not in str(policy.header())
+    assert "turns" not in policy.arrays()
+    assert heedful(5, True).header()["method"]["in_order"] is True
+    assert "in_order" not in str(watchful(5, vigilance=0.0).header())
 
 
 def test_a_change_is_noticed_and_pays():
