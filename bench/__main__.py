@@ -134,6 +134,12 @@ BENCHES = {
         "twenty minutes",
         "docs/decisions/measured/rules.md",
     ),
+    "reports": Bench(
+        "reports",
+        "what a belief gains, and risks, if it learns from passes that are reported later, and from those that are not",
+        "ten minutes",
+        "docs/decisions/0032-learning-from-reports.md",
+    ),
     "sensitivity": Bench(
         "sensitivity",
         "what the defaults of voi matter",

@@ -8,6 +8,7 @@ from .explain import Contribution, Explanation, explain
 from .groups import ByGroup, Group, missed_by, what_if_by
 from .missed import Missed, missed
 from .money_missed import MoneyMissed
+from .true_costs import TrueWhatIf, what_if_without_errors
 from .what_if import Comparison, WhatIf, compare, what_if
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Plan",
     "Refusal",
     "TrueMissed",
+    "TrueWhatIf",
     "WhatIf",
     "agreement",
     "compare",
@@ -35,5 +37,6 @@ __all__ = [
     "plan_audit",
     "what_if",
     "what_if_by",
+    "what_if_without_errors",
     "without_errors",
 ]

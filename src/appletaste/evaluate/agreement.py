@@ -124,7 +124,7 @@ def agreement(looks: Iterable[SecondLook], level: float = 0.9, reading: Reading 
             f"{len(found)} second looks are too few: {LEAST_LOOKS} are needed", "look at more labels a second time"
         )
         return Agreement(len(found), agree, few, few, few, reading)
-    drawn = _errors(found, reading)
+    drawn = errors_of(found, reading)
     assumes = f"second looks were drawn by lot; {READINGS[reading]}"
     share = _jeffreys(agree, len(found), "agreement")
     shown = Estimate(agree / len(found), *interval(share, level), level, "second looks were drawn by lot")
@@ -170,7 +170,7 @@ def without_errors(
     refused = _refused(design, told)
     if refused is not None:
         return TrueMissed(refused, refused, refused, told)
-    drawn = _errors(looks, reading)
+    drawn = errors_of(looks, reading)
     assert not isinstance(drawn, Refusal)  # or it is refused already
     s, c = drawn
     passed, acted = support.usable & ~log.act, support.usable & log.act & log.labelled
@@ -178,12 +178,12 @@ def without_errors(
     count, total = float(passed.sum()), float(acted.sum())
     positives = float((log.label[acted] == 1).sum())
     assumes = f"{design.missed.assumes}; second looks were drawn by lot; {READINGS[reading]}"  # type: ignore[union-attr]
-    missed = _corrected(_spread(design.missed, rng), s, c, count, rng)
+    missed = _corrected(spread_of(design.missed, rng), s, c, count, rng)
     # of labels that were given, how many are wrong is a matter of chance as well
     caught = np.minimum(_corrected(np.full(DRAWS, positives), s, c, total, rng), total)
     money_passed = float(np.asarray(log.miss[passed], dtype=np.float64).sum())
     cost = money_missed(log, support, level, design.missed).cost
-    paid = _corrected(_spread(cost, rng), s, c, money_passed, rng, money_passed / max(count, 1.0))
+    paid = _corrected(spread_of(cost, rng), s, c, money_passed, rng, money_passed / max(count, 1.0))
     bottom = np.maximum(caught + missed, 1e-300)
     recall = np.where(caught + missed > 0.0, caught / bottom, 1.0)
     return TrueMissed(
@@ -195,12 +195,14 @@ def without_errors(
 
 
 def _refused(design: ByDesign, told: Agreement) -> Refusal | None:
-    for answer in (design.missed, told.sensitivity, told.specificity):
-        if isinstance(answer, Refusal):
-            return answer
+    return design.missed if isinstance(design.missed, Refusal) else useless(told)
+
+
+def useless(told: Agreement) -> Refusal | None:
+    """Return why labels with such second looks cannot be corrected; None: they can."""
     s, c = told.sensitivity, told.specificity
-    assert isinstance(s, Estimate)
-    assert isinstance(c, Estimate)
+    if isinstance(s, Refusal) or isinstance(c, Refusal):
+        return s if isinstance(s, Refusal) else c if isinstance(c, Refusal) else None
     if s.low + c.low <= 1.0:
         return Refusal(
             f"by the second looks labels may say nothing of the truth: sensitivity from {per_cent(s.low)} on, "
@@ -214,7 +216,7 @@ def _estimate(draws: Floats, level: float, assumes: str) -> Estimate:
     return Estimate(float(np.median(draws)), *interval(draws, level), level, assumes)
 
 
-def _spread(answer: Answer, rng: np.random.Generator) -> Floats:
+def spread_of(answer: Answer, rng: np.random.Generator) -> Floats:
     """Return draws of an estimate, each half of its interval that of a normal one."""
     assert isinstance(answer, Estimate)
     z = rng.standard_normal(DRAWS)
@@ -237,7 +239,7 @@ def _corrected(
     return np.asarray(np.clip((called - (1.0 - c) * items) / slope + luck * rng.standard_normal(DRAWS), 0.0, items))
 
 
-def _errors(looks: Sequence[SecondLook], reading: Reading) -> tuple[Floats, Floats] | Refusal:
+def errors_of(looks: Sequence[SecondLook], reading: Reading) -> tuple[Floats, Floats] | Refusal:
     """Return draws of sensitivity and specificity."""
     first = np.array([look.first for look in looks])
     second = np.array([look.second for look in looks])
