@@ -19,13 +19,16 @@ from .checks import BESIDE, NAMES, NOTHING, check
 from .known import hard_cells, late_cells, public_cells
 from .page import known_part, plans_of, put, replays_part, rivals_of, streams_part
 from .plans import plan_cells
+from .reported import reported_cells, reported_part
 from .rivals import rival_cells
 from .shuffles import shuffle_cells
 from .store import Cell, keep, kept, place
 from .streams import SEED, cells, stream
 
+#: The page of the part on reports.
+REPORTS = Path("docs/decisions/0027-reports-of-passes.md")
 #: Parts of the page, each measured by itself.
-PARTS = ("hard", "late", "files", "streams", "plans", "rivals", "replays")
+PARTS = ("hard", "late", "reports", "files", "streams", "plans", "rivals", "replays")
 
 
 def one(policy: str, setting: str, number: int, seed: int) -> list[tuple[float, float, float, float]]:
@@ -81,6 +84,8 @@ def main() -> None:
                 text = known_part(hard_cells(args.out, hard), "streams")
             elif part == "late":
                 text = known_part(late_cells(args.out, min(hard, 80)), "streams")
+            elif part == "reports":
+                text = reported_part(reported_cells(args.out, min(hard, 80), parallel))
             elif part == "files":
                 found = public_cells(args.out, orders)
                 text = known_part(found, "replays") if found else ""
@@ -94,7 +99,7 @@ def main() -> None:
             else:
                 text = replays_part(shuffle_cells(args.out, min(count, 100), args.seed, parallel))
             if page and text:
-                put(page, part, text)
+                put(REPORTS if part == "reports" else page, part, text)
 
 
 if __name__ == "__main__":
