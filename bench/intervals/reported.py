@@ -158,14 +158,22 @@ def _ends(cell: Cell, name: str) -> str:
 
 
 def reported_part(cells: list[Cell]) -> str:
-    """Return the table of the page."""
-    rows = []
-    for cell in cells:
-        both = ~np.isnan(cell.rows[:, :2, 1]).any(axis=1)
-        widths = (cell.rows[both, :2, 2] - cell.rows[both, :2, 1]).mean(axis=0)
-        ratio = f"{widths[1] / widths[0]:.2f}" if both.any() else "-"
-        carried = cell.mean("carried by reports")
-        shares = "-" if np.isnan(carried) else f"{100 * carried:.0f} %"
-        rows.append((cell.setting, *(_ends(cell, name) for name in NAMES[:4]), ratio, shares))
-    return table(("covers, % (truth below, above)", "missed, audits alone", "missed", "recall", "money",
-                  "width by that of audits", "carried by reports"), rows)  # fmt: skip
+    """Return what is said of the last month of each kind of stream, and of all that are no controls together."""
+    usual = [cell for cell in cells if cell.setting in USUAL]
+    everything = Cell("reports", "**all of these**", NAMES, np.concatenate([cell.rows for cell in usual]))
+    rows = [_line(cell) for cell in (*usual, everything, *(cell for cell in cells if cell not in usual))]
+    count = len(cells[0].rows)
+    heads = ("missed, audits alone", "missed", "recall", "money", "width by that of audits", "carried by reports")
+    return (
+        f"{count} streams a row of {ROUNDS:,} decisions, the last {MONTH:,} of which are asked about; one standard "
+        f"error of a row is {100 * (LEVEL * (1 - LEVEL) / count) ** 0.5:.1f} points. `make bench ARGS='coverage --part "
+        f"reports'` plays them.\n\n{table(('covers, % (truth below, above)', *heads), rows)}"
+    )
+
+
+def _line(cell: Cell) -> tuple[str, ...]:
+    """Return coverage of every interval, its width by that of the audits alone, and how much reports carry."""
+    both = ~np.isnan(cell.rows[:, :2, 1]).any(axis=1)
+    audits, told = (cell.rows[both, :2, 2] - cell.rows[both, :2, 1]).mean(axis=0) if both.any() else (np.nan, np.nan)
+    carried = 100 * cell.mean("carried by reports")
+    return (cell.setting, *(_ends(cell, name) for name in NAMES[:4]), f"{told / audits:.2f}", f"{carried:.0f} %")

@@ -9,6 +9,8 @@ from bench.intervals.hard import HARD, hard_log
 from bench.intervals.known import NAMES as KNOWN
 from bench.intervals.known import asked, holds
 from bench.intervals.page import agreement, outside, put, shown
+from bench.intervals.reported import NAMES as REPORTED
+from bench.intervals.reported import USUAL, reported_part
 from bench.intervals.store import Cell, keep, kept, place
 from bench.intervals.streams import SETTINGS, cells, players, stream
 
@@ -71,6 +73,15 @@ def test_what_the_page_says():
     assert "| missed, HT | 1 | 0 | 1 | 0 | 0.0 | 0.0 | 0.0 |" in outside([cell(0.0, 1.0, 2.0)], NAMES[:1])
 
 
+def test_what_the_page_says_of_reports():
+    rows = np.full((10, len(REPORTED), 4), np.nan)
+    rows[:, 0], rows[:, 1], rows[:5, 5, 0] = [5.0, 0.0, 10.0, 5.0], [5.0, 3.0, 8.0, 2.0], 0.8
+    usual = next(iter(USUAL))
+    text = reported_part([Cell("reports", usual, REPORTED, rows)])
+    assert f"| {usual} | 100 (0, 0) | 0 (100, 0) | withheld | withheld | 0.50 | 80 % |" in text
+    assert "| **all of these** | 100 (0, 0) |" in text
+
+
 def test_agreement_is_of_logs_that_support_every_item():
     rows = np.zeros((3, 3, 4))
     rows[:, 0, 0], rows[:, 1, 0] = [1.0, 2.0, 3.0], [1.0, 2.5, 9.0]
@@ -112,5 +123,6 @@ def test_a_part_is_written_between_its_marks_and_the_others_stay(tmp_path):
     )
     with pytest.raises(ValueError, match="no marks"):
         put(page, "plans", "new")
-    text = (Path(__file__).parents[2] / "docs" / "missed.md").read_text()
+    docs = Path(__file__).parents[2] / "docs"
+    text = (docs / "missed.md").read_text() + (docs / "decisions" / "0027-reports-of-passes.md").read_text()
     assert all(f"<!-- {part} -->" in text and f"<!-- end of {part} -->" in text for part in PARTS)
