@@ -162,10 +162,11 @@ def reported_part(cells: list[Cell]) -> str:
     usual = [cell for cell in cells if cell.setting in USUAL]
     everything = Cell("reports", "**all of these**", NAMES, np.concatenate([cell.rows for cell in usual]))
     rows = [_line(cell) for cell in (*usual, everything, *(cell for cell in cells if cell not in usual))]
-    count = len(cells[0].rows)
+    counts = sorted({len(cell.rows) for cell in cells})
+    count, streams = counts[0], " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
     heads = ("missed, audits alone", "missed", "recall", "money", "width by that of audits", "carried by reports")
     return (
-        f"{count} streams a row of {ROUNDS:,} decisions, the last {MONTH:,} of which are asked about; one standard "
+        f"{streams} streams a row of {ROUNDS:,} decisions, the last {MONTH:,} of which are asked about; one standard "
         f"error of a row is {100 * (LEVEL * (1 - LEVEL) / count) ** 0.5:.1f} points. `make bench ARGS='coverage --part "
         f"reports'` plays them.\n\n{table(('covers, % (truth below, above)', *heads), rows)}"
     )
