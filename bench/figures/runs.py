@@ -59,6 +59,7 @@ RUNS = {
     "machines": Kind("machines", 5, without=AROUND[:4]),
     "time-files": Kind("time --only hotel_inn --only hotel_resort --only bank_marketing --seeds 0", 25),
     "coverage-late": Kind("coverage --part late", 15, INTERVALS[:1]),
+    "coverage-reports": Kind("coverage --part reports", 60, ("bench.intervals.reported",)),
     "coverage-hard": Kind("coverage --part hard", 20, INTERVALS[:1]),
     "coverage-files": Kind("coverage --part files", 30, INTERVALS[:1]),
     "coverage-streams": Kind("coverage --part streams", 60, INTERVALS[1:2]),

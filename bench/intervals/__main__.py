@@ -22,13 +22,14 @@ from .checks import BESIDE, NAMES, NOTHING, check
 from .known import hard_cells, late_cells, public_cells
 from .page import in_sentences, known_part, plans_of, replays_part, rivals_of, streams_part
 from .plans import plan_cells
+from .reported import reported_cells, reported_part
 from .rivals import rival_cells
 from .shuffles import shuffle_cells
 from .store import Cell, keep, kept, place
 from .streams import SEED, cells, stream
 
 #: Parts of the page, each measured by itself.
-PARTS = ("hard", "late", "files", "streams", "plans", "rivals", "replays")
+PARTS = ("hard", "late", "reports", "files", "streams", "plans", "rivals", "replays")
 
 
 def one(policy: str, setting: str, number: int, seed: int) -> list[tuple[float, float, float, float]]:
@@ -89,6 +90,8 @@ def main() -> None:
                 figure, numbers = known_part(found, "streams"), in_sentences(found)
             elif part == "late":
                 figure = known_part(late_cells(args.out, min(hard, 80)), "streams")
+            elif part == "reports":
+                figure = reported_part(reported_cells(args.out, min(hard, 80), parallel))
             elif part == "files":
                 found = public_cells(args.out, orders)
                 figure = known_part(found, "replays") if found else []

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from bench.figures.pages import page_of
+from bench.figures.parts import markdown
 from bench.figures.runs import RUNS
 from bench.intervals.__main__ import PARTS
 from bench.intervals.hard import HARD, hard_log
 from bench.intervals.known import NAMES as KNOWN
 from bench.intervals.known import asked, holds
 from bench.intervals.page import agreement, outside, shown
+from bench.intervals.reported import NAMES as REPORTED
+from bench.intervals.reported import USUAL, reported_part
 from bench.intervals.store import Cell, keep, kept, place
 from bench.intervals.streams import SETTINGS, cells, players, stream
 
@@ -71,6 +74,15 @@ def test_what_the_page_says():
     assert "| missed, HT | 1 | 0 | 1 | 0 | 0.0 | 0.0 | 0.0 |" in outside([cell(0.0, 1.0, 2.0)], NAMES[:1]).markdown()
 
 
+def test_what_the_page_says_of_reports():
+    rows = np.full((10, len(REPORTED), 4), np.nan)
+    rows[:, 0], rows[:, 1], rows[:5, 5, 0] = [5.0, 0.0, 10.0, 5.0], [5.0, 3.0, 8.0, 2.0], 0.8
+    usual = next(iter(USUAL))
+    told = markdown(reported_part([Cell("reports", usual, REPORTED, rows)]))
+    assert f"| {usual} | 100 (0, 0) | 0 (100, 0) | withheld | withheld | 0.50 | 80 % |" in told
+    assert "| **all of these** | 100 (0, 0) |" in told
+
+
 def test_agreement_is_of_logs_that_support_every_item():
     rows = np.zeros((3, 3, 4))
     rows[:, 0, 0], rows[:, 1, 0] = [1.0, 2.0, 3.0], [1.0, 2.5, 9.0]
@@ -106,4 +118,5 @@ def test_answers_stand_beside_the_truth_of_the_log():
 def test_every_part_has_a_run_of_its_own_and_a_page():
     for part in PARTS:
         assert RUNS[f"coverage-{part}"].words == f"coverage --part {part}"
-        assert page_of(f"coverage-{part}.table").name == "missed.md"
+        told = "0027-reports-of-passes.md" if part == "reports" else "missed.md"
+        assert page_of(f"coverage-{part}.table").name == told

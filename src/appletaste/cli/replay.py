@@ -118,6 +118,11 @@ def add(verbs: Any) -> None:
     stream.add_argument(
         "--label-time", metavar="COLUMN", help="the column that says when each label arrives (with --time; no --delay)"
     )
+    stream.add_argument(
+        "--report-time",
+        metavar="COLUMN",
+        help="the column that says when a row is reported if it is passed, a chargeback say (with --time and --log)",
+    )
     stream.add_argument("--history", metavar="FILE", help="a labelled past that every policy starts from")
     stream.add_argument(
         "--today", metavar="COLUMN", help="what is done today, as a row: past decisions, or a score: 'risk >= 0.7'"
@@ -164,6 +169,8 @@ def run(args: argparse.Namespace) -> None:
         check_folder(args.out, SIGN)
     if args.log:
         check_log_path(args.log)
+    elif args.report_time:
+        raise OptionError("--report-time is for the decision log: say with --log where it goes")
     elif args.stratum:
         raise OptionError("--stratum is for the decision log: say with --log where it goes")
     costs, entries, encoder = parse_costs(args.costs), _entries(args), parse_encoder(args.encoder)
@@ -190,6 +197,7 @@ def run(args: argparse.Namespace) -> None:
             "flip_label": args.flip_label,
             "drop": args.drop,
             "label_time": args.label_time,
+            "report_time": args.report_time,
             "history": args.history,
             "today": args.today,
             "dates": parse_dates(args.dates),

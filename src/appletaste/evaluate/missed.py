@@ -111,6 +111,7 @@ class Missed:
                 f"missed, audits and reports: {told.missed}; {told.carried}",
                 f"recall, audits and reports: {told.recall}",
                 f"money missed:         {told.money}",
+                *([told.doubt] if told.doubt else []),
                 *str(told.reporting).splitlines(),
             ]
         reports = [] if told is None else str(told.reporting).splitlines()

@@ -18,6 +18,7 @@ with the chance r F, whose error is in it (``stand_ins``). Over the whole log r 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -46,6 +47,8 @@ LEAST_FOUND = 5
 MOST_YOUNG = 0.2
 #: How often, in all looks at logs with a constant rate, reports are set aside because it seems to have moved.
 FALSE_ALARMS = 0.01
+#: Standard errors by which the number of reports differs before it is spoken of: one look in a thousand by chance.
+SURE = 3.3
 #: Parts of the log that are held against each other.
 BLOCKS = 8
 ASSUMES = "of passed positives the same share is reported in the window as in the rest of the log, equally late"
@@ -117,6 +120,7 @@ class WithReports:
     share: float | None  #: of what is known of the number missed, that carried by reports
     alone: Answer  #: missed, by reports alone
     reporting: Reporting
+    doubt: str = ""  #: what to ask before this is believed
 
     @property
     def carried(self) -> str:
@@ -128,7 +132,7 @@ class WithReports:
     def as_dict(self) -> dict[str, Any]:
         """Return the answers for JSON."""
         shown = {name: getattr(self, name).as_dict() for name in ("missed", "recall", "money", "alone", "reporting")}
-        return {**shown, "share": self.share}
+        return {**shown, "share": self.share, "doubt": self.doubt}
 
 
 def _share(answer: Estimate) -> str:
@@ -544,8 +548,34 @@ def with_reports(
         recall = beside(recall, hit / (hit + truth) if hit + truth else 1.0)
     return WithReports(
         beside(missed, truth), recall, _money(window, past, missed, level, audited), count.weight,
-        beside(alone, truth), found,
+        beside(alone, truth), found, _doubt(window, past),
     )  # fmt: skip
+
+
+def _doubt(window: Part, past: Part) -> str:
+    """Return a sentence where items are reported more, or less, often than elsewhere by more than 3.3 standard errors.
+
+    Fewer may be missed, or fewer of them reported. Audits of a window are seldom enough to tell; then only people can.
+    """
+    counts, heard = [], []
+    for part in (window, past):
+        counts.append(float(len(part.reports())))
+        heard.append(float(part.law.shares[part.passes].sum()))
+    if min(heard) <= 0.0:
+        return ""
+    usual = counts[1] * heard[0] / heard[1]
+    off = 2.0 * (
+        math.sqrt(counts[0] + 0.375) - math.sqrt(usual + 0.375)
+    )  # of counts, as good as normal (Anscombe 1948)
+    if abs(off) < SURE * math.sqrt(1.0 + heard[0] / heard[1]):
+        return ""
+    ratio = counts[0] / usual
+    more, missed = ("more", "more are missed") if ratio > 1.0 else ("less", "fewer are missed")
+    return (
+        f"passed items are reported {more} often than in the rest of the log, {ratio:.2f} times as often: {missed}, or "
+        f"{more.replace('less', 'fewer')} of them are reported. The numbers take it for the first: has the way to "
+        "complain changed?"
+    )
 
 
 def _money(window: Part, past: Part, count: Estimate, level: float, audited: bool) -> Answer:

@@ -97,6 +97,7 @@ class LabelledTable:
     today: NDArray[np.bool_] | None = None  #: what is done today
     moments: NDArray[Any] | None = None  #: the times as texts, where they are dates that others are counted from
     costs: CostColumns | None = None  #: of each item, where they differ
+    heard: NDArray[np.float64] | None = None  #: when each item would be reported if it were passed; infinity: never
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -150,6 +151,7 @@ def read_labelled(
     time: str | None = None,
     time_unit: str | None = None,
     label_time: str | None = None,
+    report_time: str | None = None,
     today: str | None = None,
     costs: CostsByItem | None = None,
     some_labels: bool = False,
@@ -160,7 +162,8 @@ def read_labelled(
     The clock itself is no feature. Where it holds dates, the days since other dates are (``table``), unless the clock
     is dropped, too.
 
-    ``label_time`` names the column that says when each label arrives, and ``today`` what is done today (``Today``); a
+    ``label_time`` names the column that says when each label arrives, ``report_time`` the one that says when an item is
+    reported though it was passed (empty: never), and ``today`` what is done today (``Today``); a
     column of past decisions is no feature, a score is.
 
     Dates and times in ISO 8601 become seconds since 1970, and so do numbers that are dates by their range
@@ -181,6 +184,9 @@ def read_labelled(
     if label_time is not None and time is None:
         told = " says when labels arrive, and items have no time: name the column of times with "
         raise OptionError(Message(Remedy("label_time", label_time), told, Remedy("time")))
+    if report_time is not None and time is None:
+        told = " says when passed items are reported, and items have no time: name the column of times with "
+        raise OptionError(Message(Remedy("report_time", report_time), told, Remedy("time")))
     if is_matrix(source):
         if today is not None:
             raise OptionError(
@@ -206,7 +212,7 @@ def read_labelled(
                     raise OptionError("a replay needs to know the label column: label='...'")
                 if costs is not None and label in costs.columns:
                     raise OptionError(f"{label!r} is the label, which nobody knows in advance: costs cannot name it")
-                used = {time, label_time, *(() if costs is None else costs.columns)}
+                used = {time, label_time, report_time, *(() if costs is None else costs.columns)}
                 used |= set() if today is None else {Today.of(today, list(drop)).column}
                 records = read_records(
                     source,
@@ -239,7 +245,12 @@ def read_labelled(
     if label_time is not None:
         arrivals, more = arrivals_of(label_time, records, clock, time, dated, time_unit)
         note += more
-    features = _without(records, [time, *decided, *([] if label_time is None else [label_time])])
+    heard = None
+    if report_time is not None:
+        heard, _ = arrivals_of(report_time, records, clock, time, dated, time_unit)
+        there = int(np.isfinite(heard).sum())
+        note += (f"{there} of {len(records)} rows are reported if they are passed, as {report_time!r} says",)
+    features = _without(records, [time, *decided, *(one for one in (label_time, report_time) if one is not None)])
     order = np.argsort(clock, kind="stable")
     return LabelledTable(
         features[order],
@@ -254,6 +265,7 @@ def read_labelled(
         None if acts is None else acts[order],
         moments_of(records.columns[time], clock)[order] if dated and time not in drop else None,
         None if each is None else each[order],
+        None if heard is None else heard[order],
     )
 
 

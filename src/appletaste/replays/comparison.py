@@ -64,6 +64,7 @@ def replay(
     flip_label: bool = False,
     drop: Sequence[str] = (),
     label_time: str | None = None,
+    report_time: str | None = None,
     history: Any = None,
     today: str | None = None,
     dates: Mapping[str, tuple[str, str]] | None = None,
@@ -114,6 +115,9 @@ def replay(
         Act on the other class; columns that are no features.
     label_time
         The column that says when each label arrives, in the place of ``delay``; empty: never. It is no feature.
+    report_time
+        The column that says when an item is reported if it is passed (a chargeback); empty: never. It goes into the
+        log, and nothing is learnt of it.
     history
         A labelled past, with the columns of the table (some rows may have no label): the encoder is fitted on it and
         every policy starts from what it says. It must be over before the first item.
@@ -162,6 +166,9 @@ def replay(
         told = " says when labels arrive, and so does "
         raise OptionError(Message(Remedy("label_time", label_time), told, Remedy("delay", delay), ": give one of them"))
     usual_audit = None if shuffled or wrap is not None else AUTO
+    if report_time is not None and log is None:
+        told = " is for the decision log: say with "
+        raise OptionError(Message(Remedy("report_time", report_time), told, Remedy("log"), " which policy's is kept"))
     staffing = Staffing.of(capacity, usual_audit if audit is None else audit, time_zone)
     if staffing is not None and wrap is not None:
         raise OptionError("capacity and audit put a desk around each policy: give them or wrap=, not both")
@@ -169,7 +176,16 @@ def replay(
     if staffing is not None:
         staffing.check(time is not None)
     columns: dict[str, Any] = {"flip_label": flip_label, "drop": drop, "time_unit": time_unit, **reading}
-    stream = read_labelled(source, label, time=time, label_time=label_time, today=today, costs=by_item, **columns)
+    stream = read_labelled(
+        source,
+        label,
+        time=time,
+        label_time=label_time,
+        report_time=report_time,
+        today=today,
+        costs=by_item,
+        **columns,
+    )
     past = None if history is None else read_history(history, stream, label, **columns)
     usual = sheet if isinstance(sheet, Costs) else cast(CostColumns, stream.costs).average()
     if staffing is not None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..costs_by_item import CostColumns
+from ..decision import UNKNOWN
 from ..errors import PoorFitWarning
 from ..features import Encoder
 from ..features.levels import SLOTS
@@ -213,7 +214,20 @@ class Pass:
         if not self.logged:
             return found, None
         log = ledger.log().named(plan.met_by(self.entry, self.number).names)
-        return found, log.unchecked(truth=labels.astype(np.int8))  # so that estimates can be held against it
+        truth = labels.astype(np.int8)  # so that estimates can be held against it
+        return found, log.unchecked(truth=truth, **self._reports(acts, truth, times))
+
+    def _reports(
+        self, acts: NDArray[np.bool_], truth: NDArray[np.int8], times: NDArray[np.float64]
+    ) -> dict[str, NDArray[Any]]:
+        """Return the columns of what is reported of passed items by the end, if the table says so."""
+        stream = self.plan.stream
+        if stream.heard is None:
+            return {}
+        there = ~acts & (stream.heard <= times[-1])
+        told = stream.written(np.where(there, stream.heard, 0.0))
+        when = np.where(there, told, "") if stream.dated else np.where(there, told, np.nan)
+        return {"report": np.where(there, truth, UNKNOWN).astype(np.int8), "report_time": when}
 
     def _policy(self) -> tuple[Policy, Matrix, float]:
         """Return the policy before its first item, the vectors that it will meet, and how long encoding them took."""

@@ -242,6 +242,7 @@ def _of_reports(told: WithReports, money: Writer) -> list[str]:
             f"By audits and reports together: {in_words(told.missed, count)} positives were passed, which cost "
             f"{in_words(told.money, money)}; {told.carried}."
         )
+        sentences += [f"{told.doubt[0].upper()}{told.doubt[1:]}"] if told.doubt else []
     elif isinstance(told.missed, Refusal):
         sentences.append(f"Reports are not used: {told.missed.reason}.")
     return sentences
