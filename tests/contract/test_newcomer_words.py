@@ -187,6 +187,19 @@ def test_a_store_where_a_log_or_a_policy_is_wanted(tmp_path):
             read(store)
 
 
+def test_a_column_whose_values_come_again_and_again_is_no_id(tmp_path, capsys):
+    path, store = tmp_path / "past.csv", tmp_path / "shop.db"
+    path.write_text(
+        "case;country;bad\n" + "".join(f"C{k};{'DE' if k % 2 else 'FR'};{k % 3 == 0:d}\n" for k in range(60))
+    )
+    words = ["--label", "bad", "--costs", "miss=5,false_alarm=1,hit=0", "--separator", ";"]
+    assert main(["stream", "create", str(store), "--history", str(path), *words, "--id", "country"]) == 2
+    told = "column 'country' has 2 values in 60 rows, and an id is one for each item: name another column with --id"
+    assert told in capsys.readouterr().err
+    assert not store.exists()
+    assert main(["stream", "create", str(store), "--history", str(path), *words, "--id", "case"]) == 0
+
+
 def test_all_columns_that_are_lacking_are_named_at_once(tmp_path, capsys):
     store, new = live_store(tmp_path), tmp_path / "new.csv"
     new.write_text("case,came\nN1,2024-06-01\n")

@@ -149,7 +149,7 @@ def reported(log: DecisionLog, first_day: Any = None, last_day: Any = None) -> R
         raise OptionError(f"a report goes from one day to a later one; got {wanted.first} to {wanted.last}")
     inside = within(days, wanted)
     if not inside.any():
-        which = " and ".join(f"{'from' if name == 'first_day' else 'to'} {day}" for name, day in chosen.items())
+        which = " ".join(f"{'from' if name == 'first_day' else 'to'} {day}" for name, day in chosen.items())
         raise OptionError(f"no decision is {which}; the log has {there[0]} to {there[1]}")
     earlier = wanted.before()
     old = within(days, earlier)

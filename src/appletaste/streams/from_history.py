@@ -149,6 +149,7 @@ def from_history(
     """
     roles = {ID: id, TIME: time, UNIT: time_unit, STRATUM: stratum, LABEL: label}
     _check_apart({**roles, "time of the label": label_time}, drop)
+    _check_ids(source, id, reading)
     sheet = CostsByItem.of(costs)
     by_item = sheet if isinstance(sheet, CostsByItem) else None
     staffing = Staffing.of(capacity, AUTO if audit is None else audit, time_zone)
@@ -227,6 +228,17 @@ def _check_apart(roles: Mapping[str, str | None], drop: Sequence[str]) -> None:
             told = f"{column!r} is the {role}, which is no feature anyway: take it out of "
             raise OptionError(Message(told, Remedy("drop")))
         taken[column] = role
+
+
+def _check_ids(source: Any, id: str | None, reading: Mapping[str, Any]) -> None:
+    """Refuse a column whose values come again and again as the id: an item that comes again is not decided again."""
+    if id is None or not isinstance(source, str | PathLike | Mapping):
+        return
+    how = {name: reading[name] for name in WRITTEN if name in reading}
+    cells = read_records(source, columns=[id], categories=[id], **how).columns[id].tolist()
+    if 2 * len(set(cells)) < len(cells):
+        told = f"column {id!r} has {len(set(cells))} values in {len(cells)} rows, and an id is one for each item: name "
+        raise OptionError(Message(told, "another column with ", Remedy("id")))
 
 
 def _arrived(stream: LabelledTable) -> NDArray[np.int8]:
