@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 import appletaste as at
 from appletaste.words import Words
 
+from .conftest import sign_in
 from .looking import settled
 from .shop import later, orders
 
@@ -56,6 +57,21 @@ def test_the_stream_by_day(desk, signed_in):
             day["day"] for day in told["days"]
         ]
     assert sum(day["acted"] for day in told["days"]) == totals["acted"]
+
+
+def test_after_one_decision_there_are_no_empty_charts(empty_desk, opened):
+    made = {"name": "shop", "costs": {"miss": 9, "false_alarm": 1, "hit": 0}, "n_features": 1}
+    empty_desk.api("POST", "/v1/streams", made)
+    assert empty_desk.api("POST", "/v1/streams/shop/decisions", {"id": "a", "item": [1.0]})["act"]
+    page = opened(empty_desk)
+    sign_in(page, empty_desk.secret)
+    go(page, "stream")
+    expect(page.get_by_test_id("chart-shares")).to_be_visible()
+    for unknown in ("saved", "cost", "precision"):
+        expect(page.get_by_test_id(f"chart-{unknown}")).to_have_count(0)
+    empty_desk.api("PUT", "/v1/streams/shop/decisions/a/label", {"value": 1})
+    page.reload()
+    expect(page.get_by_test_id("chart-precision")).to_be_visible()
 
 
 def test_a_range_of_days(desk, signed_in):

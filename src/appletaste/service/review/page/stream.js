@@ -131,5 +131,10 @@ function specsOf(rows) {
       { type: "bars", tone: "accent", y: of("capacity", "used"), name: "used" },
         { type: "line", tone: "ink", dashed: true, y: of("capacity", "limit"), name: "limit" }));
   }
-  return specs;
+  return specs.filter(hasPoints);
+}
+
+/** Whether there is anything to draw: after the first decisions nothing is known of most charts. */
+function hasPoints({ rows, layers }) {
+  return layers.some(({ y, dashed }) => y && !dashed && rows.some((row) => Number.isFinite(y(row) ?? NaN)));
 }
