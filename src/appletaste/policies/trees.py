@@ -8,6 +8,7 @@ trees that have not seen it, so that the weight is what trees are worth on items
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,6 +40,8 @@ FIRST, GROWTH = 120, 0.4
 MOST = 1000
 #: The log Bayes factor with which trees join; those that have joined stay until it is below 0.
 EVIDENCE = 4.0
+#: Labels are late where fewer of the latest run than this share are of items decided on after the earlier runs.
+PROMPT = 0.9
 #: Newton steps to the mode at most, the rise of the log posterior below which it is there, and the least length of a
 #: score: shorter says nothing.
 STEPS, NEAR, FLAT = 50, 1e-3, 1e-9
@@ -72,6 +75,7 @@ class Fitting:
     slots: tuple[int, ...]
     revision: int
     before: Forest | None
+    heard: NDArray[np.bool_] | None  #: which labels have the veto, where labels are late; None: the latest run
     fitted: Fitted
     fresh: Callable[[], Belief] | None
 
@@ -88,9 +92,13 @@ class Fitting:
             place = self.width - len(self.slots)
             seen, said = np.delete(seen, place, axis=1), seen[:, place]
             others = [np.delete(part, place) for part in others]
-        found = held_out(seen, labels, self.weights, longer[:, -1], Fitted(*others))
-        if not found > (EVIDENCE if self.before is None else 0.0):
-            if said is not None and held_out(seen, labels, self.weights, said, Fitted(*others)) > 0.0:
+        need, heard = EVIDENCE if self.before is None else 0.0, self.heard
+        if heard is not None and self.before is not None and not heard.any():
+            heard = None  # nobody speaks against trees that are in use
+        speaks = partial(held_out, seen, labels, self.weights, others=Fitted(*others), heard=heard)
+        found = speaks(longer[:, -1], least=0.0 if heard is None else need)
+        if not found > need:
+            if said is not None and speaks(said) > 0.0:
                 return Found(self.before, n, self.revision, math.nan, None)  # fitted on labels since forgotten, say
             return Found(None, n, self.revision, found, None)
         belief = None if self.fresh is None else self.fresh()
@@ -114,6 +122,8 @@ class TreesLearner(BayesianLearner):
         #: The trees that take part; None: none do.
         self.forest: Forest | None = None
         self._next, self._revision = FIRST, 0
+        #: The latest round; of each label in turn the round of its item (0: there is none) and that it was learnt in.
+        self._round, self._rounds = 0, array("q")
         if len(self._straight) + len(self.slots) > MOST:
             self._next = 2**62
 
@@ -138,6 +148,7 @@ class TreesLearner(BayesianLearner):
             self.slots,
             self._revision,
             self.forest,
+            heard_where_late(self._label_rounds()),
             belief.fitted(),
             None if self._forgets else partial(self._begun, belief),  # by now labels are older
         )
@@ -214,12 +225,18 @@ class TreesLearner(BayesianLearner):
 
     def judge_many(self, items: Vector, costs: Costs, first_round: int, key: Word) -> Vector | None:
         """Return the probability of acting on each item in turn and carry on."""
-        return super().judge_many(self.widened(items), costs, first_round, key)
+        found = super().judge_many(self.widened(items), costs, first_round, key)
+        if found is not None:
+            self._round = first_round + len(items) - 1
+        return found
 
     def play_many(self, items: Sequence[Vector], costs: Costs, first_round: int, key: Word) -> list[Verdict] | None:
         """Judge items in turn and carry on."""
         longer = items if self.forest is None else [self.forest.longer(x) for x in items]
-        return super().play_many(longer, costs, first_round, key)
+        verdicts = super().play_many(longer, costs, first_round, key)
+        if verdicts is not None:
+            self._round = first_round + len(items) - 1
+        return verdicts
 
     def chance(self, x: Vector, costs: Costs, round_: int) -> float:
         """Return P(positive) of an item."""
@@ -231,18 +248,30 @@ class TreesLearner(BayesianLearner):
         if forest is not self.forest:
             memo = super().judge(self.widened_one(x), costs, round_).memo
         super().commit(new_tuple(Verdict, (*verdict[:4], memo)), round_, act)
+        self._round = round_
 
     def learn(self, observation: Observation) -> None:
         """Learn one label."""
         super().learn(self._longer_one(observation))
+        self._learnt(observation.round)
 
     def learn_prompt(self, observation: Observation) -> None:
         """Learn a label that has come promptly, after betting on it."""
         super().learn_prompt(self._longer_one(observation))
+        self._learnt(observation.round)
 
     def learn_in_order(self, observation: Observation, round_: int) -> None:
         """Learn a label that has come late and in its turn, after betting on it."""
         super().learn_in_order(self._longer_one(observation), round_)
+        self._learnt(observation.round)
+
+    def _learnt(self, decided: int) -> None:
+        """Take note of the round of an item whose label was learnt last, and of the round it is now."""
+        self._rounds.extend((decided, max(decided, self._round)))
+
+    def _label_rounds(self) -> NDArray[np.int64]:
+        """Return of each label the round of its item and the round that it was learnt in."""
+        return np.array(self._rounds, dtype=np.int64).reshape(-1, 2)
 
     def _longer_one(self, observation: Observation) -> Observation:
         return observation if self.forest is None else observation._replace(x=self.forest.longer(observation.x))
@@ -260,13 +289,18 @@ class TreesLearner(BayesianLearner):
         The trees stay as they are until the next forest, and each label keeps the score it was learnt with, which is of
         trees that have not seen it: so the weight of the trees is what it would have been.
         """
+        places = [place - self._forgotten for place, label in changes.items() if label is None]
         if changes:
             self._revision += 1
         super().revise(changes)
+        if gone := [place for place in places if place >= 0]:
+            self._rounds = array("q", np.delete(self._label_rounds(), gone, axis=0).tobytes())
 
     def _forget(self, began: int, round_: int, everything: bool) -> None:
         """Forget labels; what is left is fitted anew."""
+        before = self._forgotten
         super()._forget(began, round_, everything)
+        del self._rounds[: 2 * (self._forgotten - before)]
         labels = self.belief.labels
         assert labels is not None
         self._revision, self._next = self._revision + 1, min(self._next, max(FIRST, labels.n))
@@ -275,7 +309,9 @@ class TreesLearner(BayesianLearner):
 
     def arrays(self) -> Arrays:
         """Return all that is carried, for saving."""
-        trees: Arrays = {"trees.next": np.array([self._next, self._revision], dtype=np.int64)}
+        trees: Arrays = {"trees.next": np.array([self._next, self._revision, self._round], dtype=np.int64)}
+        if any(self._rounds):
+            trees["trees.rounds"] = self._label_rounds()
         if self.forest is not None:
             trees["trees.forest"] = np.frombuffer(self.forest.packed, dtype=np.uint8)
         return {**super().arrays(), **trees}
@@ -285,8 +321,14 @@ class TreesLearner(BayesianLearner):
         kept = arrays.get("trees.forest")
         self._stand_on(None if kept is None else Forest.read(kept.tobytes()))
         self.belief = self._restart()
-        self._next, self._revision = arrays["trees.next"].tolist()
+        self._next, self._revision, *round_ = arrays["trees.next"].tolist()
         super().restore(arrays)
+        labels = self.belief.labels
+        n = 0 if labels is None else labels.n
+        rounds = arrays.get("trees.rounds", np.zeros((n, 2), dtype=np.int64))  # all are heard that came without any
+        if rounds.shape != (n, 2):
+            raise ValueError(f"{n} labels and rounds of shape {rounds.shape} do not fit")
+        self._round, self._rounds = sum(round_), array("q", rounds.astype(np.int64).tobytes())
 
 
 def fit_trees(learner: Learner) -> None:
@@ -295,18 +337,49 @@ def fit_trees(learner: Learner) -> None:
     learner.adopt(learner.fitting().run())
 
 
-def held_out(items: Vector, labels: Vector, weights: Vector, score: Vector, others: Fitted) -> float:
-    """Return the log Bayes factor of a score by labels left out; if the latest run of them speaks against it, that one.
+def heard_where_late(rounds: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    """Return which labels have the veto where labels are late; None: they are not, and the latest run has it.
+
+    Of each label there are the round of its item (0: it was simply given) and the round that it was learnt in. Labels
+    that come last may be of items decided on long before, beside those that the trees were fitted on: what they say is
+    no evidence of items to come. So those are heard whose items came when all labels of the earlier runs were learnt.
+
+    Examples
+    --------
+    >>> prompt = np.column_stack([np.arange(1, 91), np.arange(1, 91)])
+    >>> late = prompt + [0, 20]
+    >>> heard_where_late(prompt) is None, np.flatnonzero(heard_where_late(late))[[0, -1]] + 1
+    (True, array([80, 90]))
+    """
+    n, runs = len(rounds), boosting.FOLDS
+    latest = np.arange(n) * runs // n == runs - 1
+    decided, learnt = rounds.T
+    after = latest & ((decided == 0) | (decided >= learnt[~latest].max(initial=0)))
+    return after if after.sum() < PROMPT * latest.sum() else None
+
+
+def held_out(
+    items: Vector,
+    labels: Vector,
+    weights: Vector,
+    score: Vector,
+    others: Fitted,
+    heard: NDArray[np.bool_] | None = None,
+    least: float = 0.0,
+) -> float:
+    """Return the log Bayes factor of a score by labels left out; where the latest run says ``least`` or less, its own.
 
     What differs between the runs that were left out in turn is not for the trees to tell: each has a coefficient of its
-    own. The latest run is scored by trees that saw earlier labels alone, as items to come will be.
+    own. The latest run is scored by trees that saw earlier labels alone, as items to come will be; where labels are
+    late only those that are ``heard`` speak for it.
     """
     n, runs = len(labels), boosting.FOLDS
     run = np.arange(n) * runs // n
     more = Fitted(*(np.append(part, np.full(runs - 1, told)) for part, told in zip(others, APART, strict=True)))
     seen = np.column_stack([items, run[:, np.newaxis] == np.arange(1, runs)])
-    latest = evidence(seen, labels, np.where(run == runs - 1, weights, 0.0), score, *more)
-    return evidence(seen, labels, weights, score, *more) if latest > 0.0 else latest
+    latest = run == runs - 1 if heard is None else heard
+    found = evidence(seen, labels, np.where(latest, weights, 0.0), score, *more)
+    return evidence(seen, labels, weights, score, *more) if found > least else found
 
 
 def evidence(

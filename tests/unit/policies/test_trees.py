@@ -1,6 +1,7 @@
 """Trees in the policy: fitted without a label's own fold, in where labels speak for them, kept right."""
 
 import sys
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -190,6 +191,129 @@ def test_a_posterior_with_trees_is_that_of_the_longer_items(half_life):
     assert learner.forest is not None
     assert len(learner.belief.mean) == 4
     assert policy.chance(np.array([1.0, 1.5, 1.5])) > 0.9 > 0.1 > policy.chance(np.array([1.0, 1.5, -1.5]))
+
+
+# ---- labels that come late
+
+
+def decided_late(items, labels, wait, policy=None, **options):
+    """Act on every item, and learn its label so many items later; the last labels at the end."""
+    policy = policy or at.policy("voi", n_features=3, costs=COSTS, seed=1, **options)
+    made = []
+    for k in range(len(items) + wait):
+        if k < len(items):
+            decision = policy.decide(items[k])
+            policy.enact(decision, True)
+            made.append(decision._replace(act=True))
+        if k >= wait:
+            policy.learn(made[k - wait], int(labels[k - wait]))
+    return policy
+
+
+def test_labels_of_items_decided_beside_others_do_not_bring_trees_in():
+    items, labels = crossed(800)
+    assert decided_late(items[:400], labels[:400], wait=0).learner.forest is not None
+    late = decided_late(items[:400], labels[:400], wait=400)
+    assert late.learner.forest is None  # all labels came when all items were decided
+    assert late.learner._next > 400 * 0.9  # forests were fitted, and left
+    assert decided_late(items[400:], labels[400:], 0, late).learner.forest is not None  # items since then speak
+
+
+def test_late_labels_that_deny_what_those_beside_the_others_say_keep_trees_out():
+    """A third of the latest run is of items to come, and they are pure chance; the control is told when all came."""
+    items, labels = crossed(900)
+    labels[800:] = np.random.default_rng(3).integers(0, 2, 100)
+    decided = np.arange(1, 901)
+    learnt = np.where(decided <= 800, 800, decided)
+    heard = trees.heard_where_late(np.column_stack([decided, learnt]))
+    assert (np.flatnonzero(heard) == np.arange(799, 900)).all()
+    score = np.sign(items[:, 1] * items[:, 2])
+    told = (items, labels.astype(float), np.ones(900), score, trees.Fitted(np.zeros(3), np.ones(3), np.zeros(3)))
+    assert trees.held_out(*told) > 50.0
+    assert trees.held_out(*told, heard, trees.EVIDENCE) < trees.EVIDENCE
+    again = crossed(900)[1].astype(float)
+    assert trees.held_out(items, again, *told[2:], heard, trees.EVIDENCE) > 50.0
+
+
+def test_trees_in_use_stay_where_no_label_has_a_say_and_leave_where_those_that_have_deny_them():
+    items, labels = crossed(1000)
+    policy = decided_late(items[:500], labels[:500], 0, vigilance=0.0)
+    assert policy.learner.forest is not None
+    silent = policy.learner.fitting()
+    everyone = np.zeros(500, dtype=bool)
+    assert replace(silent, heard=everyone).run().forest is not None
+    chance = silent.table.values[:500].copy()
+    chance[400:] = np.random.default_rng(3).integers(0, 2, 100)
+    policy.learner.revise({k: int(label) for k, label in enumerate(chance)})
+    heard = np.arange(500) >= 400
+    assert policy.learner.fitting().run().forest is not None  # the control: two fifths of the run speak for them
+    assert replace(policy.learner.fitting(), heard=heard).run().forest is None
+
+
+@pytest.mark.parametrize(("wait", "alike"), [(0, True), (10, True), (300, False)])
+def test_labels_that_come_promptly_are_weighed_as_ever_to_the_bit(wait, alike, monkeypatch):
+    items, labels = crossed(900)
+    one = decided_late(items, labels, wait)
+    monkeypatch.setattr(trees, "heard_where_late", lambda rounds: None)
+    two = decided_late(items, labels, wait)
+    assert (state_of(one) == state_of(two)) is alike
+
+
+def test_labels_are_late_where_a_tenth_of_the_latest_run_is_of_items_decided_beside_the_others():
+    rounds = np.column_stack([np.arange(1, 301)] * 2)
+    assert trees.heard_where_late(rounds) is None
+    assert trees.heard_where_late(np.zeros((300, 2), dtype=np.int64)) is None  # taught from a history
+    for late, found in [(10, None), (11, 89)]:
+        rounds[199, 1] = 201 + late
+        heard = trees.heard_where_late(rounds)
+        assert found == (None if heard is None else heard.sum())
+
+
+@pytest.mark.parametrize("half_life", [None, 400.0])
+def test_rounds_stay_in_step_with_labels_whatever_happens_to_them(half_life, tmp_path):
+    items, labels = crossed(1500)
+    policy = at.policy("voi", n_features=3, costs=COSTS, seed=1, half_life=half_life)
+
+    def in_step():
+        learner = policy.learner
+        rounds, kept = learner._label_rounds(), policy.rounds.arrays()["rounds"]
+        assert len(rounds) == learner.belief.labels.n
+        assert (rounds[:, 0] == kept[learner._forgotten :]).all()
+        assert (rounds[:, 1] >= rounds[:, 0]).all()
+        assert rounds.max() <= policy.round == learner._round
+
+    policy.learn_history(items[:50], labels[:50])
+    assert "trees.rounds" not in policy.arrays()
+    made = [act_on(policy, x) for x in items[50:600]]
+    for decision, label in zip(made, labels[50:600], strict=True):
+        policy.learn(decision, int(label))
+    in_step()
+    policy.decide_many(items[600:620])
+    policy.teach(items[0], int(labels[0]))
+    in_step()
+    policy.revise([(made[k], None) for k in range(3, 500, 60)] + [(made[1], 1)])
+    in_step()
+    policy.save(tmp_path / "policy.at")
+    policy = at.load(tmp_path / "policy.at")
+    in_step()
+    for x, label in zip(items[620:], labels[620:], strict=True):  # the opposite holds now
+        policy.learn(act_on(policy, x), 1 - int(label))
+    assert bool(policy.learner.changes) == (half_life is None)
+    in_step()
+
+
+def test_a_policy_from_before_rounds_were_kept_hears_all_labels_it_had():
+    items, labels = crossed(800)
+    policy = decided_late(items[:400], labels[:400], wait=400)
+    assert "trees.rounds" in policy.learner.arrays()
+    assert policy.learner.fitting().run().forest is None
+    arrays = policy.learner.arrays()
+    del arrays["trees.rounds"]
+    arrays["trees.next"] = arrays["trees.next"][:2]
+    policy.learner.restore(arrays)
+    assert policy.learner.fitting().run().forest is not None
+    with pytest.raises(ValueError, match="do not fit"):
+        policy.learner.restore({**arrays, "trees.rounds": np.zeros((399, 2), dtype=np.int64)})
 
 
 # ---- the library
