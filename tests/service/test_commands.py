@@ -200,6 +200,7 @@ def test_a_store_that_is_served_says_how_to_ask_the_service(run, tmp_path):
         assert service.keys.find(made["secret"]) is None
         told = run("stream", "create", "shop.db", "--stream", "b", *VECTORS, code=3, json_=False).err
         assert "POST /v1/streams" in told
+        (tmp_path / "a.stream").write_bytes(b"the store is looked at first")
         told = run("stream", "import", "shop.db", "a.stream", code=3, json_=False).err
         assert "with an admin key" not in told
         assert "stop the service, repeat this command" in told

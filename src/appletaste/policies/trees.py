@@ -41,7 +41,7 @@ MOST = 1000
 #: The log Bayes factor with which trees join; those that have joined stay until it is below 0.
 EVIDENCE = 4.0
 #: Labels are late where fewer of the latest run than this share are of items decided on after the earlier runs.
-PROMPT = 0.9
+PROMPT = 0.8
 #: Newton steps to the mode at most, the rise of the log posterior below which it is there, and the least length of a
 #: score: shorter says nothing.
 STEPS, NEAR, FLAT = 50, 1e-3, 1e-9
@@ -75,7 +75,7 @@ class Fitting:
     slots: tuple[int, ...]
     revision: int
     before: Forest | None
-    heard: NDArray[np.bool_] | None  #: which labels have the veto, where labels are late; None: the latest run
+    heard: NDArray[np.bool_] | None  #: which labels have the veto, where labels are late; None: the whole latest run
     fitted: Fitted
     fresh: Callable[[], Belief] | None
 
@@ -83,6 +83,8 @@ class Fitting:
         """Fit, weigh, and learn the labels again in longer items if they speak for the trees."""
         stored, labels = self.table.revised({})
         n, items = len(labels), np.ascontiguousarray(stored[:, : self.width])
+        if self.before is None and self.heard is not None:  # labels that came early do not speak for those to come
+            return Found(None, n, self.revision, math.nan, None)
         forest = boosting.fit(items, labels, self.weights, self.straight, np.array(self.slots, dtype=np.intp))
         if forest is None:
             return Found(self.before, n, self.revision, math.nan, None)
@@ -92,12 +94,11 @@ class Fitting:
             place = self.width - len(self.slots)
             seen, said = np.delete(seen, place, axis=1), seen[:, place]
             others = [np.delete(part, place) for part in others]
-        need, heard = EVIDENCE if self.before is None else 0.0, self.heard
-        if heard is not None and self.before is not None and not heard.any():
-            heard = None  # nobody speaks against trees that are in use
+        # where none of the latest run is heard, nobody speaks against trees that are in use
+        heard = self.heard if self.heard is not None and self.heard.any() else None
         speaks = partial(held_out, seen, labels, self.weights, others=Fitted(*others), heard=heard)
-        found = speaks(longer[:, -1], least=0.0 if heard is None else need)
-        if not found > need:
+        found = speaks(longer[:, -1])
+        if not found > (EVIDENCE if self.before is None else 0.0):
             if said is not None and speaks(said) > 0.0:
                 return Found(self.before, n, self.revision, math.nan, None)  # fitted on labels since forgotten, say
             return Found(None, n, self.revision, found, None)
@@ -338,7 +339,7 @@ def fit_trees(learner: Learner) -> None:
 
 
 def heard_where_late(rounds: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-    """Return which labels have the veto where labels are late; None: they are not, and the latest run has it.
+    """Return which labels may speak of trees in use where labels are late; None: not late, and the latest run may.
 
     Of each label there are the round of its item (0: it was simply given) and the round that it was learnt in. Labels
     that come last may be of items decided on long before, beside those that the trees were fitted on: what they say is
@@ -365,9 +366,8 @@ def held_out(
     score: Vector,
     others: Fitted,
     heard: NDArray[np.bool_] | None = None,
-    least: float = 0.0,
 ) -> float:
-    """Return the log Bayes factor of a score by labels left out; where the latest run says ``least`` or less, its own.
+    """Return the log Bayes factor of a score by labels left out; if the latest run of them speaks against it, that one.
 
     What differs between the runs that were left out in turn is not for the trees to tell: each has a coefficient of its
     own. The latest run is scored by trees that saw earlier labels alone, as items to come will be; where labels are
@@ -379,7 +379,7 @@ def held_out(
     seen = np.column_stack([items, run[:, np.newaxis] == np.arange(1, runs)])
     latest = run == runs - 1 if heard is None else heard
     found = evidence(seen, labels, np.where(latest, weights, 0.0), score, *more)
-    return evidence(seen, labels, weights, score, *more) if found > least else found
+    return evidence(seen, labels, weights, score, *more) if found > 0.0 else found
 
 
 def evidence(
