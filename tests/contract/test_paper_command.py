@@ -39,7 +39,7 @@ def stored(out):
 def test_killed_at_any_moment_it_resumes_to_the_same_files(tmp_path, capsys):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert main([*COMMAND, "--out", str(whole)]) == 0
-    for enough in (1, 2, 4, 6):  # kill it once so many pairings are kept, the last time while it draws
+    for enough in (1, 6):  # kill it once so many pairings are kept, the last time while it draws
         process = start(broken)
         deadline = time.monotonic() + 60
         while stored(broken) < enough and process.poll() is None and time.monotonic() < deadline:

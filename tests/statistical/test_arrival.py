@@ -13,7 +13,7 @@ from appletaste.evaluate.missed import FLOOR
 from appletaste.evaluate.support import support_of
 from appletaste.streams.loop import play_through
 
-STREAMS = 60
+STREAMS = 45
 SE = math.sqrt(0.9 * 0.1 / STREAMS)
 LEAST = 0.86 - 2 * SE
 COSTS = at.Costs(miss=1.0, false_alarm=0.3, hit=0.0)

@@ -10,7 +10,7 @@ import appletaste as at
 from ..coverage import BOUNDS, CONTROL, LATE, MISSED, SAVING, WHAT_IF, answers
 from ..made import made_log
 
-STREAMS = 120
+STREAMS = 80
 #: Coverage between 0.86 and 0.94, give or take three standard errors of 120 streams.
 SE = math.sqrt(0.9 * 0.1 / STREAMS)
 LEAST, MOST = 0.86 - 3 * SE, min(1.0, 0.94 + 3 * SE)

@@ -5,7 +5,7 @@ import numpy as np
 import appletaste as at
 from appletaste.evaluate import missed_by, what_if_by
 
-STREAMS, GROUPS, EACH = 150, 6, 400
+STREAMS, GROUPS, EACH = 100, 6, 400
 
 
 def drawn(seed):

@@ -8,7 +8,7 @@ import pytest
 import appletaste as at
 
 COSTS = at.Costs(miss=5.0, false_alarm=1.0, hit=0.0)
-STREAMS, ITEMS = 200, 4000  # with fewer items the log cannot tell which labels are lost, and what was done is withheld
+STREAMS, ITEMS = 120, 4000  # with fewer items the log cannot tell which labels are lost, and what was done is withheld
 
 
 def stream(number, labelled):
@@ -38,7 +38,7 @@ def stream(number, labelled):
 
 @pytest.mark.parametrize("kind", ["high", "most", "rare"])
 def test_coverage_with_labels_out(kind):
-    """200 streams: one standard error at 90 % is 2.1 points; 3 of them are 83 to 97 %."""
+    """120 streams: one standard error at 90 % is 2.7 points; 2.5 of them are 83 to 97 %."""
     acting = {"high": lambda x: x > 0.8, "most": lambda x: x > -0.3, "rare": lambda x: 0.1 + 0.0 * x}[kind]
     held = wrong = 0
     for number in range(STREAMS):
