@@ -177,7 +177,7 @@ def test_report_of_a_log_that_can_say_little(capsys, tmp_path):
     assert "cannot be said yet (every item let through was let through with certainty" in text
     page = (tmp_path / "r" / "report.md").read_text()
     assert "| block |" in page
-    assert "audit a share of what is let through, 2 % say, or use a policy that acts by lot" in page
+    assert "audit a share of what is let through, 2 % say, or use a policy that decides by lot" in page
     unlabelled = [{**row, "label": None} for row in rows(dates=False)]
     at.DecisionLog.from_rows(unlabelled).write(tmp_path / "new.jsonl")
     code, text, _ = call(capsys, "report", tmp_path / "new.jsonl", "--out", tmp_path / "r")

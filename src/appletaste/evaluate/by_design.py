@@ -130,7 +130,7 @@ def _refuse(log: DecisionLog, support: Support, uncertain: int, floor: float) ->
             return few_labels(log, support)
         return Refusal(
             "every passed item was passed with certainty, or nearly: no log of that can say what was missed",
-            "audit a share of what is passed, 2 % say, or use a policy that acts by lot, such as ts",
+            "audit a share of what is passed, 2 % say, or use a policy that decides by lot, such as ts",
         )
     if uncertain < LEAST_LABELS:
         return few_labels(log, support)

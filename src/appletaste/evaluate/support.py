@@ -192,7 +192,7 @@ def few_labels(log: DecisionLog, support: Support) -> Refusal:
         came = support.band[might & support.usable & log.labelled]
         there = float(passed[came].sum())
         reason += f"{there:.0f} came where {least} or more were to be expected, and {least} are needed there"
-    lane = "audit a share of what is passed, 2 % say, or use a policy that acts by lot, such as ts"
+    lane = "audit a share of what is passed, 2 % say, or use a policy that decides by lot, such as ts"
     if there < 1.0:
         larger = "log more decisions, wait for labels, or audit a larger share"
         return Refusal(reason, larger if log.audit.any() else lane)

@@ -327,7 +327,7 @@ def _above(share: float, limit: float) -> str:
 
 
 def _refuse(question: Question) -> Refusal | None:
-    remedy = "for a while, audit more of what is passed, or use a policy that acts by lot, such as ts"
+    remedy = "for a while, audit more of what is passed, or use a policy that decides by lot, such as ts"
     unsupported, size = question.unsupported_share, question.expected_size
     if question.totals.acts == 0:
         return None  # passing everything costs 0 more than passing everything
