@@ -48,8 +48,8 @@ serve-demo: setup  ## a day of orders through HTTP with late labels, the server 
 review-demo: setup  ## the review page over a shop in fast time: open the printed address, sign in with the printed key
 	$(BIN)/python -m bench.service.review_demo $(ARGS)
 
-# Two for each core: some tests wait for what is to happen after some seconds.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)))')
+# Three for two cores: some tests wait for what is to happen after some seconds.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * len(os.sched_getaffinity(0)) // 2)')
 test: setup  ## all tests but those of clusters and browsers, on all cores, each with one thread; a file stays on one core, so that what it plays is played once
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not cluster and not browser and not proxies'
 
