@@ -36,7 +36,8 @@ def two():
 def test_after_a_pause_requests_are_passed_on_as_before(two):
     """The owner closes connections that nobody uses; whoever kept them must not take that for a lost answer."""
     first, second, key = two
-    first.server.uvicorn.config.timeout_keep_alive = 0.5  # instead of a long pause; less, and a busy machine closes what was just opened
+    # instead of a long pause; with less a busy machine closes what was just opened
+    first.server.uvicorn.config.timeout_keep_alive = 0.5
     kept = first.server.uvicorn.server_state.connections
 
     def decide(name):
